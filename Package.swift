@@ -1,0 +1,72 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// One target of Swift code with the settings that all of them share.
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+/// The test target of one target; Support holds what several of them need.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.target(name: name), "Support"] + dependencies,
+        swiftSettings: swiftSettings)
+}
+
+/// A C library of the system: found by pkg-config, installed by apt-get or Homebrew.
+func system(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
+}
+
+let package = Package(
+    name: "hub",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "hub", targets: ["HubCLI"]),
+        .library(name: "HubCore", targets: ["HubCore"]),
+        .library(name: "Catalog", targets: ["Catalog"]),
+        .library(name: "Fetcher", targets: ["Fetcher"]),
+        .library(name: "InferenceKit", targets: ["InferenceKit"]),
+    ],
+    targets: [
+        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+        system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
+        system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
+        system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
+        system("CSimdJSONSystem", pkgConfig: "simdjson", apt: "libsimdjson-dev", brew: "simdjson"),
+        .target(name: "CSimdJSON", dependencies: ["CSimdJSONSystem"], linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "CPlatform"),
+        .target(name: "CKernels"),
+
+        library("HubCore", ["CCrypto", "CPlatform", "CSimdJSON"]),
+        library("Catalog", ["HubCore", "CSQLite"]),
+        library("ModelFormats", ["HubCore"]),
+        library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCurl", "CPlatform"]),
+        library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2"]),
+        library("HubServer", ["HubCore", "Fetcher", "CMicroHTTPD"]),
+        .executableTarget(
+            name: "HubCLI", dependencies: ["HubCore", "Catalog", "Fetcher", "InferenceKit", "HubServer"],
+            swiftSettings: swiftSettings),
+
+        .target(
+            name: "Support", dependencies: ["HubCore", "HubServer"], path: "Tests/Support",
+            swiftSettings: swiftSettings),
+        tests("HubCore", []),
+        tests("Catalog", ["HubCore"]),
+        tests("Fetcher", ["HubCore", "Catalog", "HubServer"]),
+        tests("ModelFormats", ["HubCore"]),
+        tests("InferenceKit", ["HubCore", "ModelFormats"]),
+        tests("HubServer", ["HubCore"]),
+        .testTarget(
+            name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Support", "HubServer"],
+            swiftSettings: swiftSettings),
+    ],
+    cxxLanguageStandard: .cxx17
+)

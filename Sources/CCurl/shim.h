@@ -1,0 +1,39 @@
+// libcurl's option calls are variadic, which Swift cannot call: one typed function for each kind of value.
+// https://curl.se/libcurl/c/curl_easy_setopt.html
+#pragma once
+#include <curl/curl.h>
+
+typedef size_t (*hub_curl_data_callback)(char *data, size_t size, size_t count, void *context);
+
+static inline CURLcode hub_curl_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode hub_curl_set_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode hub_curl_set_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode hub_curl_set_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode hub_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode hub_curl_set_data_callback(CURL *handle, CURLoption option, hub_curl_data_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode hub_curl_get_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLcode hub_curl_get_string(CURL *handle, CURLINFO info, const char **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLcode hub_curl_get_pointer(CURL *handle, CURLINFO info, void **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+static inline CURLMcode hub_curl_multi_set_long(CURLM *handle, CURLMoption option, long value) {
+    return curl_multi_setopt(handle, option, value);
+}
+/// The result of a finished transfer, which is a member of a union that Swift does not import.
+static inline CURLcode hub_curl_message_result(CURLMsg *message) { return message->data.result; }

@@ -1,0 +1,34 @@
+// System calls that Swift cannot call as they are: variadic ones, ones behind a macro, ones that differ by platform.
+// platform_linux.c and platform_darwin.c hold the two implementations.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// flock(2), retried after EINTR. Its name is a struct's too, which makes the call ambiguous in Swift.
+int hub_flock(int descriptor, int operation);
+
+/// Makes `length` bytes of the file real so that a later write cannot fail for want of space, and sets its size.
+/// Falls back to ftruncate where the file system cannot preallocate. 0, or -1 with errno.
+int hub_preallocate(int descriptor, off_t length);
+
+/// Makes `destination` share all extents of `source` (FICLONE). -1 with errno where the file system cannot.
+int hub_reflink(int source, int destination);
+
+/// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
+int hub_sync_data(int descriptor);
+
+/// Bytes available to this user, and the total, of the file system that holds `path`. 0, or -1 with errno.
+int hub_disk_space(const char *path, uint64_t *available, uint64_t *total);
+
+/// Bytes of physical memory, and how many of them can be had without swapping. 0, or -1 with errno.
+int hub_memory(uint64_t *total, uint64_t *available);
+
+/// Width and height of the terminal in character cells. 0, or -1 where the descriptor is no terminal.
+int hub_terminal_size(int descriptor, uint16_t *columns, uint16_t *rows);
+
+/// Nanoseconds of the monotonic clock.
+uint64_t hub_monotonic_nanoseconds(void);
+
+/// This process's peak resident set in bytes.
+uint64_t hub_peak_resident_bytes(void);

@@ -1,0 +1,42 @@
+#ifdef __APPLE__
+#include "CPlatform.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <mach/mach.h>
+#include <sys/resource.h>
+#include <sys/sysctl.h>
+#include <unistd.h>
+
+int hub_preallocate(int descriptor, off_t length) {
+    fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, length, 0};
+    if (fcntl(descriptor, F_PREALLOCATE, &store) == -1 && errno == ENOSPC) return -1;
+    return ftruncate(descriptor, length);
+}
+
+// clonefile(2) works on paths and makes the destination itself; an open destination cannot be cloned into.
+int hub_reflink(int source, int destination) {
+    (void)source, (void)destination;
+    errno = ENOTSUP;
+    return -1;
+}
+
+// fsync(2) on macOS says so itself: only F_FULLFSYNC asks the drive to flush.
+int hub_sync_data(int descriptor) {
+    return fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor);
+}
+
+int hub_memory(uint64_t *total, uint64_t *available) {
+    size_t size = sizeof *total;
+    if (sysctlbyname("hw.memsize", total, &size, NULL, 0) != 0) return -1;
+    vm_statistics64_data_t stats;
+    mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
+    if (host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&stats, &count) != KERN_SUCCESS) return -1;
+    *available = ((uint64_t)stats.free_count + stats.inactive_count + stats.purgeable_count) * vm_kernel_page_size;
+    return 0;
+}
+
+uint64_t hub_peak_resident_bytes(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss : 0; // bytes on macOS
+}
+#endif

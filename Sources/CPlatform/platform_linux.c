@@ -1,0 +1,45 @@
+#ifdef __linux__
+#define _GNU_SOURCE
+#include "CPlatform.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+int hub_preallocate(int descriptor, off_t length) {
+    if (length == 0) return ftruncate(descriptor, 0);
+    int result;
+    do result = fallocate(descriptor, 0, 0, length); while (result == -1 && errno == EINTR);
+    if (result == 0) return ftruncate(descriptor, length);
+    if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return ftruncate(descriptor, length);
+    return -1;
+}
+
+int hub_reflink(int source, int destination) { return ioctl(destination, FICLONE, source); }
+
+int hub_sync_data(int descriptor) { return fdatasync(descriptor); }
+
+int hub_memory(uint64_t *total, uint64_t *available) {
+    // https://docs.kernel.org/filesystems/proc.html: MemAvailable is what can be had without swapping.
+    FILE *file = fopen("/proc/meminfo", "re");
+    if (!file) return -1;
+    char line[256];
+    unsigned long long value;
+    *total = *available = 0;
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "MemTotal: %llu kB", &value) == 1) *total = value * 1024;
+        else if (sscanf(line, "MemAvailable: %llu kB", &value) == 1) *available = value * 1024;
+    }
+    fclose(file);
+    return *total ? 0 : -1;
+}
+
+uint64_t hub_peak_resident_bytes(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0; // kilobytes on Linux
+}
+#endif

@@ -1,0 +1,81 @@
+/// What went wrong, where, and what to do about it: the one error type that crosses a module's boundary.
+///
+/// Its ``code`` decides the exit status, the advice and whether trying again can help; see ``ErrorCode``.
+public struct AIError: Error, Sendable, CustomStringConvertible {
+    /// Facts about the place of the fault. An address never holds a credential or a signed query.
+    public struct Context: Sendable, Hashable {
+        /// The repository concerned, as `org/name`.
+        public var repository: String?
+        /// The file or folder concerned.
+        public var path: String?
+        /// The HTTP status that a server answered.
+        public var status: Int?
+        /// The address asked, without its query and without user information.
+        public var address: String?
+
+        /// A context; whatever is not known stays nil.
+        public init(repository: String? = nil, path: String? = nil, status: Int? = nil, address: String? = nil) {
+            self.repository = repository
+            self.path = path
+            self.status = status
+            self.address = address
+        }
+    }
+
+    /// Which kind of fault this is.
+    public var code: ErrorCode
+    /// One sentence without a full stop that names the thing and the fault.
+    public var message: String
+    /// What to do about it, where that is more than the code's own advice.
+    public var specificAdvice: String?
+    /// Where it happened.
+    public var context: Context
+    /// The error beneath, if another error led here.
+    public var cause: (any Error)?
+
+    /// An error of the given code.
+    public init(
+        _ code: ErrorCode, _ message: String, advice: String? = nil, context: Context = Context(),
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.specificAdvice = advice
+        self.context = context
+        self.cause = cause
+    }
+
+    /// The group that ``code`` belongs to.
+    public var category: ErrorCategory { code.facts.category }
+    /// Whether the same call may succeed later without anything being changed.
+    public var isRetryable: Bool { code.facts.isRetryable }
+    /// What happened, in one sentence.
+    public var errorDescription: String? { message }
+    /// What to do about it.
+    public var recoverySuggestion: String? { specificAdvice ?? code.facts.advice }
+    /// The process exit status of the command-line contract.
+    public var exitStatus: Int32 { code.facts.exitStatus }
+    /// The message; for logs.
+    public var description: String { message }
+}
+
+extension AIError {
+    /// The error of a failed system call. `ENOSPC` and `EDQUOT` become ``ErrorCode/diskFull``; `EACCES`, `EPERM` and
+    /// `EROFS` become ``ErrorCode/permissionDenied``; `ENOENT` stays an input/output error, for what it means depends
+    /// on who asked.
+    package static func system(_ what: String, path: String, errno number: Int32) -> AIError {
+        AIError(
+            SystemErrno.code(number), "\(what) \(path): \(SystemErrno.text(number))",
+            context: Context(path: path), cause: SystemErrno(number: number))
+    }
+
+    /// Any error as an ``AIError``; cancellation becomes ``ErrorCode/cancelled``, never anything else.
+    public static func wrapping(_ error: any Error) -> AIError {
+        if let known = error as? AIError { return known }
+        if error is CancellationError { return AIError(.cancelled, "interrupted") }
+        return AIError(.ioError, "\(error)", cause: error)
+    }
+
+    /// The errno beneath this error, if a system call was the cause.
+    package var errno: Int32? { (cause as? SystemErrno)?.number }
+}

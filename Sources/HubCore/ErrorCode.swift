@@ -1,0 +1,92 @@
+/// The groups of error codes.
+public enum ErrorCategory: String, Sendable, Hashable {
+    /// A model cannot be used as asked: unsupported, malformed, damaged.
+    case provider
+    /// A forward pass or the text it makes failed.
+    case generation
+    /// The Hub or the way to it.
+    case network
+    /// This machine: space, permissions, the catalog.
+    case resource
+    /// What the caller asked for is wrong or does not exist.
+    case input
+}
+
+/// The kinds of faults. The raw value is what `--json` prints; ``facts`` is the one table behind exit statuses,
+/// categories and advice.
+public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
+    case invalidInput = "invalid_input"
+    case confirmationRequired = "confirmation_required"
+    case repositoryNotFound = "repository_not_found"
+    case revisionNotFound = "revision_not_found"
+    case fileNotFound = "file_not_found"
+    case nothingMatches = "nothing_matches"
+    case notCached = "not_cached"
+    case unauthorized
+    case gated
+    case disabled
+    case unreachable
+    case timedOut = "timed_out"
+    case rateLimited = "rate_limited"
+    case serverError = "server_error"
+    case protocolViolation = "protocol_violation"
+    case offline
+    case diskFull = "disk_full"
+    case permissionDenied = "permission_denied"
+    case ioError = "io_error"
+    case catalogUnusable = "catalog_unusable"
+    case insufficientMemory = "insufficient_memory"
+    case digestMismatch = "digest_mismatch"
+    case malformedModel = "malformed_model"
+    case unsupportedModel = "unsupported_model"
+    case generationFailed = "generation_failed"
+    case cancelled
+
+    /// What a code implies.
+    public struct Facts: Sendable, Hashable {
+        /// The group.
+        public var category: ErrorCategory
+        /// The process exit status, as `hub help exit-codes` lists them.
+        public var exitStatus: Int32
+        /// Whether the same call may succeed later.
+        public var isRetryable: Bool
+        /// General advice, one sentence without a full stop; nil where only the place of the fault can give any.
+        public var advice: String?
+    }
+
+    /// The table's row of this code.
+    public var facts: Facts {
+        func row(_ category: ErrorCategory, _ exit: Int32, retry: Bool = false, _ advice: String? = nil) -> Facts {
+            Facts(category: category, exitStatus: exit, isRetryable: retry, advice: advice)
+        }
+        switch self {
+        case .invalidInput: return row(.input, 2)
+        case .confirmationRequired: return row(.input, 2, "say --yes to go ahead")
+        case .repositoryNotFound:
+            return row(.input, 3, "check the spelling; a private repository looks the same to someone without a token")
+        case .revisionNotFound: return row(.input, 3, "hub info shows the branches and tags there are")
+        case .fileNotFound: return row(.input, 3, "hub info --files shows the files there are")
+        case .nothingMatches: return row(.input, 3)
+        case .notCached: return row(.input, 3, "hub pull fetches it")
+        case .unauthorized: return row(.network, 4, "check HF_TOKEN or the token file")
+        case .gated: return row(.network, 4, "ask for access on the model's page, and set HF_TOKEN")
+        case .disabled: return row(.network, 4, "the Hub has switched this repository off")
+        case .unreachable: return row(.network, 5, retry: true, "check the network, the proxy variables and HF_ENDPOINT")
+        case .timedOut: return row(.network, 5, retry: true, "try again; what was fetched is kept")
+        case .rateLimited: return row(.network, 5, retry: true, "wait a few minutes; a token raises the limit")
+        case .serverError: return row(.network, 5, retry: true, "the server is at fault; try again later")
+        case .protocolViolation: return row(.network, 5, "is HF_ENDPOINT the address of a Hub?")
+        case .offline: return row(.network, 5, "leave out --offline, or unset HF_HUB_OFFLINE")
+        case .diskFull: return row(.resource, 6, "hub gc shows what can go; what was fetched is kept")
+        case .permissionDenied: return row(.resource, 6, "check who owns the folder, or choose another with --cache-dir")
+        case .ioError: return row(.resource, 6)
+        case .catalogUnusable: return row(.resource, 6, "the catalog is disposable: move its file away and hub makes it again")
+        case .insufficientMemory: return row(.resource, 6)
+        case .digestMismatch: return row(.provider, 7, retry: true, "pull it again; damaged bytes are never kept")
+        case .malformedModel: return row(.provider, 7)
+        case .unsupportedModel: return row(.provider, 7)
+        case .generationFailed: return row(.generation, 7)
+        case .cancelled: return row(.input, 130, "the same command goes on where this one stopped")
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import CSimdJSON
+
+/// A JSON document as a value. Parsed by simdjson (https://simdjson.org), at most 1,024 levels deep.
+public enum JSON: Sendable, Hashable {
+    /// `null`
+    case null
+    /// `true` or `false`
+    case bool(Bool)
+    /// A number written without fraction or exponent that fits 64 bits with sign.
+    case int(Int64)
+    /// Any other number.
+    case double(Double)
+    /// A string.
+    case string(String)
+    /// An array.
+    case array([JSON])
+    /// An object, its members in the order of the document.
+    case object(JSONObject)
+
+    /// Parses one UTF-8 document.
+    ///
+    /// - Throws: ``JSONError`` with simdjson's reason.
+    public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
+        var reason: UnsafePointer<CChar>?
+        let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        guard let base, let document = hub_json_parse(base, bytes.count, &reason) else {
+            throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty")
+        }
+        defer { hub_json_free(document) }
+        var count = 0
+        guard let nodes = hub_json_nodes(document, &count) else { throw JSONError(reason: "the document is empty") }
+        var reader = NodeReader(nodes: UnsafeBufferPointer(start: nodes, count: count))
+        return reader.value()
+    }
+
+    /// Parses one UTF-8 document.
+    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+        let result: Result<JSON, JSONError> = bytes.withUnsafeBytes { buffer in
+            do throws(JSONError) { return .success(try parse(buffer)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// Parses one document.
+    public static func parse(_ text: String) throws(JSONError) -> JSON { try parse(Array(text.utf8)) }
+}
+
+/// Why a text is not JSON.
+public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The parser's reason.
+    public var reason: String
+    /// The reason as a sentence.
+    public var description: String { "not JSON: \(reason)" }
+}
+
+/// The members of a JSON object in document order. A repeated key is kept; looking it up gives the last one, as
+/// Python does.
+public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    /// The members in document order, repeated keys included.
+    public private(set) var members: [(key: String, value: JSON)]
+    private var index: [String: Int]
+
+    /// An object with these members.
+    public init(_ members: [(key: String, value: JSON)] = []) {
+        self.members = members
+        self.index = [:]
+        index.reserveCapacity(members.count)
+        for (offset, member) in members.enumerated() { index[member.key] = offset }
+    }
+
+    /// An object with these members; nil values are left out, for what is not known is absent.
+    public init(dictionaryLiteral elements: (String, JSON?)...) {
+        self.init(elements.compactMap { key, value in value.map { (key, $0) } })
+    }
+
+    /// The value of a key; setting nil removes the member.
+    public subscript(key: String) -> JSON? {
+        get { index[key].map { members[$0].value } }
+        set {
+            if let newValue {
+                if let at = index[key] {
+                    members[at].value = newValue
+                } else {
+                    index[key] = members.count
+                    members.append((key, newValue))
+                }
+            } else if index[key] != nil {
+                self = JSONObject(members.filter { $0.key != key })
+            }
+        }
+    }
+
+    /// Whether a key occurs more than once.
+    public var hasDuplicateKeys: Bool { index.count != members.count }
+    /// The number of members.
+    public var count: Int { members.count }
+    /// The keys in document order.
+    public var keys: [String] { members.map(\.key) }
+
+    /// Equal members in equal order.
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.members.count == right.members.count
+            && zip(left.members, right.members).allSatisfy { $0.key == $1.key && $0.value == $1.value }
+    }
+
+    /// Feeds keys and values to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        for member in members {
+            hasher.combine(member.key)
+            hasher.combine(member.value)
+        }
+    }
+}
+
+extension JSON {
+    /// The string, if this is one.
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The number, if this is a whole one.
+    public var int: Int64? { if case .int(let value) = self { value } else { nil } }
+    /// The boolean, if this is one.
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The elements, if this is an array.
+    public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
+    /// The members, if this is an object.
+    public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
+    /// The number, whole or not.
+    public var double: Double? {
+        switch self {
+        case .int(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+    /// Whether this is `null`.
+    public var isNull: Bool { self == .null }
+    /// A member of an object; nil where this is no object, the key is absent, or its value is `null`.
+    public subscript(key: String) -> JSON? {
+        guard let value = object?[key], !value.isNull else { return nil }
+        return value
+    }
+}
+
+/// Builds values from the flat node array, front to back.
+private struct NodeReader {
+    let nodes: UnsafeBufferPointer<hub_json_node>
+    var at = 0
+
+    mutating func value() -> JSON {
+        let node = nodes[at]
+        at += 1
+        switch node.type {
+        case HUB_JSON_FALSE: return .bool(false)
+        case HUB_JSON_TRUE: return .bool(true)
+        case HUB_JSON_INT: return .int(node.value.integer)
+        case HUB_JSON_UINT: return .double(Double(node.value.unsigned_integer))
+        case HUB_JSON_DOUBLE: return .double(node.value.number)
+        case HUB_JSON_STRING: return .string(text(node))
+        case HUB_JSON_ARRAY:
+            var elements: [JSON] = []
+            elements.reserveCapacity(Int(node.count))
+            for _ in 0..<node.count { elements.append(value()) }
+            return .array(elements)
+        case HUB_JSON_OBJECT:
+            var members: [(key: String, value: JSON)] = []
+            members.reserveCapacity(Int(node.count))
+            for _ in 0..<node.count {
+                let key = text(nodes[at])
+                at += 1
+                members.append((key, value()))
+            }
+            return .object(JSONObject(members))
+        default: return .null
+        }
+    }
+
+    func text(_ node: hub_json_node) -> String {
+        let bytes = UnsafeBufferPointer(
+            start: UnsafeRawPointer(node.value.string)?.assumingMemoryBound(to: UInt8.self), count: Int(node.count))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    /// A string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int64) { self = .int(value) }
+    /// A boolean.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}

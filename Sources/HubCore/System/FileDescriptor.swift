@@ -1,0 +1,116 @@
+import CPlatform
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An open file that closes itself. It cannot be copied, so it cannot be closed twice or forgotten.
+package struct FileDescriptor: ~Copyable, Sendable {
+    /// The number the kernel knows the file by.
+    package let raw: Int32
+    /// The path it was opened by, for errors.
+    package let path: String
+
+    /// How a file is opened.
+    package struct Options: OptionSet, Sendable {
+        package let rawValue: Int32
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+        package static let write = Options(rawValue: O_RDWR)
+        package static let create = Options(rawValue: O_CREAT)
+        package static let exclusive = Options(rawValue: O_EXCL)
+        package static let truncate = Options(rawValue: O_TRUNC)
+        package static let append = Options(rawValue: O_APPEND)
+        package static let noFollow = Options(rawValue: O_NOFOLLOW)
+        package static let nonBlocking = Options(rawValue: O_NONBLOCK)
+        package static let directory = Options(rawValue: O_DIRECTORY)
+    }
+
+    /// open(2), close-on-exec.
+    package init(_ path: String, _ options: Options = [], mode: UInt32 = 0o666) throws(AIError) {
+        var descriptor: Int32
+        repeat { descriptor = open(path, options.rawValue | O_CLOEXEC, mode_t(mode)) } while descriptor < 0 && errno == EINTR
+        guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
+        self.raw = descriptor
+        self.path = path
+    }
+
+    deinit { close(raw) }
+
+    /// fstat(2)
+    package func status() throws(AIError) -> FileStatus {
+        var info = stat()
+        guard fstat(raw, &info) == 0 else { throw .system("cannot read the state of", path: path, errno: errno) }
+        return FileStatus(info)
+    }
+
+    /// pread(2) until the buffer is full or the file ends; the number of bytes read.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(AIError) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let count = pread(raw, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + off_t(done))
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system("cannot read", path: path, errno: errno)
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// pwrite(2) until everything is written.
+    package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(AIError) {
+        var done = 0
+        while done < buffer.count {
+            let count = pwrite(raw, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + off_t(done))
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system("cannot write", path: path, errno: errno)
+            }
+            done += count
+        }
+    }
+
+    /// Everything written, on stable storage (fdatasync; F_FULLFSYNC on macOS).
+    package func synchronizeData() throws(AIError) {
+        guard hub_sync_data(raw) == 0 else { throw .system("cannot flush", path: path, errno: errno) }
+    }
+
+    /// Data and metadata on stable storage; for a folder, its entries.
+    package func synchronize() throws(AIError) {
+        guard fsync(raw) == 0 else { throw .system("cannot flush", path: path, errno: errno) }
+    }
+
+    /// Sets the size and reserves the space, see `hub_preallocate`.
+    package func preallocate(_ size: Int64) throws(AIError) {
+        guard hub_preallocate(raw, off_t(size)) == 0 else {
+            throw .system("cannot reserve \(ByteCount(size)) for", path: path, errno: errno)
+        }
+    }
+
+    /// Sets the size.
+    package func truncate(to size: Int64) throws(AIError) {
+        guard ftruncate(raw, off_t(size)) == 0 else { throw .system("cannot truncate", path: path, errno: errno) }
+    }
+
+    /// flock(2), exclusive and without waiting: whether it was granted. nil where the file system has no flock.
+    package func tryLock(shared: Bool = false) throws(AIError) -> Bool? {
+        if hub_flock(raw, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
+        switch errno {
+        case EWOULDBLOCK: return false
+        case ENOSYS, EOPNOTSUPP, ENOLCK: return nil
+        default: throw .system("cannot lock", path: path, errno: errno)
+        }
+    }
+
+    /// Gives the lock back before the descriptor is closed.
+    package func unlock() { _ = hub_flock(raw, LOCK_UN) }
+
+    /// fchmod(2)
+    package func setMode(_ mode: UInt32) throws(AIError) {
+        guard fchmod(raw, mode_t(mode)) == 0 else { throw .system("cannot change the mode of", path: path, errno: errno) }
+    }
+}

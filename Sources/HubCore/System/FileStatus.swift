@@ -1,0 +1,51 @@
+#if canImport(Glibc)
+package import Glibc
+#elseif canImport(Musl)
+package import Musl
+#else
+package import Darwin
+#endif
+
+/// What stat(2) says of a file. Times are seconds since 1970 with their fraction.
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable { case file, directory, symlink, other }
+    package var kind: Kind
+    /// Apparent size in bytes (st_size).
+    package var size: Int64
+    package var device: UInt64
+    package var inode: UInt64
+    package var links: UInt64
+    /// Permission bits.
+    package var mode: UInt32
+    package var owner: UInt32
+    package var modified: Double
+    package var accessed: Double
+    package var changed: Double
+    /// Modification time in whole nanoseconds, for comparing without loss.
+    package var modifiedNanoseconds: Int64
+
+    package init(_ info: stat) {
+        switch info.st_mode & S_IFMT {
+        case S_IFREG: kind = .file
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .symlink
+        default: kind = .other
+        }
+        size = Int64(info.st_size)
+        device = UInt64(truncatingIfNeeded: info.st_dev)
+        inode = UInt64(truncatingIfNeeded: info.st_ino)
+        links = UInt64(truncatingIfNeeded: info.st_nlink)
+        mode = UInt32(info.st_mode & 0o7777)
+        owner = UInt32(info.st_uid)
+        #if os(Linux)
+        let (modification, access, change) = (info.st_mtim, info.st_atim, info.st_ctim)
+        #else
+        let (modification, access, change) = (info.st_mtimespec, info.st_atimespec, info.st_ctimespec)
+        #endif
+        func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
+        modified = seconds(modification)
+        accessed = seconds(access)
+        changed = seconds(change)
+        modifiedNanoseconds = Int64(modification.tv_sec) * 1_000_000_000 + Int64(modification.tv_nsec)
+    }
+}

@@ -1,0 +1,207 @@
+import CPlatform
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The file system calls that are not about one open file. Paths are plain strings; bytes are used as given, for git
+/// and the Hub name files by bytes, not by normalised text.
+package enum FileSystem {
+    /// stat(2): what a path leads to; nil where nothing is there (a broken link included).
+    package static func status(_ path: String) throws(AIError) -> FileStatus? {
+        var info = stat()
+        if stat(path, &info) == 0 { return FileStatus(info) }
+        return try absent(path)
+    }
+
+    /// lstat(2): the entry itself, a link not followed; nil where nothing is there.
+    package static func linkStatus(_ path: String) throws(AIError) -> FileStatus? {
+        var info = stat()
+        if lstat(path, &info) == 0 { return FileStatus(info) }
+        return try absent(path)
+    }
+
+    private static func absent(_ path: String) throws(AIError) -> FileStatus? {
+        if errno == ENOENT || errno == ENOTDIR || errno == ELOOP { return nil }
+        throw .system("cannot look at", path: path, errno: errno)
+    }
+
+    /// Whether a path leads to something.
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// The names in a folder, sorted by bytes, without `.` and `..`; nil where there is no such folder.
+    package static func entries(_ path: String) throws(AIError) -> [String]? {
+        guard let directory = opendir(path) else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw .system("cannot list", path: path, errno: errno)
+        }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 1024) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// A whole file; nil where there is none.
+    ///
+    /// - Parameter limit: more bytes than this is an error, for whole files are read only where they should be small.
+    package static func contents(_ path: String, limit: Int = 64 << 20) throws(AIError) -> [UInt8]? {
+        guard let status = try status(path), status.kind == .file else { return nil }
+        guard status.size <= limit else {
+            throw AIError(.ioError, "\(path) has \(status.size) bytes, more than \(limit)", context: .init(path: path))
+        }
+        let file = try FileDescriptor(path)
+        var bytes = [UInt8](repeating: 0, count: Int(status.size))
+        let result: Result<Int, AIError> = bytes.withUnsafeMutableBytes { buffer in
+            do throws(AIError) { return .success(try file.read(into: buffer, at: 0)) } catch { return .failure(error) }
+        }
+        bytes.removeLast(bytes.count - (try result.get()))
+        return bytes
+    }
+
+    /// A whole file as text; nil where there is none. What is not UTF-8 is replaced, as these texts are only compared.
+    package static func text(_ path: String, limit: Int = 1 << 20) throws(AIError) -> String? {
+        try contents(path, limit: limit).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Makes a folder and those above it; existing ones are left alone.
+    package static func createDirectories(_ path: String, mode: UInt32 = 0o777) throws(AIError) {
+        if mkdir(path, mode_t(mode)) == 0 { return }
+        let number = errno
+        if number == EEXIST {
+            if let status = try status(path), status.kind == .directory { return }
+            throw .system("cannot make the folder", path: path, errno: ENOTDIR)
+        }
+        let parent = Path.parent(path)
+        guard number == ENOENT, parent != path else { throw .system("cannot make the folder", path: path, errno: number) }
+        try createDirectories(parent, mode: mode)
+        guard mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else {
+            throw .system("cannot make the folder", path: path, errno: errno)
+        }
+    }
+
+    /// Writes a new file beside the old one and renames it over: a reader sees the old or the new, whole. The mode is
+    /// 0666 less the umask, unlike mkstemp's 0600, so that other users of a shared cache can read it.
+    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o666, durable: Bool = false)
+        throws(AIError)
+    {
+        let temporary = "\(path).\(randomHex(4)).tmp"
+        do throws(AIError) {
+            let file = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: mode)
+            let result: Result<Void, AIError> = bytes.withUnsafeBytes { buffer in
+                do throws(AIError) { return .success(try file.write(buffer, at: 0)) } catch { return .failure(error) }
+            }
+            try result.get()
+            if durable { try file.synchronizeData() }
+            try rename(temporary, to: path)
+        } catch {
+            _ = unlink(temporary)
+            throw error
+        }
+        if durable { try synchronizeDirectory(Path.parent(path)) }
+    }
+
+    /// rename(2)
+    package static func rename(_ from: String, to: String) throws(AIError) {
+        guard renameFile(from, to) == 0 else { throw .system("cannot rename \(from) to", path: to, errno: errno) }
+    }
+
+    /// unlink(2): whether there was something to remove.
+    @discardableResult
+    package static func remove(_ path: String) throws(AIError) -> Bool {
+        if unlink(path) == 0 { return true }
+        if errno == ENOENT || errno == ENOTDIR { return false }
+        throw .system("cannot delete", path: path, errno: errno)
+    }
+
+    /// rmdir(2): whether it went; false where it is absent or not empty.
+    @discardableResult
+    package static func removeEmptyDirectory(_ path: String) throws(AIError) -> Bool {
+        if rmdir(path) == 0 { return true }
+        if errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR { return false }
+        throw .system("cannot delete the folder", path: path, errno: errno)
+    }
+
+    /// Removes a folder and everything in it, following no link.
+    package static func removeTree(_ path: String) throws(AIError) {
+        guard let status = try linkStatus(path) else { return }
+        if status.kind == .directory {
+            for name in try entries(path) ?? [] { try removeTree(Path.join(path, name)) }
+            try removeEmptyDirectory(path)
+        } else {
+            try remove(path)
+        }
+    }
+
+    /// symlink(2). `text` is what the link says, unchecked.
+    package static func createSymlink(_ text: String, at path: String) throws(AIError) {
+        guard symlink(text, path) == 0 else { throw .system("cannot make the link", path: path, errno: errno) }
+    }
+
+    /// What a symbolic link says; nil where the path is no link.
+    package static func linkText(_ path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }
+        return count >= 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+
+    /// link(2): a second name for the same inode.
+    package static func createHardLink(_ existing: String, at path: String) throws(AIError) {
+        guard link(existing, path) == 0 else { throw .system("cannot link", path: path, errno: errno) }
+    }
+
+    /// The path with every link resolved (realpath); nil where something on the way is missing.
+    package static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// The folder's entries on stable storage, so that a rename in it survives a power cut.
+    package static func synchronizeDirectory(_ path: String) throws(AIError) {
+        let directory = try FileDescriptor(path, [.directory])
+        do throws(AIError) { try directory.synchronize() } catch {
+            // Some network and FUSE file systems refuse fsync on folders; the file's own data is already safe.
+            guard error.errno == EINVAL || error.errno == ENOTSUP || error.errno == EBADF else { throw error }
+        }
+    }
+
+    /// Bytes free for this user on the file system that holds `path`, or the nearest folder above that exists.
+    package static func diskSpace(_ path: String) throws(AIError) -> (available: Int64, total: Int64) {
+        var place = path
+        while !exists(place), Path.parent(place) != place { place = Path.parent(place) }
+        var available: UInt64 = 0
+        var total: UInt64 = 0
+        guard hub_disk_space(place, &available, &total) == 0 else {
+            throw .system("cannot measure the free space of", path: place, errno: errno)
+        }
+        return (Int64(clamping: available), Int64(clamping: total))
+    }
+
+    /// Sets access and modification time, in seconds since 1970.
+    package static func setTimes(_ path: String, accessed: Double, modified: Double) throws(AIError) {
+        func time(_ seconds: Double) -> timespec {
+            timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
+        }
+        let times = [time(accessed), time(modified)]
+        guard utimensat(AT_FDCWD, path, times, 0) == 0 else { throw .system("cannot set the times of", path: path, errno: errno) }
+    }
+
+    /// Random bytes as hexadecimal digits, two for each byte.
+    package static func randomHex(_ bytes: Int) -> String {
+        (0..<bytes).map { _ in
+            let text = String(UInt8.random(in: .min ... .max), radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined()
+    }
+}
+
+/// `rename` of the C library; inside ``FileSystem`` the name means its own method.
+private func renameFile(_ from: String, _ to: String) -> Int32 { rename(from, to) }
