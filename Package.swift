@@ -40,7 +40,8 @@ let package = Package(
         system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
         system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
-        system("CSimdJSONSystem", pkgConfig: "simdjson", apt: "libsimdjson-dev", brew: "simdjson"),
+        // Without pkg-config: simdjson.pc sets a macro that the package manager forbids, with a warning each build.
+        .systemLibrary(name: "CSimdJSONSystem", providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
         .target(name: "CSimdJSON", dependencies: ["CSimdJSONSystem"], linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CPlatform"),
         .target(name: "CKernels"),

@@ -12,7 +12,8 @@ import Darwin
 /// place, so only foreign tools could do that.
 package final class MappedFile: Sendable {
     /// The bytes of the whole file; valid as long as this object lives.
-    package let bytes: UnsafeRawBufferPointer
+    // Read-only memory that only deinit gives back, so any thread may read it.
+    nonisolated(unsafe) package let bytes: UnsafeRawBufferPointer
     package let path: String
 
     /// Maps a file; an empty one gives an empty buffer.
