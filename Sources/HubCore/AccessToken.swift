@@ -1,0 +1,72 @@
+/// A Hub token. Printing it, or anything that holds it, never shows it.
+public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The token itself, for the one place that sends it.
+    package let secret: String
+
+    /// A token with surrounding white space and all line ends taken out, as Python cleans it; nil where nothing is left.
+    public init?(_ text: String) {
+        var cleaned = Substring(text.filter { $0 != "\r" && $0 != "\n" && $0 != "\r\n" })
+        while let first = cleaned.first, first.isWhitespace { cleaned.removeFirst() }
+        while let last = cleaned.last, last.isWhitespace { cleaned.removeLast() }
+        // Anything else would let a header be split.
+        guard !cleaned.isEmpty, cleaned.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+        secret = String(cleaned)
+    }
+
+    /// Says only that there is one.
+    public var description: String { "(token)" }
+    /// Says only that there is one.
+    public var debugDescription: String { "(token)" }
+    /// Shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// Where the token comes from. The same provider serves every part that speaks to the Hub.
+public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
+    /// `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`, else the token file; none where `HF_HUB_DISABLE_IMPLICIT_TOKEN`.
+    case auto
+    /// This one.
+    case `static`(AccessToken)
+    /// An item of the macOS keychain.
+    case keychain(service: String, account: String)
+    /// None: anonymous.
+    case none
+
+    /// The token in force; nil means anonymous.
+    ///
+    /// - Throws: ``ErrorCode/permissionDenied`` where the token file cannot be read; ``ErrorCode/invalidInput`` where a
+    ///   token holds characters that no token has, or a keychain is asked on a system that has none.
+    public func token(in environment: HubEnvironment = .process) throws(AIError) -> AccessToken? {
+        switch self {
+        case .none: return nil
+        case .static(let token): return token
+        case .keychain(let service, let account):
+            return try Keychain.password(service: service, account: account).flatMap { AccessToken($0) }
+        case .auto:
+            if environment.isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") { return nil }
+            for name in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {
+                if let token = try Self.clean(environment[name], from: name) { return token }
+            }
+            return try Self.clean(FileSystem.text(environment.tokenPath), from: environment.tokenPath)
+        }
+    }
+
+    /// Blank text is no token; text with other characters in it is a mistake that must not pass for anonymous.
+    private static func clean(_ text: String?, from source: String) throws(AIError) -> AccessToken? {
+        guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
+        guard let token = AccessToken(text) else {
+            throw AIError(.invalidInput, "the token in \(source) holds characters that no token has")
+        }
+        return token
+    }
+
+    /// Names the source, never the token.
+    public var description: String {
+        switch self {
+        case .auto: "token from the environment or the token file"
+        case .static: "a given token"
+        case .keychain(let service, let account): "keychain item \(service)/\(account)"
+        case .none: "no token"
+        }
+    }
+}

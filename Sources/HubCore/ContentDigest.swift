@@ -1,0 +1,130 @@
+import CCrypto
+
+/// The digest that names a blob: what the Hub's tree says of a file and what the cache's `blobs/` names it by.
+public enum ContentDigest: Sendable, Hashable, CustomStringConvertible {
+    /// SHA-256 of the bytes: 64 lower-case hexadecimal digits. LFS and Xet files.
+    case sha256(String)
+    /// git's blob hash, SHA-1 of `blob <length>\0` and the bytes: 40 lower-case hexadecimal digits. Regular files.
+    /// It can be forged, so nothing is ever shared between repositories because of it.
+    case gitSHA1(String)
+
+    /// The digest of a blob's name or a normalised etag; nil where it is neither 40 nor 64 hexadecimal digits.
+    public init?(etag: String) {
+        guard etag.utf8.allSatisfy(\.isLowercaseHex) else { return nil }
+        switch etag.utf8.count {
+        case 64: self = .sha256(etag)
+        case 40: self = .gitSHA1(etag)
+        default: return nil
+        }
+    }
+
+    /// The digits: the blob's name.
+    public var hex: String {
+        switch self {
+        case .sha256(let hex), .gitSHA1(let hex): hex
+        }
+    }
+
+    /// The digits.
+    public var description: String { hex }
+
+    /// An `ETag` or `X-Linked-Etag` header as Python normalises it: leading `W` and `/` stripped, then quotes.
+    package static func normalized(etag: String) -> String {
+        var text = Substring(etag)
+        while let first = text.first, first == "W" || first == "/" { text.removeFirst() }
+        while text.hasPrefix("\"") { text.removeFirst() }
+        while text.hasSuffix("\"") { text.removeLast() }
+        return String(text)
+    }
+}
+
+/// A digest in the making: fed in order, finished once. libcrypto's EVP, which uses the processor's SHA instructions.
+/// https://docs.openssl.org/3.0/man3/EVP_DigestInit/
+package final class ContentHasher {
+    private let context: OpaquePointer
+    private let isGit: Bool
+    /// Bytes of content fed so far.
+    package private(set) var count: Int64 = 0
+
+    /// A digest of the kind of `expected`.
+    ///
+    /// - Parameter size: the whole length of the content, which git's hash begins with.
+    package convenience init(like expected: ContentDigest, size: Int64) {
+        if case .gitSHA1 = expected { self.init(gitSize: size) } else { self.init() }
+    }
+
+    /// SHA-256.
+    package init() {
+        context = EVP_MD_CTX_new()
+        isGit = false
+        precondition(EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1, "libcrypto offers no SHA-256")
+    }
+
+    /// git's blob hash of content of this length.
+    package init(gitSize size: Int64) {
+        context = EVP_MD_CTX_new()
+        isGit = true
+        precondition(EVP_DigestInit_ex(context, EVP_sha1(), nil) == 1, "libcrypto offers no SHA-1")
+        let header = Array("blob \(size)\0".utf8)
+        _ = header.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    /// Feeds the next bytes.
+    package func update(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 0 else { return }
+        precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "libcrypto failed")
+        count += Int64(bytes.count)
+    }
+
+    /// Feeds the next bytes.
+    package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+
+    /// The digest of everything fed. The hasher is of no use afterwards.
+    package func finish() -> ContentDigest {
+        var out = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var length: UInt32 = 0
+        precondition(EVP_DigestFinal_ex(context, &out, &length) == 1, "libcrypto failed")
+        let hex = out.prefix(Int(length)).hexadecimal
+        return isGit ? .gitSHA1(hex) : .sha256(hex)
+    }
+
+    /// The digest of bytes in memory, of the kind of `expected`.
+    package static func digest(of bytes: [UInt8], like expected: ContentDigest) -> ContentDigest {
+        let hasher = ContentHasher(like: expected, size: Int64(bytes.count))
+        hasher.update(bytes)
+        return hasher.finish()
+    }
+
+    /// The digest of a file, read in steps of 1 MiB. `progress` hears each step's bytes and may throw to stop.
+    package static func digest(
+        ofFile path: String, like expected: ContentDigest, progress: (Int) throws -> Void = { _ in }
+    ) throws -> ContentDigest {
+        let file = try FileDescriptor(path)
+        let hasher = ContentHasher(like: expected, size: try file.status().size)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            let count = try file.read(into: buffer, at: offset)
+            if count == 0 { return hasher.finish() }
+            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += Int64(count)
+            try progress(count)
+        }
+    }
+}
+
+extension Sequence where Element == UInt8 {
+    /// Two lower-case hexadecimal digits for each byte.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var out: [UInt8] = []
+        for byte in self {
+            out.append(digits[Int(byte >> 4)])
+            out.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}

@@ -1,0 +1,107 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Scheme, host and port: the unit a credential is bound to.
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`.
+    public let scheme: String
+    /// Lower-case name or address.
+    public let host: String
+    /// The port, the scheme's own where none was written.
+    public let port: Int
+
+    /// The origin of an address; nil where it is not http or https or names no host.
+    public init?(_ address: String) {
+        guard let url = URL(string: address), let scheme = url.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", let host = url.host()?.lowercased(), !host.isEmpty
+        else { return nil }
+        self.scheme = scheme
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        port = url.port ?? (scheme == "https" ? 443 : 80)
+    }
+
+    /// Whether the host is this machine by name or address.
+    public var isLoopback: Bool {
+        host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+    }
+
+    /// Whether a token may travel to this origin at all: by https, or by http that does not leave the machine.
+    public var isSafeForCredentials: Bool { scheme == "https" || isLoopback }
+
+    /// As it is written, the port left out where it is the scheme's own.
+    public var description: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
+    }
+}
+
+/// The address of a Hub: `https://huggingface.co` or a mirror.
+public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+    /// The address without a trailing slash.
+    public let address: String
+    /// Its origin.
+    public let origin: Origin
+
+    /// The Hub itself.
+    public static let huggingFace = try! Endpoint("https://huggingface.co")
+
+    /// Reads an address.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` where it is not http or https, names no host, or holds user information or
+    ///   a query.
+    public init(_ text: String) throws(AIError) {
+        var address = text
+        while address.hasSuffix("/") { address.removeLast() }
+        guard let origin = Origin(address), let url = URL(string: address), url.user() == nil, url.query() == nil else {
+            throw AIError(
+                .invalidInput, "\"\(text.printable)\" is not the address of a Hub",
+                advice: "write it like https://huggingface.co, without a name, a password or a query")
+        }
+        self.address = address
+        self.origin = origin
+    }
+
+    /// The address.
+    public var description: String { address }
+}
+
+/// Percent-encoding as the Hub's addresses want it.
+package enum PercentEncoding {
+    /// Everything but `A`-`Z a`-`z 0`-`9 - . _ ~` and what `keeping` names becomes `%XX`, upper case.
+    package static func encode(_ text: String, keeping: String = "") -> String {
+        let kept = Set(keeping.utf8)
+        var out = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                out.unicodeScalars.append(Unicode.Scalar(byte))
+            case _ where kept.contains(byte): out.unicodeScalars.append(Unicode.Scalar(byte))
+            default: out += "%" + [byte].hexadecimal.uppercased()
+            }
+        }
+        return out
+    }
+
+    /// The text with `%XX` decoded; nil for a bad escape or what is not UTF-8 afterwards.
+    package static func decode(_ text: some StringProtocol) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst(), let low = rest.popFirst(),
+                let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16),
+                high != UInt8(ascii: "+"), high != UInt8(ascii: "-")
+            else { return nil }
+            bytes.append(value)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,106 @@
+/// A pattern as the Hub's own clients match file names: Python's `fnmatchcase` on the whole path. `*` crosses `/`,
+/// `?` is one character, `[...]` and `[!...]` are classes; nothing escapes. https://docs.python.org/3/library/fnmatch.html
+public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
+    /// The pattern as given.
+    public let pattern: String
+    private let scalars: [Unicode.Scalar]
+
+    /// A pattern. As in huggingface_hub, `\` means `/` and a trailing `/` means everything below that folder.
+    public init(_ pattern: String) {
+        self.pattern = pattern
+        var text = pattern.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "/")
+        if text.hasSuffix("/") { text += "*" }
+        scalars = Array(text.unicodeScalars)
+    }
+
+    /// The pattern as given.
+    public var description: String { pattern }
+
+    /// Whether a path matches as a whole.
+    public func matches(_ path: String) -> Bool {
+        let text = Array(path.unicodeScalars)
+        // Backtracking to the last star only: linear in practice, and enough, since a later star makes an earlier
+        // star's choice irrelevant.
+        var (p, t) = (0, 0)
+        var star: (p: Int, t: Int)?
+        while t < text.count {
+            if p < scalars.count, scalars[p] == "*" {
+                star = (p, t)
+                p += 1
+            } else if p < scalars.count, let next = step(p, text[t]) {
+                p = next
+                t += 1
+            } else if let last = star {
+                p = last.p + 1
+                t = last.t + 1
+                star = (last.p, t)
+            } else {
+                return false
+            }
+        }
+        while p < scalars.count, scalars[p] == "*" { p += 1 }
+        return p == scalars.count
+    }
+
+    /// Whether the pattern holds any of `*`, `?`, `[`.
+    public static func isPattern(_ text: String) -> Bool { text.contains { $0 == "*" || $0 == "?" || $0 == "[" } }
+
+    /// Matches one character against the item at `p`; the index of the next item, nil where it does not match.
+    private func step(_ p: Int, _ character: Unicode.Scalar) -> Int? {
+        switch scalars[p] {
+        case "?": return p + 1
+        case "[":
+            guard let (members, negated, next) = characterClass(at: p) else { return character == "[" ? p + 1 : nil }
+            return members.contains { $0.contains(character) } != negated ? next : nil
+        case let literal: return literal == character ? p + 1 : nil
+        }
+    }
+
+    /// The class that begins at `p`; nil where its bracket is never closed, and stands for itself then.
+    private func characterClass(at p: Int) -> (members: [ClosedRange<Unicode.Scalar>], negated: Bool, next: Int)? {
+        var start = p + 1
+        let negated = start < scalars.count && scalars[start] == "!"
+        if negated { start += 1 }
+        // A "]" straight after the opening is a member.
+        var end = start
+        if end < scalars.count, scalars[end] == "]" { end += 1 }
+        while end < scalars.count, scalars[end] != "]" { end += 1 }
+        guard end < scalars.count else { return nil }
+        var members: [ClosedRange<Unicode.Scalar>] = []
+        var at = start
+        while at < end {
+            if at + 2 < end, scalars[at + 1] == "-" {
+                if scalars[at] <= scalars[at + 2] { members.append(scalars[at]...scalars[at + 2]) }
+                at += 3
+            } else {
+                members.append(scalars[at]...scalars[at])
+                at += 1
+            }
+        }
+        return (members, negated, end + 1)
+    }
+}
+
+/// Which files of a repository are wanted: those that some `include` matches (all, where there is none) and no
+/// `exclude` does; `exclude` wins.
+public struct FileFilter: Sendable, Hashable {
+    /// Patterns of which one must match; nil takes every file, an empty list none.
+    public var include: [GlobPattern]?
+    /// Patterns of which none may match.
+    public var exclude: [GlobPattern]
+
+    /// A filter of the Hub's patterns.
+    public init(include: [String]? = nil, exclude: [String] = []) {
+        self.include = include.map { $0.map(GlobPattern.init) }
+        self.exclude = exclude.map(GlobPattern.init)
+    }
+
+    /// Everything.
+    public static let all = FileFilter()
+
+    /// Whether a path is wanted.
+    public func matches(_ path: String) -> Bool {
+        guard include?.contains(where: { $0.matches(path) }) ?? true else { return false }
+        return !exclude.contains { $0.matches(path) }
+    }
+}

@@ -1,0 +1,111 @@
+/// The settings that environment variables give, read once: the Python client's own, honoured alike, and `HUB_HOME`.
+///
+/// A variable that is set but empty counts as unset. (Python takes an empty `HF_HOME` for a relative path and breaks on
+/// an empty `HF_ENDPOINT`; nobody means that.) https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
+public struct HubEnvironment: Sendable {
+    private let variables: [String: String]
+
+    /// The settings in these variables.
+    public init(_ variables: [String: String]) { self.variables = variables }
+
+    /// The settings of this process.
+    public static let process = HubEnvironment(ProcessVariables.all())
+
+    /// The value of a variable; nil where it is unset or empty.
+    public subscript(name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The first of these variables that is set and not empty.
+    public func first(_ names: String...) -> String? {
+        for name in names { if let value = self[name] { return value } }
+        return nil
+    }
+
+    /// `1`, `ON`, `YES`, `TRUE` in any case are true; everything else is false, as Python has it.
+    public func isTrue(_ name: String) -> Bool {
+        self[name].map { ["1", "ON", "YES", "TRUE"].contains($0.uppercased()) } ?? false
+    }
+
+    /// The user's home folder.
+    public var home: String { self["HOME"] ?? "/" }
+
+    /// `HF_HOME`, else `$XDG_CACHE_HOME/huggingface`, else `~/.cache/huggingface`.
+    public var huggingFaceHome: String {
+        if let home = self["HF_HOME"] { return expand(home) }
+        return Path.join(expand(self["XDG_CACHE_HOME"] ?? "~/.cache"), "huggingface")
+    }
+
+    /// The cache: `HF_HUB_CACHE`, else `HUGGINGFACE_HUB_CACHE`, else `hub` below ``huggingFaceHome``.
+    public var cacheDirectory: String {
+        first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE").map(expand) ?? Path.join(huggingFaceHome, "hub")
+    }
+
+    /// The token's file: `HF_TOKEN_PATH`, else `token` below ``huggingFaceHome``.
+    public var tokenPath: String { self["HF_TOKEN_PATH"].map(expand) ?? Path.join(huggingFaceHome, "token") }
+
+    /// The folder of the catalog: `HUB_HOME`, else `$XDG_STATE_HOME/hub`, else `~/.local/state/hub`. Outside the cache,
+    /// where every stray file makes `hf cache ls` warn.
+    public var stateDirectory: String {
+        self["HUB_HOME"].map(expand) ?? Path.join(expand(self["XDG_STATE_HOME"] ?? "~/.local/state"), "hub")
+    }
+
+    /// `HF_ENDPOINT`, else the Hub; `HUGGINGFACE_CO_STAGING` means the Hub's staging site.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` where the variable holds no address.
+    public func endpoint() throws(AIError) -> Endpoint {
+        if isTrue("HUGGINGFACE_CO_STAGING") { return try Endpoint("https://hub-ci.huggingface.co") }
+        guard let address = self["HF_ENDPOINT"] else { return .huggingFace }
+        do throws(AIError) { return try Endpoint(address) } catch {
+            throw AIError(.invalidInput, "HF_ENDPOINT: \(error.message)", advice: error.specificAdvice)
+        }
+    }
+
+    /// `HF_HUB_OFFLINE`, and `TRANSFORMERS_OFFLINE` where that is unset or empty.
+    public var isOffline: Bool { self["HF_HUB_OFFLINE"] != nil ? isTrue("HF_HUB_OFFLINE") : isTrue("TRANSFORMERS_OFFLINE") }
+
+    /// `HF_HUB_ETAG_TIMEOUT`: seconds an answer about a file may take; 10 where unset or 0.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for what is not a whole number.
+    public func etagTimeout() throws(AIError) -> Int { try seconds("HF_HUB_ETAG_TIMEOUT") }
+
+    /// `HF_HUB_DOWNLOAD_TIMEOUT`: seconds to connect, and seconds without a byte; 10 where unset or 0.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for what is not a whole number.
+    public func downloadTimeout() throws(AIError) -> Int { try seconds("HF_HUB_DOWNLOAD_TIMEOUT") }
+
+    private func seconds(_ name: String) throws(AIError) -> Int {
+        guard let text = self[name] else { return 10 }
+        guard let value = Int(text.filter { $0 != " " }), value >= 0 else {
+            throw AIError(.invalidInput, "\(name) is \"\(text.printable)\", which is not a whole number of seconds")
+        }
+        return value == 0 ? 10 : value
+    }
+
+    /// `HF_HUB_DISABLE_PROGRESS_BARS`: nil lets the program decide, true forbids bars, false forces them.
+    public var progressBarsDisabled: Bool? {
+        self["HF_HUB_DISABLE_PROGRESS_BARS"] == nil ? nil : isTrue("HF_HUB_DISABLE_PROGRESS_BARS")
+    }
+
+    /// A path with a leading `~` and then every `$NAME` and `${NAME}` replaced, in Python's order. A variable that is
+    /// not set stays as it is written.
+    package func expand(_ path: String) -> String {
+        var text = path
+        if text == "~" || text.hasPrefix("~/") { text = home + text.dropFirst() }
+        var out = ""
+        var rest = Substring(text)
+        while let dollar = rest.firstIndex(of: "$") {
+            out += rest[..<dollar]
+            rest = rest[rest.index(after: dollar)...]
+            let braced = rest.first == "{"
+            let body = braced ? rest.dropFirst() : rest
+            let name = body.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            let after = body[name.endIndex...]
+            if !name.isEmpty, !braced || after.first == "}", let value = variables[String(name)] {
+                out += value
+                rest = braced ? after.dropFirst() : after
+            } else {
+                out += "$"
+            }
+        }
+        return out + rest
+    }
+}

@@ -1,0 +1,86 @@
+/// Size classes by the memory a model needs.
+public enum ModelSize: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Up to 4 GB.
+    case small
+    /// Up to 16 GB.
+    case medium
+    /// Up to 64 GB.
+    case large
+    /// More than 64 GB.
+    case xlarge
+
+    /// The class of a model that needs so many bytes.
+    public init(memory bytes: ByteCount) {
+        switch bytes.bytes {
+        case ...4_000_000_000: self = .small
+        case ...16_000_000_000: self = .medium
+        case ...64_000_000_000: self = .large
+        default: self = .xlarge
+        }
+    }
+}
+
+/// What a model is good for.
+public enum ModelCapability: String, Sendable, Hashable, Codable, CaseIterable {
+    case textGeneration = "text-generation"
+    case embeddings
+    case transcription
+    case codeGeneration = "code-generation"
+    case reasoning
+    case multimodal
+    case imageGeneration = "image-generation"
+
+    /// The capability that a task of the Hub (`pipeline_tag`) stands for; nil for the tasks that none covers.
+    public init?(task: String) {
+        switch task {
+        case "text-generation", "text2text-generation": self = .textGeneration
+        case "feature-extraction", "sentence-similarity": self = .embeddings
+        case "automatic-speech-recognition": self = .transcription
+        case "image-text-to-text", "any-to-any", "visual-question-answering": self = .multimodal
+        case "text-to-image": self = .imageGeneration
+        default: return nil
+        }
+    }
+}
+
+/// A model as a list of models shows it. Two are equal when everything in them is.
+public struct ModelInfo: Sendable, Hashable, Codable {
+    /// Which model.
+    public var identifier: ModelIdentifier
+    /// A name for people.
+    public var name: String
+    /// A sentence about it.
+    public var description: String?
+    /// Its size class; nil where the memory it needs is not known.
+    public var size: ModelSize?
+    /// Bytes of its files; nil where they are not known.
+    public var diskSize: ByteCount?
+    /// Tokens it can attend to.
+    public var contextWindow: Int?
+    /// What it is good for.
+    public var capabilities: Set<ModelCapability>
+    /// Whether the curated list recommends it.
+    public var isRecommended: Bool
+    /// Number of parameters.
+    public var parameters: Int64?
+    /// Quantisation, as the field names it: `Q4_K_M`, `4bit`.
+    public var quantization: String?
+
+    /// A model; whatever is not known stays nil.
+    public init(
+        identifier: ModelIdentifier, name: String, description: String? = nil, size: ModelSize? = nil,
+        diskSize: ByteCount? = nil, contextWindow: Int? = nil, capabilities: Set<ModelCapability> = [],
+        isRecommended: Bool = false, parameters: Int64? = nil, quantization: String? = nil
+    ) {
+        self.identifier = identifier
+        self.name = name
+        self.description = description
+        self.size = size
+        self.diskSize = diskSize
+        self.contextWindow = contextWindow
+        self.capabilities = capabilities
+        self.isRecommended = isRecommended
+        self.parameters = parameters
+        self.quantization = quantization
+    }
+}

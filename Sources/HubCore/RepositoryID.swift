@@ -1,0 +1,121 @@
+/// The kinds of repositories that the cache holds.
+public enum RepositoryKind: String, Sendable, Hashable, CaseIterable, Codable {
+    case model, dataset, space, kernel
+
+    /// The plural: the part of an API address (`/api/models`) and of a cache folder's name (`models--org--name`).
+    public var plural: String { rawValue + "s" }
+
+    /// What stands before the id in a reference and in a file's address: nothing for a model, else `datasets/`.
+    public var prefix: String { self == .model ? "" : plural + "/" }
+}
+
+/// The name of a repository, `org/name` or a canonical single word like `gpt2`, checked by the Hub's rules.
+public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The name as given; case is kept, for the Hub tells `A/b` from `a/b` on disk.
+    public let name: String
+
+    /// Checks a name: one or two parts, each 1 to 96 of ASCII letters, digits, `_`, `.`, `-`; no part begins or ends
+    /// with `-` or `.`; no `--` or `..`; not ending in `.git`. As `validate_repo_id` of huggingface_hub has it.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` saying which rule is broken.
+    public init(_ name: String) throws(AIError) {
+        func refuse(_ why: String) -> AIError {
+            AIError(.invalidInput, "\"\(name.printable)\" is not a repository name: \(why)", advice: "names look like org/name")
+        }
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2 else { throw refuse("it has \(parts.count) parts, at most two are allowed") }
+        for part in parts {
+            guard !part.isEmpty else { throw refuse("a part is empty") }
+            guard part.utf8.count <= 96 else { throw refuse("a part has \(part.utf8.count) characters, at most 96 are allowed") }
+            if let bad = part.unicodeScalars.first(where: { !Self.allows($0) }) {
+                throw refuse("\"\(String(bad).printable)\" is not allowed; letters, digits, \"_\", \".\" and \"-\" are")
+            }
+            for end in ["-", "."] where part.hasPrefix(end) || part.hasSuffix(end) {
+                throw refuse("a part begins or ends with \"\(end)\"")
+            }
+        }
+        for pair in ["--", ".."] where name.contains(pair) { throw refuse("it contains \"\(pair)\"") }
+        guard !name.hasSuffix(".git") else { throw refuse("it ends in \".git\"") }
+        self.name = name
+    }
+
+    private static func allows(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "-": true
+        default: false
+        }
+    }
+
+    /// The part before the slash; nil for a canonical single word.
+    public var owner: String? { name.contains("/") ? name.split(separator: "/").first.map(String.init) : nil }
+
+    /// The name as given.
+    public var description: String { name }
+
+    /// Decodes and checks a name.
+    public init(from decoder: any Decoder) throws { try self.init(decoder.singleValueContainer().decode(String.self)) }
+    /// Encodes the name.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(name)
+    }
+}
+
+/// One repository: its kind and its name.
+public struct Repository: Sendable, Hashable, CustomStringConvertible {
+    /// Model, dataset, space or kernel.
+    public var kind: RepositoryKind
+    /// Its name.
+    public var id: RepositoryID
+
+    /// A repository.
+    public init(_ kind: RepositoryKind = .model, _ id: RepositoryID) {
+        self.kind = kind
+        self.id = id
+    }
+
+    /// As a reference names it: `org/name`, `datasets/org/name`.
+    public var description: String { kind.prefix + id.name }
+
+    /// The folder in the cache: `models--org--name`.
+    public var folderName: String { kind.plural + "--" + id.name.split(separator: "/").joined(separator: "--") }
+
+    /// The repository that a cache folder belongs to; nil for a name that is none. `--` stands for `/`, so that a
+    /// foreign folder whose name holds further `--` is no repository.
+    public init?(folderName: String) {
+        guard let split = folderName.range(of: "--"),
+            let kind = RepositoryKind.allCases.first(where: { $0.plural == folderName[..<split.lowerBound] }),
+            let id = try? RepositoryID(folderName[split.upperBound...].split(separator: "--").joined(separator: "/"))
+        else { return nil }
+        self.init(kind, id)
+    }
+}
+
+extension String {
+    /// The range of the first occurrence, byte for byte.
+    package func range(of needle: String) -> Range<String.Index>? {
+        guard !needle.isEmpty else { return nil }
+        var at = startIndex
+        while at < endIndex {
+            if self[at...].utf8.starts(with: needle.utf8) {
+                return at..<utf8.index(at, offsetBy: needle.utf8.count)
+            }
+            at = utf8.index(after: at)
+        }
+        return nil
+    }
+
+    /// This text with control characters (C0, DEL, C1, bidirectional overrides) shown as `\u{1B}`, so that what a
+    /// server sent cannot drive a terminal.
+    package var printable: String {
+        var out = ""
+        for scalar in unicodeScalars {
+            switch scalar.value {
+            case 0..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069:
+                out += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,72 @@
+/// Checks for names of files and revisions that came from a server or a person.
+///
+/// Python accepts `a/./b`, `a//b` and the empty name; on disk these would be other names for the same file, so they
+/// are refused here.
+package enum RepositoryPath {
+    /// Why a path cannot be a file of a repository; nil where it can.
+    package static func fault(_ path: String) -> String? {
+        if path.isEmpty { return "the name is empty" }
+        if path.utf8.count > 1024 { return "the name has more than 1,024 bytes" }
+        if path.hasPrefix("/") { return "the path is absolute" }
+        if path.utf8.contains(0) || path.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+            return "the name holds control characters"
+        }
+        // Python refuses these for the sake of Windows, where another person may hold the same cache.
+        if path.contains("\\") { return "the name holds a backslash" }
+        let first = path.utf8.prefix(2)
+        if first.count == 2, first.last == UInt8(ascii: ":"), let drive = first.first,
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(drive & 0xDF)
+        {
+            return "the path names a drive"
+        }
+        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+            if part == ".." { return "the path climbs out of the repository" }
+            if part.isEmpty || part == "." { return "the path has an empty or \".\" part" }
+            if part.utf8.count > 255 { return "a part of the name has more than 255 bytes" }
+        }
+        return nil
+    }
+
+    /// Checks a path that a server sent.
+    ///
+    /// - Throws: ``ErrorCode/protocolViolation`` naming the path and the fault.
+    package static func check(_ path: String, repository: String) throws(AIError) {
+        if let fault = fault(path) {
+            throw AIError(
+                .protocolViolation, "the server names the file \"\(path.printable)\" in \(repository): \(fault)",
+                context: .init(repository: repository))
+        }
+    }
+
+    /// Checks a revision: a branch, tag, `refs/pr/1` or commit, which becomes a file name below `refs/`.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput``.
+    package static func checkRevision(_ revision: String) throws(AIError) {
+        if let fault = fault(revision) {
+            throw AIError(.invalidInput, "\"\(revision.printable)\" is not a revision: \(fault)")
+        }
+    }
+}
+
+/// A full commit hash: 40 lower-case hexadecimal digits. Anything else, upper case included, is the name of a branch
+/// or tag.
+public struct Commit: Sendable, Hashable, CustomStringConvertible {
+    /// The 40 digits.
+    public let hash: String
+    /// nil where `text` is not 40 lower-case hexadecimal digits.
+    public init?(_ text: String) {
+        guard text.utf8.count == 40, text.utf8.allSatisfy(\.isLowercaseHex) else { return nil }
+        hash = text
+    }
+    /// The 40 digits.
+    public var description: String { hash }
+    /// The first eight digits.
+    public var short: String { String(hash.prefix(8)) }
+}
+
+extension UInt8 {
+    /// `0`-`9`, `a`-`f`.
+    package var isLowercaseHex: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self)
+    }
+}

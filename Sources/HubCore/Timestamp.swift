@@ -1,0 +1,67 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Times as seconds since 1970 in UTC, written and read as ISO 8601, the form of the Hub and of `--json`.
+package enum Timestamp {
+    /// Now, with its fraction.
+    package static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// `2026-01-02T03:04:05Z`; fractions are cut off.
+    package static func iso8601(_ seconds: Double) -> String {
+        var time = time_t(seconds.rounded(.down))
+        var parts = tm()
+        guard gmtime_r(&time, &parts) != nil else { return "1970-01-01T00:00:00Z" }
+        func pad(_ value: Int32, _ width: Int = 2) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, width - text.count)) + text
+        }
+        return "\(pad(parts.tm_year + 1900, 4))-\(pad(parts.tm_mon + 1))-\(pad(parts.tm_mday))"
+            + "T\(pad(parts.tm_hour)):\(pad(parts.tm_min)):\(pad(parts.tm_sec))Z"
+    }
+
+    /// Reads `2024-01-01T00:00:00.000Z`, with or without fraction, with `Z` or `+hh:mm`; nil for anything else.
+    package static func parse(_ text: String) -> Double? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 19 else { return nil }
+        func number(_ range: Range<Int>) -> Int32? {
+            guard range.upperBound <= bytes.count, bytes[range].allSatisfy({ (48...57).contains($0) }) else { return nil }
+            return Int32(String(decoding: bytes[range], as: UTF8.self))
+        }
+        guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: ":"),
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, second)
+        var seconds = Double(timegm(&parts))
+        var at = 19
+        if at < bytes.count, bytes[at] == UInt8(ascii: ".") {
+            var end = at + 1
+            while end < bytes.count, (48...57).contains(bytes[end]) { end += 1 }
+            guard let fraction = Double("0" + String(decoding: bytes[at..<end], as: UTF8.self)) else { return nil }
+            seconds += fraction
+            at = end
+        }
+        switch at < bytes.count ? bytes[at] : 0 {
+        case UInt8(ascii: "Z") where at + 1 == bytes.count: return seconds
+        case UInt8(ascii: "+"), UInt8(ascii: "-"):
+            guard at + 6 == bytes.count, bytes[at + 3] == UInt8(ascii: ":"), let hours = number(at + 1..<at + 3),
+                let minutes = number(at + 4..<at + 6)
+            else { return nil }
+            let offset = Double(hours * 3600 + minutes * 60)
+            return bytes[at] == UInt8(ascii: "+") ? seconds - offset : seconds + offset
+        default: return nil
+        }
+    }
+}
