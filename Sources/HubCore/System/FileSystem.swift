@@ -185,6 +185,9 @@ package enum FileSystem {
         return (Int64(clamping: available), Int64(clamping: total))
     }
 
+    /// Whether a folder lies on a network file system, where shared memory and often locks do not work.
+    package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
+
     /// Sets access and modification time, in seconds since 1970.
     package static func setTimes(_ path: String, accessed: Double, modified: Double) throws(AIError) {
         func time(_ seconds: Double) -> timespec {
