@@ -145,6 +145,12 @@ package enum FileSystem {
         guard symlink(text, path) == 0 else { throw .system("cannot make the link", path: path, errno: errno) }
     }
 
+    /// Whether an error of ``createSymlink(_:at:)`` means that this file system has no links.
+    package static func lacksSymlinks(_ error: AIError) -> Bool {
+        guard let number = error.errno else { return false }
+        return [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
+    }
+
     /// What a symbolic link says; nil where the path is no link.
     package static func linkText(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
