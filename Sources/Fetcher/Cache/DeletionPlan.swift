@@ -115,7 +115,7 @@ package struct DeletionPlanner {
             let names = partials.map(\.name).filter { !blobsGone[repository.folder, default: []].contains($0) }
             guard !names.isEmpty else { continue }
             let newest = partials.compactMap { $0.file?.modified }.max() ?? 0
-            let isOurs = partials.allSatisfy { $0.name.hasSuffix(".hub.incomplete") || $0.name.hasSuffix(".hub.map.incomplete") }
+            let isOurs = partials.allSatisfy { $0.name.contains(".hub.") }
             if try heldLock(repository, [etag]) != nil {
                 protect(repository, nil, "in use: \(etag.prefix(12)) is being downloaded")
             } else if !isOurs, now - newest < 3600 {

@@ -58,12 +58,17 @@ package enum SnapshotFile: Sendable, Hashable {
 
 /// Copies of file content.
 enum FileCopy {
-    /// A new file with the same content: sharing the extents where the file system can, else byte by byte. It appears
-    /// under its name only when it is whole.
+    /// A new file with the content of the one at `source`.
     static func copy(_ source: String, to path: String) throws(AIError) {
+        let from = try FileDescriptor(source)
+        try copy(from: from, to: path)
+    }
+
+    /// A new file with the same content: sharing the extents where the file system can, else byte by byte. It appears
+    /// under its name only when it is whole and on stable storage.
+    static func copy(from: borrowing FileDescriptor, to path: String) throws(AIError) {
         let temporary = "\(path).\(FileSystem.randomHex(4)).tmp"
         do throws(AIError) {
-            let from = try FileDescriptor(source)
             let to = try FileDescriptor(temporary, [.write, .create, .exclusive])
             if !to.reflink(from: from) {
                 let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)

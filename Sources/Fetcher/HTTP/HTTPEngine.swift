@@ -49,7 +49,10 @@ package final class HTTPEngine: @unchecked Sendable {
     // Only the engine's thread touches what follows.
     private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
     private var timers: [Timer] = []
-    private var thread: pthread_t?
+    /// Above zero while libcurl is calling back. It forbids calls that change the multi handle from there, so those wait
+    /// in `deferred`. https://curl.se/libcurl/c/curl_multi_perform.html
+    private var callbackDepth = 0
+    private var deferred: [() -> Void] = []
 
     private struct Timer {
         var due: UInt64
@@ -98,6 +101,16 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Starts a transfer. Only to be called on the engine's thread.
     func start(_ transfer: HTTPTransfer) {
+        guard callbackDepth == 0 else {
+            deferred.append { [self] in start(transfer) }
+            return
+        }
+        transfer.aroundCallback = { [unowned self] body in
+            callbackDepth += 1
+            body()
+            callbackDepth -= 1
+        }
+        guard !transfer.isEnded else { return }
         guard let handle = transfer.prepare(settings) else {
             transfer.finish(.failure(AIError(.ioError, "libcurl refuses a new transfer")))
             return
@@ -110,9 +123,13 @@ package final class HTTPEngine: @unchecked Sendable {
         }
     }
 
-    /// Ends a transfer without further callbacks. Only to be called on the engine's thread, not within a callback of
-    /// the transfer itself.
+    /// Ends a transfer without further callbacks. Only to be called on the engine's thread.
     func cancel(_ transfer: HTTPTransfer) {
+        transfer.mute()
+        guard callbackDepth == 0 else {
+            deferred.append { [self] in cancel(transfer) }
+            return
+        }
         guard let handle = transfer.handle, running.removeValue(forKey: handle) != nil else { return }
         curl_multi_remove_handle(multi, handle)
         transfer.dispose()
@@ -124,8 +141,9 @@ package final class HTTPEngine: @unchecked Sendable {
             runTimers()
             var active: Int32 = 0
             curl_multi_perform(multi, &active)
+            runDeferred()
             collectFinished()
-            // A finished transfer may have queued blocks or timers that are already due.
+            // A finished transfer may have queued blocks that are already due.
             guard inbox.withLock({ $0.isEmpty }) else { continue }
             curl_multi_poll(multi, nil, 0, waitingTime(), nil)
         }
@@ -139,12 +157,21 @@ package final class HTTPEngine: @unchecked Sendable {
         curl_multi_cleanup(multi)
     }
 
+    private func runDeferred() {
+        while !deferred.isEmpty {
+            let bodies = deferred
+            deferred = []
+            for body in bodies { body() }
+        }
+    }
+
     private func runTimers() {
         let now = Clock.nanoseconds
         let due = timers.filter { $0.due <= now }
         guard !due.isEmpty else { return }
         timers.removeAll { $0.due <= now }
         for timer in due { timer.body() }
+        runDeferred()
     }
 
     /// Milliseconds until the next timer, at most a second.

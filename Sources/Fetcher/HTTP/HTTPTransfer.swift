@@ -7,6 +7,9 @@ final class HTTPTransfer {
     /// What to do after a piece of the answer.
     enum Verdict {
         case go
+        /// Hold this piece back, and the transfer with it, until ``HTTPTransfer/resume()``; it then comes again. Only for
+        /// pieces of the body.
+        case pause
         /// End the transfer; it then finishes with this error.
         case abort(AIError)
     }
@@ -18,6 +21,11 @@ final class HTTPTransfer {
     var onBody: (UnsafeRawBufferPointer) -> Verdict = { _ in .go }
     /// The end: once, whatever happened, except after ``HTTPEngine/cancel(_:)``.
     var onEnd: (Result<HTTPHead, AIError>) -> Void = { _ in }
+
+    /// Wraps every call that libcurl makes; set by the engine.
+    var aroundCallback: (() -> Void) -> Void = { $0() }
+    /// Whether ``onEnd`` has been called or never will be.
+    private(set) var isEnded = false
 
     private(set) var handle: UnsafeMutableRawPointer?
     private var headerList: UnsafeMutablePointer<curl_slist>?
@@ -91,7 +99,7 @@ final class HTTPTransfer {
         })
         results.append(hub_curl_set_pointer(curl, CURLOPT_HEADERDATA, context))
         results.append(hub_curl_set_data_callback(curl, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-            HTTPTransfer.from(context).receiveBody(UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
+            HTTPTransfer.from(context).receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
         })
         results.append(hub_curl_set_pointer(curl, CURLOPT_WRITEDATA, context))
         return results.allSatisfy { $0 == CURLE_OK } ? curl : nil
@@ -114,7 +122,9 @@ final class HTTPTransfer {
             guard head == nil, status >= 200 else { return true }
             let complete = HTTPHead(status: status, fields: fields, address: request.address)
             head = complete
-            return obey(onHead(complete))
+            var verdict = Verdict.go
+            aroundCallback { verdict = onHead(complete) }
+            return obey(verdict)
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             fields.append(String(line[..<colon]), String(value))
@@ -122,9 +132,18 @@ final class HTTPTransfer {
         return true
     }
 
-    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count > 0 else { return true }
-        return obey(onBody(bytes))
+    /// What libcurl wants to hear: the number of bytes taken, or that the transfer pauses.
+    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard bytes.count > 0 else { return 0 }
+        var verdict = Verdict.go
+        aroundCallback { verdict = onBody(bytes) }
+        if case .pause = verdict { return Int(CURL_WRITEFUNC_PAUSE) }
+        return obey(verdict) ? bytes.count : 0
+    }
+
+    /// Lets a paused transfer go on. Only on the engine's thread.
+    func resume() {
+        if let handle { curl_easy_pause(handle, CURLPAUSE_CONT) }
     }
 
     private func obey(_ verdict: Verdict) -> Bool {
@@ -151,8 +170,13 @@ final class HTTPTransfer {
     func finish(_ result: Result<HTTPHead, AIError>) {
         dispose()
         let end = onEnd
-        // The closures hold their owners; let go of them before the last call.
-        (onHead, onBody, onEnd) = ({ _ in .go }, { _ in .go }, { _ in })
+        mute()
         end(result)
+    }
+
+    /// Lets go of the closures, which hold their owners; nothing is called any more.
+    func mute() {
+        isEnded = true
+        (onHead, onBody, onEnd) = ({ _ in .go }, { _ in .go }, { _ in })
     }
 }
