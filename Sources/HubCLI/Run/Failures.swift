@@ -5,6 +5,9 @@ struct ReportedError: Error {
     let error: AIError
 }
 
+/// Thrown at the end of a command that did its work and whose answer is no: exit status 1, nothing more is said.
+struct AnswerIsNo: Error {}
+
 /// The errors of a command that was asked for several things: all is done that can be, the first failure decides the
 /// exit status.
 struct Failures {

@@ -13,14 +13,17 @@ enum Program {
             parsed.arguments, environment: environment, streams: streams, interruption: interruption, output: output,
             error: error)
         var failure: AIError?
+        var answer: Int32 = 0
         do {
             let invocation = try invocation(parsed, commands)
             try await run(invocation, parsed.arguments, context)
+        } catch is AnswerIsNo {
+            answer = 1
         } catch {
             failure = report(error, context)
         }
         context.output.finish(error: failure)
-        return status(failure, context)
+        return status(failure, context) ?? answer
     }
 
     private typealias Invocation = (purpose: Command.Purpose, run: @Sendable (Context, ParsedArguments) async throws -> Void)
@@ -63,11 +66,11 @@ enum Program {
         return error
     }
 
-    /// The exit status: that of the error, or of stdout where that failed by more than a reader who went away.
-    private static func status(_ failure: AIError?, _ context: Context) -> Int32 {
+    /// The exit status of the error, or of stdout where that failed by more than a reader who went away; nil for none.
+    private static func status(_ failure: AIError?, _ context: Context) -> Int32? {
         if let failure { return failure.exitStatus }
         let number = context.output.writeFailure
-        guard number != 0, !Sink.isBrokenPipe(number) else { return 0 }
+        guard number != 0, !Sink.isBrokenPipe(number) else { return nil }
         let error = AIError.system("cannot write to", path: "standard output", errno: number)
         context.output.failure(error)
         return error.exitStatus

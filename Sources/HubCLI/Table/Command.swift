@@ -2,14 +2,6 @@ import HubCore
 
 /// One command of the table: what help, the man page, completions and the parser know of it, and what it does.
 struct Command: Sendable {
-    /// A group of the overview; their order is that of the screen.
-    enum Group: String, Sendable, CaseIterable {
-        case find = "Find and fetch"
-        case keep = "What is here"
-        case use = "Use"
-        case about = "About hub"
-    }
-
     /// What happens to the work when the reader of stdout goes away (`hub ls | head -1`).
     enum Purpose: Sendable {
         /// The output is the purpose: without a reader the work ends, quietly and with status 0.
@@ -29,7 +21,6 @@ struct Command: Sendable {
     }
 
     var name: String
-    var group: Group
     var purpose = Purpose.answers
     /// One line, starting with a verb, lower case, without a full stop.
     var doc: String

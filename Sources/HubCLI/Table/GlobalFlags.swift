@@ -20,10 +20,10 @@ enum GlobalFlags {
         "verbose", short: "v", "say on stderr what is requested, decided and retried",
         detail: "A credential never appears there.")
     static let cacheDir = Option.text(
-        "cache-dir", "DIR", .folder, "use this cache folder",
+        "cache-dir", "DIR", kind: .folder, "use this cache folder",
         detail: "Otherwise HF_HUB_CACHE, then HF_HOME/hub, then ~/.cache/huggingface/hub.")
     static let endpoint = Option.text(
-        "endpoint", "URL", .address, "ask this Hub",
+        "endpoint", "URL", kind: .address, "ask this Hub",
         detail: "Otherwise HF_ENDPOINT, then https://huggingface.co.")
     static let offline = Switch(
         "offline", "use no network at all", detail: "HF_HUB_OFFLINE=1 does the same.")

@@ -3,7 +3,7 @@ import HubCore
 extension Option where Value == String {
     /// Any text but the empty one: an empty value is nearly always a shell variable that was not set.
     static func text(
-        _ name: String, _ metavariable: String, _ kind: Flag.Value = .text, repeats: Bool = false,
+        _ name: String, _ metavariable: String, kind: Flag.Value = .text, repeats: Bool = false,
         allowsEmpty: Bool = false, _ doc: String, detail: String? = nil
     ) -> Option {
         Option(name, metavariable, kind, repeats: repeats, doc, detail: detail) { text throws(AIError) in
