@@ -12,18 +12,17 @@ enum VersionCommand {
         run: run)
 
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let libraries = Version.libraries
         context.output.render(
             json: [
                 "name": "hub", "version": .string(Version.number), "swift": .string(Version.swift),
-                "libraries": .object(JSONObject(libraries.map { ($0.name, .string($0.version)) })),
+                "libraries": .object(JSONObject(Version.libraries.map { ($0.name, .string($0.version)) })),
             ],
             quiet: [Version.number]
         ) {
             context.output.line("hub \(Version.number)")
             guard context.isVerbose else { return }
             context.output.line("swift \(Version.swift)")
-            for library in libraries { context.output.line("\(library.name) \(library.version)") }
+            for library in Version.libraries { context.output.line("\(library.name) \(library.version)") }
         }
     }
 }

@@ -7,8 +7,20 @@ enum BashCompletions {
         return """
             # bash completion for hub; made by: hub completions bash
 
+            # Not compgen -W, which would run what is in a name between $( and ); names that a shell would have to quote
+            # are left out, for the line is run as it is completed.
             _hub_models() {
-                COMPREPLY=($(compgen -W "$(\(completionModelsCommand))" -- "$1"))
+                local name
+                while IFS= read -r name; do
+                    [[ $name == "$1"* && $name != *[!A-Za-z0-9._/@-]* ]] && COMPREPLY+=("$name")
+                done < <(\(completionModelsCommand))
+            }
+
+            # $1 is -d for folders or -f for files too; compopt (bash 4) has them quoted and a slash put behind folders.
+            _hub_files() {
+                local name
+                compopt -o filenames 2>/dev/null
+                while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen "$1" -- "$2")
             }
 
             _hub() {
@@ -53,7 +65,7 @@ enum BashCompletions {
                 esac
             }
 
-            complete -o filenames -o bashdefault -F _hub hub
+            complete -F _hub hub
 
             """
     }
@@ -84,8 +96,8 @@ enum BashCompletions {
         case .text: return nil
         case .model: action = "_hub_models \"$current\" ;;"
         case .modelOrFolder:
-            action = "_hub_models \"$current\"; COMPREPLY+=($(compgen -d -- \"$current\")) ;;"
-        case .folder: action = "COMPREPLY=($(compgen -d -- \"$current\")) ;;"
+            action = "_hub_models \"$current\"; _hub_files -d \"$current\" ;;"
+        case .folder: action = "_hub_files -d \"$current\" ;;"
         case .choice(let names):
             action = "COMPREPLY=($(compgen -W \"\(names.joined(separator: " "))\" -- \"$current\")) ;;"
         }
@@ -95,8 +107,8 @@ enum BashCompletions {
     private static func complete(_ value: Flag.Value) -> String {
         switch value {
         case .text, .number, .size, .age, .address: ""
-        case .file: "COMPREPLY=($(compgen -f -- \"$current\"));"
-        case .folder: "COMPREPLY=($(compgen -d -- \"$current\"));"
+        case .file: "_hub_files -f \"$current\";"
+        case .folder: "_hub_files -d \"$current\";"
         case .model: "_hub_models \"$current\";"
         case .choice(let names): "COMPREPLY=($(compgen -W \"\(names.joined(separator: " "))\" -- \"$current\"));"
         }
