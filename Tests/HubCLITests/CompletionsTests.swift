@@ -31,13 +31,13 @@ import Testing
     func complete(_ words: [String]) throws -> [String] {
         let file = try TemporaryFile(script(.bash))
         let quoted = words.map(ShellQuoting.posix).joined(separator: " ")
-        let program = """
+        let lines = """
             hub() { printf '%s\\n' org/model org/other gpt2 '$(touch /tmp/hub-was-here)'; }
             source \(file.path)
             COMP_WORDS=(\(quoted)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _hub
             printf '%s\\n' "${COMPREPLY[@]}"
             """
-        let result = try execute(try #require(HubCLITests.program("bash")), ["--norc", "-c", program])
+        let result = try execute(try #require(program("bash")), ["--norc", "-c", lines])
         #expect(result.error.isEmpty, "\(result.error)")
         return result.output.split(separator: "\n").map(String.init)
     }

@@ -86,7 +86,32 @@ final class ManualClock: Sendable {
     }()
 
     @Test(arguments: [
-        (20, ["@"]), (40, ["@"]), (80, ["@"]), (120, ["@"]),
+        (20, ["openai/gpt-o…   43%", "  mode…ensors   25%", "  toke…r.json"]),
+        (
+            40,
+            [
+                "openai/gp…  ━━╌╌╌╌   43%  35 s left",
+                "  mod…sors  ━╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  tok…json                1.0 kB",
+            ]
+        ),
+        (
+            80,
+            [
+                "openai/gpt-oss-20b       ━━━━━╌╌╌╌╌╌╌   43%  3.1 GB/7.2 GB  118 MB/s  35 s left",
+                "  model-000…safetensors  ━━━╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  tokenizer.json                             1.0 kB",
+            ]
+        ),
+        (
+            120,
+            [
+                "openai/gpt-oss-20b                  ━━━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌   43%  3.1 GB/7.2 GB"
+                    + "  118 MB/s  35 s left  12/27 files",
+                "  model-00001-of-00002.safetensors  ━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  tokenizer.json                                                        1.0 kB",
+            ]
+        ),
     ])
     func exactRows(_ width: Int, _ expected: [String]) {
         let rows = ProgressLayout().rows(Self.snapshot, width: width, height: 24)
@@ -120,7 +145,7 @@ final class ManualClock: Sendable {
         let layout = ProgressLayout()
         #expect(
             layout.plain(Self.snapshot)
-                == "openai/gpt-oss-20b:  43% of 7.2 GB, 12/27 files, 118 MB/s, 35 s left".replacing(":  ", with: ": "))
+                == "openai/gpt-oss-20b: 43% of 7.2 GB, 12/27 files, 118 MB/s, 35 s left")
         var unknown = ProgressSnapshot(title: "x", phase: "verifying")
         unknown.doneBytes = 5_300_000
         #expect(layout.plain(unknown) == "x: 5.3 MB, verifying")
@@ -165,11 +190,10 @@ final class ManualClock: Sendable {
     @Test func aMessageStandsAboveTheBar() {
         let (renderer, output) = renderer(.bar)
         renderer.update(snapshot(50))
-        let bar = "m  ━━━━━╌╌╌╌╌╌   50%"
-        _ = bar
         let drawn = error.text
+        let row = "m  ━━━━╌╌╌╌   50%  50 B/100 B"
+        #expect(drawn == row + "\u{1B}[K\u{1B}[J")
         output.note("hello")
-        let row = drawn.replacing("\u{1B}[K\u{1B}[J", with: "")
         #expect(error.text == drawn + "\r\u{1B}[Jhub: hello\n" + row)
         renderer.finish()
         #expect(error.text.hasSuffix(row + "\r\u{1B}[J"))

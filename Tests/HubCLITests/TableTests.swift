@@ -20,7 +20,7 @@ import Testing
             lines(nil) == [
                 "MODEL                SIZE  USED        TASK",
                 "openai/gpt-oss-20b  14 GB  3 days ago  text-generation",
-                "日本/モデル         999 B  1 hour ago  ",
+                "日本/モデル         999 B  1 hour ago",
             ])
         #expect(lines(80) == lines(nil))
     }
@@ -28,9 +28,9 @@ import Testing
     @Test func wideColumnsShrinkTogether() {
         #expect(
             lines(44) == [
-                "MODEL           SIZE  USED        TASK",
-                "openai…ss-20b  14 GB  3 days ago  text-gene…",
-                "日本/モデル    999 B  1 hour ago  ",
+                "MODEL         SIZE  USED        TASK",
+                "opena…s-20b  14 GB  3 days ago  text-genera…",
+                "日本/モデル  999 B  1 hour ago",
             ])
     }
 
@@ -38,10 +38,10 @@ import Testing
         #expect(
             lines(30) == [
                 "MODEL         SIZE  USED",
-                "opena…-20b   14 GB  3 days ago",
-                "日本/…ル    999 B  1 hour ago",
-            ].map { $0 } || lines(30).allSatisfy { DisplayWidth.of($0) <= 30 })
-        #expect(lines(20)[1] == "openai…s-20b  14 GB" || lines(20)[1] == "openai/…-20b  14 GB" || lines(20)[1].hasSuffix("14 GB"))
+                "opena…s-20b  14 GB  3 days ago",
+                "日本/モデル  999 B  1 hour ago",
+            ])
+        #expect(lines(20) == ["MODEL           SIZE", "openai…ss-20b  14 GB", "日本/モデル    999 B"])
     }
 
     @Test func noLineIsEverWiderThanTheTerminal() {

@@ -54,6 +54,9 @@ struct Table: Sendable {
 
         func line(_ cells: [Styled], _ shown: [Int], _ widths: [Int]) -> Styled {
             var line = Styled("")
+            // Nothing is padded behind the last cell that says something.
+            let last = shown.lastIndex { cells[$0].width > 0 } ?? 0
+            let shown = shown.prefix(last + 1)
             for index in shown {
                 let cell = cells[index].fitted(widths[index], columns[index].truncation, ellipsis: ellipsis)
                 let padding = Styled(String(repeating: " ", count: widths[index] - cell.width))

@@ -6,22 +6,31 @@ struct ProgressLayout: Sendable {
     var isUnicode = true
 
     private var ellipsis: String { isUnicode ? "…" : "~" }
-    private static let gap = "  "
-    private static let leastTitle = 8
     private static let leastBar = 6
     private static let mostBar = 30
+
+    /// A row before it is fitted.
+    private struct Row {
+        var title: String
+        var cut: Truncation
+        var fraction: Double?
+        /// In the order of the line, each with the rank in which it goes for want of room: the highest first, 0 never.
+        var facts: [(rank: Int, text: String)]
+
+        var factWidth: Int { facts.reduce(0) { $0 + gap.count + DisplayWidth.of($1.text) } }
+    }
 
     /// The rows of the bar: one for the whole, one for each file under way, as many as `height` allows.
     ///
     /// The last column stays free: a character there makes some terminals wrap at once.
     func rows(_ snapshot: ProgressSnapshot, width: Int, height: Int) -> [String] {
         let room = max(1, width - 1)
-        var rows = [whole(snapshot, room)]
-        let files = snapshot.active
         // Two rows stay free for what is written above, one says how many are not shown.
         let most = max(0, height - 3)
-        for file in files.prefix(files.count > most ? max(0, most - 1) : most) { rows.append(self.file(file, room)) }
-        let hidden = files.count - (rows.count - 1)
+        let files = snapshot.active
+        let shown = files.prefix(files.count > most ? max(0, most - 1) : most)
+        var rows = align([whole(snapshot)] + shown.map(row), room)
+        let hidden = files.count - shown.count
         if hidden > 0, most > 0 { rows.append(cut("  and \(hidden) more", room)) }
         return rows
     }
@@ -41,56 +50,61 @@ struct ProgressLayout: Sendable {
         return "\(snapshot.title): \(parts.joined(separator: ", "))"
     }
 
-    private func whole(_ snapshot: ProgressSnapshot, _ room: Int) -> String {
-        // In the order of the line, each with the rank in which it is dropped for want of room: the highest first.
+    private func whole(_ snapshot: ProgressSnapshot) -> Row {
         var facts: [(rank: Int, text: String)] = []
-        if let fraction = snapshot.fraction { facts.append((0, percent(fraction))) }
+        if let fraction = snapshot.fraction { facts.append((0, padded(fraction))) }
         if let phase = snapshot.phase { facts.append((1, SafeText.line(phase))) }
         let done = ByteCount(snapshot.doneBytes)
-        facts.append((snapshot.totalBytes == nil ? 0 : 4, snapshot.totalBytes.map { "\(done)/\(ByteCount($0))" } ?? "\(done)"))
+        if let total = snapshot.totalBytes {
+            facts.append((4, "\(done)/\(ByteCount(total))"))
+        } else {
+            facts.append((0, "\(done)"))
+        }
         if let rate = snapshot.bytesPerSecond { facts.append((3, Humanize.rate(rate))) }
         if let left = snapshot.secondsLeft { facts.append((2, "\(Humanize.duration(left)) left")) }
         if let total = snapshot.filesTotal { facts.append((5, "\(snapshot.filesDone)/\(total) files")) }
-        return line(snapshot.title, snapshot.fraction, facts, room, .end)
+        return Row(title: SafeText.line(snapshot.title), cut: .end, fraction: snapshot.fraction, facts: facts)
     }
 
-    private func file(_ file: ProgressSnapshot.File, _ room: Int) -> String {
+    private func row(_ file: ProgressSnapshot.File) -> Row {
+        let title = "  " + SafeText.line(file.name)
         let done = ByteCount(file.done)
-        guard let total = file.total else { return line("  " + file.name, nil, [(0, "\(done)")], room, .middle) }
+        guard let total = file.total else {
+            // In place of the percentage, so that the sizes stand below each other.
+            return Row(title: title, cut: .middle, fraction: nil, facts: [(4, "    "), (4, "\(done)")])
+        }
         let fraction = total == 0 ? 1 : min(1, max(0, Double(file.done) / Double(total)))
-        return line(
-            "  " + file.name, fraction, [(0, percent(fraction)), (4, "\(done)/\(ByteCount(total))")], room, .middle)
+        let facts = [(0, padded(fraction)), (4, "\(done)/\(ByteCount(total))")]
+        return Row(title: title, cut: .middle, fraction: fraction, facts: facts)
     }
 
-    private func line(
-        _ title: String, _ fraction: Double?, _ all: [(rank: Int, text: String)], _ room: Int, _ cut: Truncation
-    ) -> String {
-        let title = SafeText.line(title)
-        let natural = DisplayWidth.of(title)
-        let least = min(natural, ProgressLayout.leastTitle)
-        var facts = all
-        func factWidth() -> Int { facts.reduce(0) { $0 + ProgressLayout.gap.count + DisplayWidth.of($1.text) } }
-        var hasBar = fraction != nil
-        func needed() -> Int { least + (hasBar ? ProgressLayout.gap.count + ProgressLayout.leastBar : 0) + factWidth() }
-        // The bar itself goes after the last dispensable fact but before the percentage.
-        while needed() > room, let worst = facts.indices.max(by: { facts[$0].rank < facts[$1].rank }),
-            facts[worst].rank > 0
-        {
-            facts.remove(at: worst)
+    /// Titles, bars and percentages below each other; what finds no room goes by its rank, the bar last.
+    private func align(_ all: [Row], _ room: Int) -> [String] {
+        var rows = all
+        let natural = rows.map { DisplayWidth.of($0.title) }.max() ?? 0
+        let least = min(natural, room >= 60 ? 20 : 8)
+        var hasBar = rows.contains { $0.fraction != nil }
+        func needed(_ row: Row) -> Int { least + (hasBar ? gap.count + ProgressLayout.leastBar : 0) + row.factWidth }
+        for index in rows.indices {
+            while needed(rows[index]) > room,
+                let worst = rows[index].facts.indices.max(by: { rows[index].facts[$0].rank < rows[index].facts[$1].rank }),
+                rows[index].facts[worst].rank > 0
+            {
+                rows[index].facts.remove(at: worst)
+            }
         }
-        if needed() > room { hasBar = false }
-        var spare = room - factWidth()
-        var bar = ""
-        if hasBar, let fraction {
-            // The title takes what it needs up to half of the room, the bar what is left up to its most.
-            let forTitle = max(least, min(natural, spare / 2))
-            let width = min(ProgressLayout.mostBar, spare - forTitle - ProgressLayout.gap.count)
-            bar = ProgressLayout.gap + self.bar(fraction, max(ProgressLayout.leastBar, width))
-            spare -= DisplayWidth.of(bar)
+        if rows.contains(where: { needed($0) > room }) { hasBar = false }
+        let spare = room - (rows.map(\.factWidth).max() ?? 0)
+        let titleWidth = max(0, hasBar ? max(least, min(natural, (spare - gap.count) * 2 / 3)) : min(natural, spare))
+        let barWidth = hasBar ? min(ProgressLayout.mostBar, spare - titleWidth - gap.count) : 0
+        return rows.map { row in
+            let title = DisplayWidth.fit(row.title, titleWidth, row.cut, ellipsis: ellipsis)
+            var line = title + String(repeating: " ", count: titleWidth - DisplayWidth.of(title))
+            if hasBar {
+                line += gap + (row.fraction.map { bar($0, barWidth) } ?? String(repeating: " ", count: barWidth))
+            }
+            return cut(line + row.facts.map { gap + $0.text }.joined(), room)
         }
-        let shown = DisplayWidth.fit(title, max(0, spare), cut, ellipsis: ellipsis)
-        let text = shown + bar + facts.map { ProgressLayout.gap + $0.text }.joined()
-        return self.cut(text, room)
     }
 
     private func bar(_ fraction: Double, _ width: Int) -> String {
@@ -100,10 +114,15 @@ struct ProgressLayout: Sendable {
             + String(repeating: isUnicode ? "╌" : "-", count: width - filled)
     }
 
-    private func percent(_ fraction: Double) -> String {
-        let text = "\(Int(fraction * 100))%"
+    private func percent(_ fraction: Double) -> String { "\(Int(fraction * 100))%" }
+
+    private func padded(_ fraction: Double) -> String {
+        let text = percent(fraction)
         return String(repeating: " ", count: max(0, 4 - text.count)) + text
     }
 
     private func cut(_ text: String, _ room: Int) -> String { DisplayWidth.fit(text, room, ellipsis: ellipsis) }
 }
+
+/// Between the columns of a row.
+private let gap = "  "
