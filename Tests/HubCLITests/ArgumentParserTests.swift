@@ -65,7 +65,10 @@ import Testing
     }
 
     @Test func operandsAnywhere() throws {
-        #expect(try parse("do", "a", "--all", "b", "-", "--", "--all", "--", "-n").operands == ["a", "b", "-", "--all", "--", "-n"])
+        #expect(
+            try parse("do", "a", "--all", "b", "-", "--", "--all", "--", "-n").operands == [
+                "a", "b", "-", "--all", "--", "-n",
+            ])
         #expect(try parse("--", "do", "x").operands == ["x"])
     }
 
@@ -93,7 +96,9 @@ import Testing
         #expect(fault("do", "--heat", "11").message == "--heat: 11 is out of bounds: it must be from -10 to 10")
         #expect(fault("do", "--heat", "nan").message == "--heat: \"nan\" is not a number")
         #expect(fault("do", "--size", "big").message == "--size: \"big\" is not a size")
-        #expect(fault("do", "--kind", "smal").message == "--kind: \"smal\" is not one of its values, did you mean small?")
+        #expect(
+            fault("do", "--kind", "smal").message
+                == "--kind: \"smal\" is not one of its values, did you mean small?")
         #expect(fault("do", "--kind", "x").advice == "it takes small, large")
         #expect(fault("do", "--all", "--none").message == "--all and --none exclude each other")
     }
@@ -120,7 +125,9 @@ import Testing
     }
 
     @Test func helpCountsWhateverElseIsWrong() {
-        for words in [["one", "--help"], ["one", "--nope", "-h"], ["do", "--count", "x", "--help"], ["nope", "--help"]] {
+        for words in [
+            ["one", "--help"], ["one", "--nope", "-h"], ["do", "--count", "x", "--help"], ["nope", "--help"],
+        ] {
             #expect(ArgumentParser.parse(words, commands: Self.commands).arguments[GlobalFlags.help], "\(words)")
         }
         // But not behind "--", and not as a joined value.
@@ -131,7 +138,8 @@ import Testing
 
 @Suite struct NearestNameTests {
     @Test(arguments: [
-        ("serach", "search"), ("sarch", "search"), ("pul", "pull"), ("isnfo", "info"), ("completion", "completions"),
+        ("serach", "search"), ("sarch", "search"), ("pul", "pull"), ("isnfo", "info"),
+        ("completion", "completions"),
         ("LS", "ls"), ("comp", "completions"), ("veriosn", "version"),
     ])
     func near(_ typed: String, _ meant: String) {
@@ -142,7 +150,9 @@ import Testing
     func far(_ typed: String) { #expect(NearestName.of(typed, among: CommandTable.all.map(\.name)) == nil) }
 
     @Test func distances() {
-        func distance(_ left: String, _ right: String) -> Int { NearestName.distance(Array(left.utf8), Array(right.utf8)) }
+        func distance(_ left: String, _ right: String) -> Int {
+            NearestName.distance(Array(left.utf8), Array(right.utf8))
+        }
         #expect(distance("", "abc") == 3)
         #expect(distance("abc", "abc") == 0)
         #expect(distance("ab", "ba") == 1)

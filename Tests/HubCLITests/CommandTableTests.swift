@@ -45,14 +45,17 @@ import Testing
     @Test func examplesParse() throws {
         for command in CommandTable.all {
             for example in command.examples {
-                for part in example.line.split(separator: "hub ").dropFirst(example.line.hasPrefix("hub ") ? 0 : 1) {
+                for part in example.line.split(separator: "hub ").dropFirst(example.line.hasPrefix("hub ") ? 0 : 1)
+                {
                     let words = part.split(separator: " ").map { String($0.filter { !"'\"()".contains($0) }) }
                     // What the shell takes away, and what is inside quotes, is none of the parser's business.
                     let own = words.prefix { !["||", "|", ">", "<", "&&"].contains($0) }
                     for word in own where word.hasPrefix("-") {
                         let outcome = ArgumentParser.parse(Array(own))
                         let fault = outcome.fault?.message ?? ""
-                        #expect(!fault.contains("no flag") && !fault.contains("no command"), "\(example.line): \(word): \(fault)")
+                        #expect(
+                            !fault.contains("no flag") && !fault.contains("no command"),
+                            "\(example.line): \(word): \(fault)")
                     }
                 }
             }
@@ -80,7 +83,8 @@ import Testing
     func pagesKeepTheirWidth(_ width: Int) {
         for command in CommandTable.all {
             // A usage line, a flag's spelling and an example are not broken, for they are to be pasted.
-            let unbroken = Set(command.examples.map { "  \($0.line)" } + (command.flags + GlobalFlags.all).map { "  \($0.usage)" })
+            let unbroken = Set(
+                command.examples.map { "  \($0.line)" } + (command.flags + GlobalFlags.all).map { "  \($0.usage)" })
             let pages = HelpText.short(command, width: width) + HelpText.long(command, width: width)
             for line in pages where !unbroken.contains(line) && !line.hasPrefix("Usage:") {
                 #expect(DisplayWidth.of(line) <= width, "\(command.name): \(line)")

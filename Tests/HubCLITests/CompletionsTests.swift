@@ -65,7 +65,10 @@ import Testing
         func complete(_ line: String) throws -> [String] {
             let result = try execute(
                 try #require(program("fish")),
-                ["--no-config", "-c", "function hub; echo org/model; end; source \(file.path); complete -C \(ShellQuoting.fish(line))"])
+                [
+                    "--no-config", "-c",
+                    "function hub; echo org/model; end; source \(file.path); complete -C \(ShellQuoting.fish(line))",
+                ])
             return result.output.split(separator: "\n").map { String($0.split(separator: "\t")[0]) }
         }
         #expect(try complete("hub se") == ["search", "serve"])
@@ -80,7 +83,8 @@ import Testing
         let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SH") }.map { $0.dropFirst(5).dropLast() }
         #expect(
             sections == [
-                "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS OF EVERY COMMAND", "EXIT STATUS", "ENVIRONMENT",
+                "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS OF EVERY COMMAND", "EXIT STATUS",
+                "ENVIRONMENT",
                 "REFERENCES",
             ])
         for command in CommandTable.all { #expect(page.contains(".SS \"hub \(command.name)")) }

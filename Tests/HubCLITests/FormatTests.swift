@@ -4,10 +4,12 @@ import Testing
 @testable import HubCLI
 
 @Suite struct AgeTests {
-    @Test(arguments: [
-        ("10s", 10), ("7d", 604_800), ("2w", 1_209_600), ("1mo", 2_592_000), ("1y", 31_536_000), ("0d", 0), ("5m", 300),
-        ("12h", 43_200),
-    ] as [(String, Int64)])
+    @Test(
+        arguments: [
+            ("10s", 10), ("7d", 604_800), ("2w", 1_209_600), ("1mo", 2_592_000), ("1y", 31_536_000), ("0d", 0),
+            ("5m", 300),
+            ("12h", 43_200),
+        ] as [(String, Int64)])
     func reads(_ text: String, _ seconds: Int64) throws { #expect(try Age(parsing: text).seconds == seconds) }
 
     @Test(arguments: ["", "30", "d", "-1d", "1.5d", "1 d", "1D", "1month", "9999999999999y", "٣d", "1d2h"])
@@ -21,29 +23,37 @@ import Testing
 
 @Suite struct HumanizeTests {
     /// The golden vectors are those of huggingface_hub 2.4.0.
-    @Test(arguments: [
-        (5, "a few seconds ago"), (25, "25 seconds ago"), (61, "1 minute ago"), (5 * 3600, "5 hours ago"),
-        (3 * 86_400, "3 days ago"), (10 * 86_400, "1 week ago"), (40 * 86_400, "6 weeks ago"),
-        (400 * 86_400, "1 year ago"), (-5, "a few seconds ago"), (-3600, "in the future"),
-    ] as [(Double, String)])
+    @Test(
+        arguments: [
+            (5, "a few seconds ago"), (25, "25 seconds ago"), (61, "1 minute ago"), (5 * 3600, "5 hours ago"),
+            (3 * 86_400, "3 days ago"), (10 * 86_400, "1 week ago"), (40 * 86_400, "6 weeks ago"),
+            (400 * 86_400, "1 year ago"), (-5, "a few seconds ago"), (-3600, "in the future"),
+        ] as [(Double, String)])
     func ages(_ seconds: Double, _ text: String) { #expect(Humanize.age(of: 1e9, now: 1e9 + seconds) == text) }
 
-    @Test(arguments: [
-        (0, "0"), (999, "999"), (1000, "1.0k"), (1234, "1.2k"), (99_949, "99.9k"), (99_950, "100k"), (123_456, "123k"),
-        (999_499, "999k"), (999_950, "1.0M"), (1_234_567, "1.2M"), (7_000_000_000, "7.0B"), (-1500, "-1.5k"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "0"), (999, "999"), (1000, "1.0k"), (1234, "1.2k"), (99_949, "99.9k"), (99_950, "100k"),
+            (123_456, "123k"),
+            (999_499, "999k"), (999_950, "1.0M"), (1_234_567, "1.2M"), (7_000_000_000, "7.0B"), (-1500, "-1.5k"),
+        ] as [(Int64, String)])
     func counts(_ number: Int64, _ text: String) { #expect(Humanize.count(number) == text) }
 
-    @Test(arguments: [
-        (0, "0.0 s"), (0.44, "0.4 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.4, "59 s"), (59.6, "1 min"), (80, "1 min 20 s"),
-        (3600, "1 h"), (7500, "2 h 5 min"), (86_400 * 3 + 4 * 3600, "3 d 4 h"), (.infinity, "very long"), (-1, "0.0 s"),
-    ] as [(Double, String)])
+    @Test(
+        arguments: [
+            (0, "0.0 s"), (0.44, "0.4 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.4, "59 s"), (59.6, "1 min"),
+            (80, "1 min 20 s"),
+            (3600, "1 h"), (7500, "2 h 5 min"), (86_400 * 3 + 4 * 3600, "3 d 4 h"), (.infinity, "very long"),
+            (-1, "0.0 s"),
+        ] as [(Double, String)])
     func durations(_ seconds: Double, _ text: String) { #expect(Humanize.duration(seconds) == text) }
 
-    @Test(arguments: [
-        (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (1_709_251_199.9, "2024-02-29T23:59:59Z"),
-        (-1, "1969-12-31T23:59:59Z"), (4_102_444_800, "2100-01-01T00:00:00Z"),
-    ] as [(Double, String)])
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_709_251_199.9, "2024-02-29T23:59:59Z"),
+            (-1, "1969-12-31T23:59:59Z"), (4_102_444_800, "2100-01-01T00:00:00Z"),
+        ] as [(Double, String)])
     func timestamps(_ seconds: Double, _ text: String) { #expect(Humanize.timestamp(seconds) == text) }
 
     @Test func others() {
@@ -56,8 +66,10 @@ import Testing
 
 @Suite struct DisplayWidthTests {
     @Test(arguments: [
-        ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한글", 4), ("\u{1112}\u{1161}\u{11AB}", 2), ("ﾊ", 1),
-        ("Ａ", 2), ("🙂", 2), ("👩‍👩‍👧", 2), ("🇩🇪", 2), ("❤", 1), ("❤️", 2), ("👍🏽", 2), ("a\u{200B}b", 2), ("…", 1), ("━", 1), ("ñ日", 3),
+        ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한글", 4), ("\u{1112}\u{1161}\u{11AB}", 2),
+        ("ﾊ", 1),
+        ("Ａ", 2), ("🙂", 2), ("👩‍👩‍👧", 2), ("🇩🇪", 2), ("❤", 1), ("❤️", 2), ("👍🏽", 2), ("a\u{200B}b", 2), ("…", 1), ("━", 1),
+        ("ñ日", 3),
     ])
     func widths(_ text: String, _ width: Int) { #expect(DisplayWidth.of(text) == width) }
 

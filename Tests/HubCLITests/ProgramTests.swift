@@ -103,7 +103,8 @@ import Darwin
 
     @Test func deletingNeedsAYesOrAPerson() async {
         let command = testCommand(flags: [SharedFlags.yes.flag]) { context, arguments in
-            let yes = try await context.confirm("Delete?", isGiven: arguments[SharedFlags.yes], otherwise: "deleting needs a yes")
+            let yes = try await context.confirm(
+                "Delete?", isGiven: arguments[SharedFlags.yes], otherwise: "deleting needs a yes")
             context.output.line("\(yes ? "yes" : "no")")
         }
         let refused = await runInside("do", commands: [command])
@@ -138,13 +139,16 @@ extension [JSON] {
 }
 
 extension String {
-    fileprivate func components(_ text: String) -> Int { self.split(separator: text, omittingEmptySubsequences: false).count - 1 }
+    fileprivate func components(_ text: String) -> Int {
+        self.split(separator: text, omittingEmptySubsequences: false).count - 1
+    }
 }
 
 @Suite struct ContextTests {
     func context(_ words: [String] = [], _ variables: [String: String] = [:], terminal: Bool = true) -> Context {
         let streams = Context.Streams(
-            inputIsTerminal: terminal, outputIsTerminal: terminal, errorIsTerminal: terminal, width: terminal ? 100 : nil)
+            inputIsTerminal: terminal, outputIsTerminal: terminal, errorIsTerminal: terminal,
+            width: terminal ? 100 : nil)
         return Context(
             ArgumentParser.parse(words).arguments, environment: Environment(variables), streams: streams,
             interruption: Interruption())
@@ -183,10 +187,13 @@ extension String {
         #expect(!context([], ["TRANSFORMERS_OFFLINE": "1", "HF_HUB_OFFLINE": "0"]).isOffline)
     }
 
-    @Test(arguments: [
-        ([:], true), (["LANG": "en_US.UTF-8"], true), (["LANG": "de_DE.utf8"], true), (["LC_ALL": "C", "LANG": "x.UTF-8"], false),
-        (["LANG": "de_DE.ISO-8859-1"], false), (["LANG": "C.UTF-8"], true), (["LC_ALL": "", "LANG": "POSIX"], false),
-    ] as [([String: String], Bool)])
+    @Test(
+        arguments: [
+            ([:], true), (["LANG": "en_US.UTF-8"], true), (["LANG": "de_DE.utf8"], true),
+            (["LC_ALL": "C", "LANG": "x.UTF-8"], false),
+            (["LANG": "de_DE.ISO-8859-1"], false), (["LANG": "C.UTF-8"], true),
+            (["LC_ALL": "", "LANG": "POSIX"], false),
+        ] as [([String: String], Bool)])
     func unicode(_ variables: [String: String], _ expected: Bool) {
         #expect(Environment(variables).isUnicode == expected)
     }

@@ -86,30 +86,30 @@ final class ManualClock: Sendable {
     }()
 
     @Test(arguments: [
-        (20, ["openai/gpt-o…   43%", "  mode…ensors   25%", "  toke…r.json"]),
+        (20, ["openai/gpt…   43%", "  mod…nsors   25%", "  tok….json"]),
         (
             40,
             [
-                "openai/gp…  ━━╌╌╌╌   43%  35 s left",
-                "  mod…sors  ━╌╌╌╌╌   25%  500 MB/2.0 GB",
-                "  tok…json                1.0 kB",
+                "openai/…  ━━╌╌╌╌   43%  35 s left",
+                "  mo…ors  ━╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  to…son                1.0 kB",
             ]
         ),
         (
             80,
             [
-                "openai/gpt-oss-20b       ━━━━━╌╌╌╌╌╌╌   43%  3.1 GB/7.2 GB  118 MB/s  35 s left",
-                "  model-000…safetensors  ━━━╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
-                "  tokenizer.json                             1.0 kB",
+                "openai/gpt-oss-20b      ━━━━╌╌╌╌╌╌╌   43%  3.1 GB/7.2 GB  118 MB/s  35 s left",
+                "  model-000…afetensors  ━━╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  tokenizer.json                           1.0 kB",
             ]
         ),
         (
             120,
             [
-                "openai/gpt-oss-20b                  ━━━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌   43%  3.1 GB/7.2 GB"
+                "openai/gpt-oss-20b                  ━━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌   43%  3.1 GB/7.2 GB"
                     + "  118 MB/s  35 s left  12/27 files",
-                "  model-00001-of-00002.safetensors  ━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
-                "  tokenizer.json                                                        1.0 kB",
+                "  model-00001-of-00002.safetensors  ━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  tokenizer.json                                                      1.0 kB",
             ]
         ),
     ])
@@ -121,7 +121,7 @@ final class ManualClock: Sendable {
     @Test func neverTooWide() {
         for width in 1...200 {
             for row in ProgressLayout().rows(Self.snapshot, width: width, height: 24) {
-                #expect(DisplayWidth.of(row) < max(width, 2), "\(width): \(row)")
+                #expect(DisplayWidth.of(row) <= max(width - 3, 1), "\(width): \(row)")
             }
         }
     }
@@ -164,7 +164,8 @@ final class ManualClock: Sendable {
 
     func renderer(_ mode: ProgressRenderer.Mode) -> (ProgressRenderer, Output) {
         let output = Output(
-            .init(writesEvents: mode == .json, errorIsTerminal: mode == .bar), output: Recorder().sink, error: error.sink)
+            .init(writesEvents: mode == .json, errorIsTerminal: mode == .bar), output: Recorder().sink,
+            error: error.sink)
         return (
             ProgressRenderer(mode, output: output, clock: clock.seconds, terminalSize: { (30, 24) }), output
         )
@@ -191,7 +192,7 @@ final class ManualClock: Sendable {
         let (renderer, output) = renderer(.bar)
         renderer.update(snapshot(50))
         let drawn = error.text
-        let row = "m  ━━━━╌╌╌╌   50%  50 B/100 B"
+        let row = "m  ━━━╌╌╌   50%  50 B/100 B"
         #expect(drawn == row + "\u{1B}[K\u{1B}[J")
         output.note("hello")
         #expect(error.text == drawn + "\r\u{1B}[Jhub: hello\n" + row)

@@ -27,7 +27,8 @@ final class Recorder: Sendable {
 /// Runs a command line inside this process.
 func runInside(
     _ words: String..., environment: [String: String] = [:], streams: Context.Streams = .init(),
-    interruption: Interruption = Interruption(), commands: [Command] = CommandTable.all, output: Recorder = Recorder()
+    interruption: Interruption = Interruption(), commands: [Command] = CommandTable.all,
+    output: Recorder = Recorder()
 ) async -> (status: Int32, output: String, error: String) {
     let error = Recorder()
     let status = await Program.run(
@@ -43,12 +44,14 @@ func testCommand(
     run: @escaping @Sendable (Context, ParsedArguments) async throws -> Void = { _, _ in }
 ) -> Command {
     Command(
-        name: name, purpose: purpose, doc: "do", detail: "Does.", operands: operands, flags: flags, exclusive: exclusive,
+        name: name, purpose: purpose, doc: "do", detail: "Does.", operands: operands, flags: flags,
+        exclusive: exclusive,
         examples: [.init("hub \(name)", "Does.")], run: run)
 }
 
 /// Runs a program to its end.
-func execute(_ program: String, _ arguments: [String], environment: [String: String]? = nil, input: String? = nil) throws
+func execute(_ program: String, _ arguments: [String], environment: [String: String]? = nil, input: String? = nil)
+    throws
     -> (status: Int32, output: String, error: String)
 {
     let process = Process()
@@ -65,7 +68,8 @@ func execute(_ program: String, _ arguments: [String], environment: [String: Str
     let outputData = output.fileHandleForReading.readDataToEndOfFile()
     let errorData = error.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    let status = process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+    let status =
+        process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
     return (status, String(decoding: outputData, as: UTF8.self), String(decoding: errorData, as: UTF8.self))
 }
 

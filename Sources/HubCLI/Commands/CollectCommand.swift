@@ -31,7 +31,8 @@ enum CollectCommand {
         ],
         examples: [
             .init("hub gc --detached --partials --orphans", "What nothing refers to any more."),
-            .init("hub gc --older-than 30d --keep gpt2 --dry-run", "What went unused for a month, but for one model."),
+            .init(
+                "hub gc --older-than 30d --keep gpt2 --dry-run", "What went unused for a month, but for one model."),
             .init("hub gc --max-size 200GB --yes", "For a nightly job: keep the cache within bounds."),
         ],
         run: run)

@@ -21,7 +21,8 @@ enum CompletionsCommand {
         let name = arguments.operand ?? ""
         guard let shell = Shell(rawValue: name) else {
             throw AIError(
-                .invalidInput, "there are no completions for \"\(name)\"", advice: "usage: hub completions bash|zsh|fish")
+                .invalidInput, "there are no completions for \"\(name)\"",
+                advice: "usage: hub completions bash|zsh|fish")
         }
         let script = script(shell, CommandTable.all)
         context.output.document(["shell": .string(name), "script": .string(script)])

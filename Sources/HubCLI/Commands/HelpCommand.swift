@@ -55,7 +55,8 @@ enum HelpCommand {
                 HelpText.overview(CommandTable.all, width: width), ["commands": commands, "flags": flags], context)
         }
         show(
-            isLong ? HelpText.long(command, width: width) : HelpText.short(command, width: width), command.json, context)
+            isLong ? HelpText.long(command, width: width) : HelpText.short(command, width: width), command.json,
+            context)
     }
 
     private static func show(_ lines: [String], _ object: JSONObject, _ context: Context) {

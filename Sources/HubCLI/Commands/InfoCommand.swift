@@ -15,7 +15,8 @@ enum InfoCommand {
         flags: [files.flag, refresh.flag],
         examples: [
             .init("hub info openai/gpt-oss-20b", "The model at a glance."),
-            .init("hub info openai/gpt-oss-20b@main --files", "Every file with its size, and whether it is cached."),
+            .init(
+                "hub info openai/gpt-oss-20b@main --files", "Every file with its size, and whether it is cached."),
             .init("hub info gpt2 --json --refresh", "For a program, from the Hub itself."),
         ],
         run: run)

@@ -5,7 +5,8 @@ enum ListCommand {
     enum Sort: String, Sendable, CaseIterable { case used, size, name, downloaded }
 
     static let sort = Option<Sort>.choice(
-        "sort", "what comes first", detail: "The last used (the default), the largest, by name, or the last downloaded.")
+        "sort", "what comes first",
+        detail: "The last used (the default), the largest, by name, or the last downloaded.")
     static let revisions = Switch("revisions", "a line for each cached revision")
     static let partials = Switch("partials", "show unfinished downloads too")
 

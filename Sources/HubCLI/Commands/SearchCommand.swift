@@ -26,7 +26,8 @@ enum SearchCommand {
             """,
         operands: [Operand("QUERY", .optional, .text)],
         flags: [
-            task.flag, library.flag, author.flag, license.flag, tag.flag, gated.flag, open.flag, cached.flag, sort.flag,
+            task.flag, library.flag, author.flag, license.flag, tag.flag, gated.flag, open.flag, cached.flag,
+            sort.flag,
             limit.flag,
         ],
         exclusive: [["gated", "open"]],

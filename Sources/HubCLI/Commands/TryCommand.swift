@@ -6,7 +6,8 @@ enum TryCommand {
     static let temperature = Option.real(
         "temperature", "T", in: 0...100, "how freely to choose; 0 takes the likeliest token")
     static let topK = Option.whole("top-k", in: 0...1_000_000, "choose among this many tokens; 0 for all")
-    static let topP = Option.real("top-p", "P", in: 0...1, "choose among the likeliest that sum to this probability")
+    static let topP = Option.real(
+        "top-p", "P", in: 0...1, "choose among the likeliest that sum to this probability")
     static let minP = Option.real("min-p", "P", in: 0...1, "drop tokens below this share of the likeliest one's")
     static let repeatPenalty = Option.real("repeat-penalty", "X", in: 0.01...100, "discourage repetition; 1 is off")
     static let seed = Option.seed("seed", "make the choices repeatable")

@@ -3,7 +3,8 @@ enum BashCompletions {
     static func script(_ commands: [Command]) -> String {
         let global = GlobalFlags.all
         // Words that a value follows, so that the command's name can be found behind them.
-        let valued = Set((global + commands.flatMap(\.visibleFlags)).filter(\.takesValue).flatMap { [$0].spellings })
+        let valued = Set(
+            (global + commands.flatMap(\.visibleFlags)).filter(\.takesValue).flatMap { [$0].spellings })
         return """
             # bash completion for hub; made by: hub completions bash
 

@@ -49,7 +49,8 @@ enum ZshCompletions {
     }
 
     private static func entry(_ command: Command) -> String {
-        let lines = command.visibleFlags.flatMap(specifications) + command.operands.enumerated().map { operand($1, $0) }
+        let lines =
+            command.visibleFlags.flatMap(specifications) + command.operands.enumerated().map { operand($1, $0) }
         let all = (["_arguments -S $global"] + lines).joined(separator: " \\\n                ")
         return "        \(command.name))\n            \(all) ;;"
     }

@@ -43,7 +43,10 @@ struct HelpTopic: Sendable {
             """,
         entries: [
             ("HF_HUB_CACHE", "the cache folder; HUGGINGFACE_HUB_CACHE is its older name"),
-            ("HF_HOME", "the folder that holds hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"),
+            (
+                "HF_HOME",
+                "the folder that holds hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"
+            ),
             ("HF_ENDPOINT", "the address of the Hub"),
             ("HF_TOKEN", "the token; sent to the Hub's own origin only, never shown"),
             ("HF_TOKEN_PATH", "the file with the token; otherwise HF_HOME/token"),

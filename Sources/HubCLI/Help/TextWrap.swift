@@ -38,7 +38,8 @@ enum TextWrap {
             let texts = lines(entry.text, width: width, indent: column)
             let used = DisplayWidth.of(term)
             guard used + 2 <= column, let first = texts.first else { return [term] + texts }
-            return [term + String(repeating: " ", count: column - used) + first.dropFirst(column)] + texts.dropFirst()
+            return [term + String(repeating: " ", count: column - used) + first.dropFirst(column)]
+                + texts.dropFirst()
         }
     }
 }

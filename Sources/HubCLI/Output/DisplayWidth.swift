@@ -52,7 +52,8 @@ enum Truncation: Sendable {
 
 extension DisplayWidth {
     /// The text, cut to `width` cells with the ellipsis in it where it is longer.
-    static func fit(_ text: String, _ width: Int, _ truncation: Truncation = .end, ellipsis: String = "…") -> String {
+    static func fit(_ text: String, _ width: Int, _ truncation: Truncation = .end, ellipsis: String = "…") -> String
+    {
         if of(text) <= width { return text }
         let room = width - of(ellipsis)
         guard room > 0 else { return String(ellipsis.prefix(max(width, 0))) }
@@ -67,12 +68,17 @@ extension DisplayWidth {
 
     private static func prefix(_ text: String, _ width: Int) -> String {
         var used = 0
-        return String(text.prefix { used += of($0); return used <= width })
+        return String(
+            text.prefix {
+                used += of($0); return used <= width
+            })
     }
 
     private static func suffix(_ text: String, _ width: Int) -> String {
         var used = 0
-        let count = text.reversed().prefix { used += of($0); return used <= width }.count
+        let count = text.reversed().prefix {
+            used += of($0); return used <= width
+        }.count
         return String(text.suffix(count))
     }
 }

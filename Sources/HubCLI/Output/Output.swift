@@ -146,7 +146,9 @@ final class Output: Sendable {
     private func write(_ text: String) {
         withState { state in
             state.pending += text.utf8
-            if state.pending.count >= 1 << 16 || (settings.outputIsTerminal && text.utf8.last == 10) { flush(&state) }
+            if state.pending.count >= 1 << 16 || (settings.outputIsTerminal && text.utf8.last == 10) {
+                flush(&state)
+            }
         }
     }
 
@@ -175,7 +177,9 @@ final class Output: Sendable {
 
     private func toError(_ text: String) {
         // Should stderr fail, there is nowhere to say so; the exit status still tells.
-        state.withLock { state in _ = standardError.write(state.live.erase() + Array(text.utf8) + state.live.redraw()) }
+        state.withLock { state in
+            _ = standardError.write(state.live.erase() + Array(text.utf8) + state.live.redraw())
+        }
     }
 
     /// Puts these rows below everything else on a terminal's stderr, in place of the former ones; none takes them away.
@@ -184,7 +188,7 @@ final class Output: Sendable {
     }
 
     /// A question on stderr, the cursor left behind it.
-    func prompt(_ text: String) { toError(Styled(text).written(color: false)) }
+    func prompt(_ text: String) { toError(SafeText.lines(text)) }
 
     /// Lines of progress for a stderr that is no terminal.
     func progressLine(_ text: String) { toError(SafeText.line(text) + "\n") }

@@ -37,7 +37,8 @@ struct Table: Sendable {
 
     /// Adds a row of as many cells as there are columns.
     mutating func add(_ cells: [Styled]) {
-        precondition(cells.count == columns.count, "a row has \(cells.count) cells, the table \(columns.count) columns")
+        precondition(
+            cells.count == columns.count, "a row has \(cells.count) cells, the table \(columns.count) columns")
         rows.append(cells)
     }
 

@@ -131,13 +131,16 @@ struct ArgumentParser {
         if outcome.command == nil, !owners.isEmpty {
             let names = owners.map(\.name).joined(separator: ", ")
             return AIError(
-                .invalidInput, "\(spelled) belongs to a command", advice: "write it after the command's name: \(names)")
+                .invalidInput, "\(spelled) belongs to a command",
+                advice: "write it after the command's name: \(names)")
         }
-        let near = spelled.hasPrefix("--")
+        let near =
+            spelled.hasPrefix("--")
             ? NearestName.of(String(spelled.dropFirst(2)), among: known().filter { !$0.isHidden }.map(\.name)) : nil
         return AIError(
             .invalidInput, "\(place) has no flag \(spelled)",
-            advice: near.map { "did you mean --\($0)?" } ?? "\(place) --help lists them; a word after -- is no flag")
+            advice: near.map { "did you mean --\($0)?" } ?? "\(place) --help lists them; a word after -- is no flag"
+        )
     }
 
     private func checkWhole() throws(AIError) {

@@ -8,7 +8,9 @@ enum NearestName {
         var best: (name: String, distance: Int)?
         for name in names {
             let distance = distance(word, Array(name.lowercased().utf8))
-            if distance <= allowed, distance < min(best?.distance ?? .max, name.utf8.count) { best = (name, distance) }
+            if distance <= allowed, distance < min(best?.distance ?? .max, name.utf8.count) {
+                best = (name, distance)
+            }
         }
         // A beginning of one name only is what people type who expect abbreviations.
         if best == nil, typed.count >= 2 {

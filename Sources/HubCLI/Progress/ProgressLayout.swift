@@ -22,9 +22,10 @@ struct ProgressLayout: Sendable {
 
     /// The rows of the bar: one for the whole, one for each file under way, as many as `height` allows.
     ///
-    /// The last column stays free: a character there makes some terminals wrap at once.
+    /// The last columns stay free: the terminal writes "^C" there, and were that wrapped, the rows could not be found
+    /// again.
     func rows(_ snapshot: ProgressSnapshot, width: Int, height: Int) -> [String] {
-        let room = max(1, width - 1)
+        let room = max(1, width - 3)
         // Two rows stay free for what is written above, one says how many are not shown.
         let most = max(0, height - 3)
         let files = snapshot.active
@@ -84,10 +85,14 @@ struct ProgressLayout: Sendable {
         let natural = rows.map { DisplayWidth.of($0.title) }.max() ?? 0
         let least = min(natural, room >= 60 ? 20 : 8)
         var hasBar = rows.contains { $0.fraction != nil }
-        func needed(_ row: Row) -> Int { least + (hasBar ? gap.count + ProgressLayout.leastBar : 0) + row.factWidth }
+        func needed(_ row: Row) -> Int {
+            least + (hasBar ? gap.count + ProgressLayout.leastBar : 0) + row.factWidth
+        }
         for index in rows.indices {
             while needed(rows[index]) > room,
-                let worst = rows[index].facts.indices.max(by: { rows[index].facts[$0].rank < rows[index].facts[$1].rank }),
+                let worst = rows[index].facts.indices.max(by: {
+                    rows[index].facts[$0].rank < rows[index].facts[$1].rank
+                }),
                 rows[index].facts[worst].rank > 0
             {
                 rows[index].facts.remove(at: worst)
@@ -95,7 +100,11 @@ struct ProgressLayout: Sendable {
         }
         if rows.contains(where: { needed($0) > room }) { hasBar = false }
         let spare = room - (rows.map(\.factWidth).max() ?? 0)
-        let titleWidth = max(0, hasBar ? max(least, min(natural, (spare - gap.count) * 2 / 3)) : min(natural, spare))
+        var titleWidth = max(0, min(natural, spare))
+        if hasBar {
+            let free = spare - gap.count
+            titleWidth = max(least, min(natural, free * 2 / 3, free - ProgressLayout.leastBar))
+        }
         let barWidth = hasBar ? min(ProgressLayout.mostBar, spare - titleWidth - gap.count) : 0
         return rows.map { row in
             let title = DisplayWidth.fit(row.title, titleWidth, row.cut, ellipsis: ellipsis)

@@ -10,11 +10,19 @@ extension Context {
     /// - Throws: ``ErrorCode/confirmationRequired`` where there is no terminal or the output is for programs.
     func confirm(_ question: String, isGiven: Bool, otherwise what: String) async throws -> Bool {
         if isGiven { return true }
-        guard isInteractive, mode != .json, progressMode != .json else { throw AIError(.confirmationRequired, what) }
+        guard isInteractive, mode != .json, progressMode != .json else {
+            throw AIError(.confirmationRequired, what)
+        }
         output.flush()
         output.prompt("\(question) [y/N] ")
-        let answer = try await Context.readLineFromTerminal()
-        return ["y", "yes"].contains((answer ?? "").lowercased())
+        do {
+            let answer = try await Context.readLineFromTerminal()
+            return ["y", "yes"].contains((answer ?? "").lowercased())
+        } catch {
+            // The cursor still stands behind the question.
+            output.prompt("\n")
+            throw error
+        }
     }
 
     /// A line from stdin, read on a thread of its own; cancellation does not wait for it.
@@ -23,7 +31,7 @@ extension Context {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiting.begin(continuation)
-                Signals.startThread { waiting.resume(.success(readLine())) }
+                BackgroundThread.start { waiting.resume(.success(readLine())) }
             }
         } onCancel: {
             waiting.resume(.failure(CancellationError()))

@@ -77,7 +77,8 @@ extension Context {
         cacheDir = arguments[GlobalFlags.cacheDir]
         endpoint = arguments[GlobalFlags.endpoint]
         // The older variable counts only where the newer one says nothing, as in the Python client.
-        isOffline = arguments[GlobalFlags.offline]
+        isOffline =
+            arguments[GlobalFlags.offline]
             || environment.flag("HF_HUB_OFFLINE") ?? environment.flag("TRANSFORMERS_OFFLINE") ?? false
         progressMode = progress
     }
@@ -91,7 +92,9 @@ extension Context {
         case .json: return .json
         case .none: return .none
         case .auto:
-            if arguments[GlobalFlags.quiet] || environment.flag("HF_HUB_DISABLE_PROGRESS_BARS") == true { return .none }
+            if arguments[GlobalFlags.quiet] || environment.flag("HF_HUB_DISABLE_PROGRESS_BARS") == true {
+                return .none
+            }
             // A dumb terminal cannot move its cursor.
             return streams.errorIsTerminal && environment["TERM"] != "dumb" ? .bar : .plain
         }

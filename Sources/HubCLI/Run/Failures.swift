@@ -14,7 +14,9 @@ struct Failures {
     private(set) var first: AIError?
 
     /// Runs one of the things; a failure is reported at once and kept. Cancellation is thrown on, for it ends them all.
-    mutating func attempt(_ output: Output, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void)
+    mutating func attempt(
+        _ output: Output, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+    )
         async throws
     {
         do { try await body() } catch {

@@ -10,7 +10,8 @@ enum Program {
     ) async -> Int32 {
         let parsed = ArgumentParser.parse(words, commands: commands)
         let context = Context(
-            parsed.arguments, environment: environment, streams: streams, interruption: interruption, output: output,
+            parsed.arguments, environment: environment, streams: streams, interruption: interruption,
+            output: output,
             error: error)
         var failure: AIError?
         var answer: Int32 = 0
@@ -26,7 +27,9 @@ enum Program {
         return status(failure, context) ?? answer
     }
 
-    private typealias Invocation = (purpose: Command.Purpose, run: @Sendable (Context, ParsedArguments) async throws -> Void)
+    private typealias Invocation = (
+        purpose: Command.Purpose, run: @Sendable (Context, ParsedArguments) async throws -> Void
+    )
 
     /// What is to be run: the command, or the help or version asked for instead of it.
     private static func invocation(_ parsed: ArgumentParser.Outcome, _ commands: [Command]) throws -> Invocation {
@@ -43,7 +46,8 @@ enum Program {
         return (.answers, { context, _ in HelpCommand.show(nil, isLong: false, context) })
     }
 
-    private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws {
+    private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws
+    {
         let work = Task { try await invocation.run(context, arguments) }
         let key = context.interruption.onRequest { work.cancel() }
         defer { context.interruption.remove(key) }

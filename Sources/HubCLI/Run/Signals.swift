@@ -29,7 +29,7 @@ enum Signals {
         guard !isEmpty else { return }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         let watched = set
-        startThread {
+        BackgroundThread.start {
             var set = watched
             var number: Int32 = 0
             while sigwait(&set, &number) == 0 {
@@ -48,35 +48,6 @@ enum Signals {
         return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
         #else
         return unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self) == 1
-        #endif
-    }
-
-    /// Runs the closure on a new, detached thread: for calls that block, which must not hold up Swift's own threads.
-    static func startThread(_ body: @escaping @Sendable () -> Void) {
-        final class Box {
-            let body: @Sendable () -> Void
-            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
-        let box = Unmanaged.passRetained(Box(body)).toOpaque()
-        #if os(Linux)
-        var thread = pthread_t()
-        let entry: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { box in
-            Unmanaged<Box>.fromOpaque(box!).takeRetainedValue().body()
-            return nil
-        }
-        #else
-        var thread: pthread_t?
-        let entry: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { box in
-            Unmanaged<Box>.fromOpaque(box).takeRetainedValue().body()
-            return nil
-        }
-        #endif
-        let result = pthread_create(&thread, nil, entry, box)
-        precondition(result == 0, "no thread could be started: \(String(cString: strerror(result)))")
-        #if os(Linux)
-        pthread_detach(thread)
-        #else
-        pthread_detach(thread!)
         #endif
     }
 }

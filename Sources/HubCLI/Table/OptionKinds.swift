@@ -22,7 +22,8 @@ extension Option where Value == Int {
         Option(name, metavariable, .number, doc, detail: detail) { text throws(AIError) in
             guard let number = Int(text) else { throw AIError(.invalidInput, "\"\(text)\" is not a whole number") }
             guard range.contains(number) else {
-                let bounds = range.upperBound == .max
+                let bounds =
+                    range.upperBound == .max
                     ? "at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
                 throw AIError(.invalidInput, "\(text) is out of bounds: it must be \(bounds)")
             }
@@ -55,7 +56,8 @@ extension Option where Value == Double {
             guard range.contains(number) else {
                 throw AIError(
                     .invalidInput,
-                    "\(text) is out of bounds: it must be from \(plain(range.lowerBound)) to \(plain(range.upperBound))")
+                    "\(text) is out of bounds: it must be from \(plain(range.lowerBound)) to \(plain(range.upperBound))"
+                )
             }
             return number
         }
@@ -84,7 +86,8 @@ extension Option where Value: RawRepresentable & CaseIterable, Value.RawValue ==
     /// One of the cases of an enumeration, by its raw value.
     static func choice(_ name: String, _ doc: String, detail: String? = nil) -> Option {
         let names = Value.allCases.map(\.rawValue)
-        return Option(name, names.joined(separator: "|"), .choice(names), doc, detail: detail) { text throws(AIError) in
+        return Option(name, names.joined(separator: "|"), .choice(names), doc, detail: detail) {
+            text throws(AIError) in
             if let value = Value(rawValue: text) { return value }
             let near = NearestName.of(text, among: names).map { ", did you mean \($0)?" } ?? ""
             throw AIError(
