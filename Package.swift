@@ -53,7 +53,12 @@ let package = Package(
         library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2"]),
         library("HubServer", ["HubCore", "Fetcher", "CMicroHTTPD"]),
         .executableTarget(
-            name: "HubCLI", dependencies: ["HubCore", "Catalog", "Fetcher", "InferenceKit", "HubServer"],
+            name: "HubCLI",
+            dependencies: [
+                "HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit", "HubServer",
+                // For `hub version --verbose` and the terminal.
+                "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CPCRE2", "CPlatform",
+            ],
             swiftSettings: swiftSettings),
 
         .target(

@@ -1,4 +1,4 @@
-public import HubCore
+import HubCore
 
 /// How far a download is. Counted in bytes, never in files.
 public struct DownloadProgress: Sendable, Hashable {

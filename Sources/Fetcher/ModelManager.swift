@@ -47,7 +47,7 @@ public final class ModelManager: Sendable {
         let result = try await puller.pull(plan, options) { event in
             guard let progress, case .progress(let state) = event else { return }
             let speed = rate.withLock { estimator in
-                estimator.add(state.completedBytes)
+                estimator.record(state.completedBytes)
                 return estimator.bytesPerSecond
             }
             progress(DownloadProgress(state, rate: speed))

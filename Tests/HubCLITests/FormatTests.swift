@@ -54,7 +54,7 @@ import Testing
             (1_709_251_199.9, "2024-02-29T23:59:59Z"),
             (-1, "1969-12-31T23:59:59Z"), (4_102_444_800, "2100-01-01T00:00:00Z"),
         ] as [(Double, String)])
-    func timestamps(_ seconds: Double, _ text: String) { #expect(Humanize.timestamp(seconds) == text) }
+    func timestamps(_ seconds: Double, _ text: String) { #expect(Timestamp.iso8601(seconds) == text) }
 
     @Test func others() {
         #expect(Humanize.plural(1, "file") == "1 file")

@@ -39,7 +39,7 @@ import Darwin
         for words in [["--json", "nope"], ["search", "--json", "--limit", "x"], ["search", "--nope", "--json"]] {
             let output = Recorder()
             let status = await Program.run(
-                words, environment: Environment([:]), streams: .init(), output: output.sink, error: Recorder().sink)
+                words, environment: HubEnvironment([:]), streams: .init(), output: output.sink, error: Recorder().sink)
             #expect(status == 2)
             #expect(try JSON.parse(output.text)["error"]?["code"]?.string == "invalid_input")
         }
@@ -150,7 +150,7 @@ extension String {
             inputIsTerminal: terminal, outputIsTerminal: terminal, errorIsTerminal: terminal,
             width: terminal ? 100 : nil)
         return Context(
-            ArgumentParser.parse(words).arguments, environment: Environment(variables), streams: streams,
+            ArgumentParser.parse(words).arguments, environment: HubEnvironment(variables), streams: streams,
             interruption: Interruption())
     }
 
@@ -195,6 +195,6 @@ extension String {
             (["LC_ALL": "", "LANG": "POSIX"], false),
         ] as [([String: String], Bool)])
     func unicode(_ variables: [String: String], _ expected: Bool) {
-        #expect(Environment(variables).isUnicode == expected)
+        #expect(HubEnvironment(variables).isUnicode == expected)
     }
 }

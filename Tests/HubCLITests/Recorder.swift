@@ -32,7 +32,7 @@ func runInside(
 ) async -> (status: Int32, output: String, error: String) {
     let error = Recorder()
     let status = await Program.run(
-        words, environment: Environment(environment), streams: streams, interruption: interruption,
+        words, environment: HubEnvironment(environment), streams: streams, interruption: interruption,
         commands: commands, output: output.sink, error: error.sink)
     return (status, output.text, error.text)
 }

@@ -1,13 +1,6 @@
 import CCurl
 package import HubCore
 import Synchronization
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// All HTTP of a process: one thread that drives a curl-multi handle. Transfers are started from any thread; their
 /// callbacks, timers and blocks all run on the engine's thread, so that what they share needs no lock.
@@ -66,16 +59,7 @@ package final class HTTPEngine: @unchecked Sendable {
         multi = curl_multi_init()
         // Connections are kept for reuse up to this many; each transfer has its own budget above.
         _ = hub_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
-        let context = Unmanaged.passRetained(self)
-        #if os(Linux)
-        var handle = pthread_t()
-        let code = pthread_create(&handle, nil, { Unmanaged<HTTPEngine>.fromOpaque($0!).takeRetainedValue().loop(); return nil }, context.toOpaque())
-        #else
-        var handle: pthread_t?
-        let code = pthread_create(&handle, nil, { Unmanaged<HTTPEngine>.fromOpaque($0).takeRetainedValue().loop(); return nil }, context.toOpaque())
-        #endif
-        precondition(code == 0, "no thread can be made: \(String(cString: strerror(code)))")
-        if let made = Optional(handle) { pthread_detach(made) }
+        BackgroundThread.start { [self] in loop() }
     }
 
     private static let initialised: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()

@@ -63,27 +63,4 @@ enum Humanize {
     static func rate(_ bytesPerSecond: Double) -> String {
         "\(ByteCount(Int64(min(max(bytesPerSecond, 0), 9e18).rounded(.down))))/s"
     }
-
-    /// `2026-02-03T04:05:06Z`, the form of every time in `--json`.
-    static func timestamp(_ seconds: Double) -> String {
-        let whole = Int64(seconds.rounded(.down))
-        let days = Int64((Double(whole) / 86_400).rounded(.down))
-        let second = whole - days * 86_400
-        // Days to civil date: https://howardhinnant.github.io/date_algorithms.html#civil_from_days
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        func digits(_ number: Int64, _ count: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
-            + "T\(digits(second / 3600, 2)):\(digits(second % 3600 / 60, 2)):\(digits(second % 60, 2))Z"
-    }
 }

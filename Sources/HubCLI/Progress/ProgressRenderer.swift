@@ -25,7 +25,7 @@ final class ProgressRenderer: Sendable {
     ///   - terminalSize: asked before each frame, for windows change their size.
     init(
         _ mode: Mode, output: Output, isUnicode: Bool = true,
-        clock: @escaping @Sendable () -> Double = Monotonic.seconds,
+        clock: @escaping @Sendable () -> Double = { Clock.seconds },
         terminalSize: @escaping @Sendable () -> (columns: Int, rows: Int) = { Terminal.size(2) ?? (80, 24) }
     ) {
         self.mode = mode

@@ -2,7 +2,7 @@ import HubCore
 
 /// What the command line means here: on this terminal, in this environment.
 struct Context: Sendable {
-    let environment: Environment
+    let environment: HubEnvironment
     let output: Output
     let interruption: Interruption
     /// Whether a question can be asked: a person sits at stdin and stderr.
@@ -25,7 +25,7 @@ struct Context: Sendable {
     func progress() -> ProgressRenderer { ProgressRenderer(progressMode, output: output, isUnicode: isUnicode) }
 
     /// The time, in seconds since 1970.
-    var now: Double { Clock.secondsSince1970 }
+    var now: Double { Timestamp.now }
 }
 
 extension Context {
@@ -48,7 +48,7 @@ extension Context {
 
     /// Decides what the flags leave open.
     init(
-        _ arguments: ParsedArguments, environment: Environment, streams: Streams, interruption: Interruption,
+        _ arguments: ParsedArguments, environment: HubEnvironment, streams: Streams, interruption: Interruption,
         output sink: Sink = .standardOutput, error errorSink: Sink = .standardError
     ) {
         let isJSON = arguments[GlobalFlags.json]
@@ -84,7 +84,7 @@ extension Context {
     }
 
     private static func progressMode(
-        _ arguments: ParsedArguments, _ environment: Environment, _ streams: Streams
+        _ arguments: ParsedArguments, _ environment: HubEnvironment, _ streams: Streams
     ) -> ProgressRenderer.Mode {
         switch arguments[GlobalFlags.progress] ?? .auto {
         case .bar: return .bar

@@ -4,7 +4,7 @@ import HubCore
 enum Program {
     /// Everything but the process itself, so that tests can run it in their own.
     static func run(
-        _ words: [String], environment: Environment = .process, streams: Context.Streams = .process,
+        _ words: [String], environment: HubEnvironment = .process, streams: Context.Streams = .process,
         interruption: Interruption = Interruption(), commands: [Command] = CommandTable.all,
         output: Sink = .standardOutput, error: Sink = .standardError
     ) async -> Int32 {

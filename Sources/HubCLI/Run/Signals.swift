@@ -1,3 +1,4 @@
+import HubCore
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -6,18 +6,10 @@ import Musl
 import Darwin
 #endif
 
-/// Threads for calls that block or compute for long, which must not hold up Swift's own few.
-enum BackgroundThread {
-    /// Runs the closure on a thread of its own and waits without blocking. Cancellation does not end it: the closure
-    /// has to look at ``Interruption/isRequested``.
-    static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            start { continuation.resume(with: Result { try body() }) }
-        }
-    }
-
+/// Threads of our own, for loops that live long and for reads that may never return.
+package enum BackgroundThread {
     /// Runs the closure on a new, detached thread.
-    static func start(_ body: @escaping @Sendable () -> Void) {
+    package static func start(_ body: @escaping @Sendable () -> Void) {
         final class Box {
             let body: @Sendable () -> Void
             init(_ body: @escaping @Sendable () -> Void) { self.body = body }

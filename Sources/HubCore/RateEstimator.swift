@@ -1,7 +1,7 @@
 /// Bytes a second over the last few seconds, from a running total.
 ///
 /// A stall shows: time passes in the window though no byte comes.
-struct RateEstimator: Sendable {
+package struct RateEstimator: Sendable {
     private struct Sample: Sendable {
         var time: Double
         var total: Int64
@@ -16,14 +16,14 @@ struct RateEstimator: Sendable {
     /// - Parameters:
     ///   - window: seconds looked back at.
     ///   - clock: seconds since any moment, never going back.
-    init(window: Double = 5, clock: @escaping @Sendable () -> Double = Monotonic.seconds) {
+    package init(window: Double = 5, clock: @escaping @Sendable () -> Double = { Clock.seconds }) {
         self.window = window
         self.clock = clock
         spacing = window / 50
     }
 
     /// Notes the bytes done so far. A smaller total than before (work thrown away) starts afresh.
-    mutating func record(_ total: Int64) {
+    package mutating func record(_ total: Int64) {
         let now = clock()
         if let last = samples.last, total < last.total { samples = [] }
         // The newest sample stands for the present; only the one before it has to be old enough.
@@ -36,7 +36,7 @@ struct RateEstimator: Sendable {
     }
 
     /// Bytes a second; nil before a fifth of a second of evidence.
-    var bytesPerSecond: Double? {
+    package var bytesPerSecond: Double? {
         guard let last = samples.last else { return nil }
         let now = clock()
         let left = samples.last { $0.time <= now - window } ?? samples[0]
@@ -46,7 +46,7 @@ struct RateEstimator: Sendable {
     }
 
     /// Seconds until `total` is reached at this rate; nil where there is no rate or it is nearly none.
-    func secondsLeft(to total: Int64) -> Double? {
+    package func secondsLeft(to total: Int64) -> Double? {
         guard let rate = bytesPerSecond, rate >= 1, let last = samples.last else { return nil }
         return Double(max(0, total - last.total)) / rate
     }
