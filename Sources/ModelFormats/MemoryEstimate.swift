@@ -9,7 +9,7 @@ package struct MemoryEstimate: Sendable, Hashable {
     /// How many positions are computed at a time at most.
     package let batch: Int
 
-    package init(weightsBytes: Int64, configuration: ModelConfiguration, batch: Int) {
+    package init(weightsBytes: Int64, configuration: ModelConfiguration?, batch: Int) {
         func product(_ factors: Int?...) -> Int64 {
             factors.reduce(Int64(1)) { left, right in
                 let (value, overflow) = left.multipliedReportingOverflow(by: Int64(right ?? 0))
@@ -18,9 +18,9 @@ package struct MemoryEstimate: Sendable, Hashable {
         }
         let c = configuration
         self.weightsBytes = weightsBytes
-        cacheBytesPerPosition = product(2, c.layers, c.kvHeads, c.headSize, 4)
-        let width = product(4, c.hiddenSize).addingReportingOverflow(product(2, c.intermediateSize)).partialValue
-        activationBytesPerPosition = 4 &* (width &+ product(2, c.heads, c.headSize) &+ product(2, c.kvHeads, c.headSize))
+        cacheBytesPerPosition = product(2, c?.layers, c?.kvHeads, c?.headSize, 4)
+        let width = product(4, c?.hiddenSize).addingReportingOverflow(product(2, c?.intermediateSize)).partialValue
+        activationBytesPerPosition = 4 &* (width &+ product(2, c?.heads, c?.headSize) &+ product(2, c?.kvHeads, c?.headSize))
         self.batch = batch
     }
 

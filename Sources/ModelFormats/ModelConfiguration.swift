@@ -110,6 +110,10 @@ package struct RopeConfiguration: Sendable, Hashable {
 package struct QuantizationConfiguration: Sendable, Hashable {
     /// In the field's words: `MLX 4-bit quantisation (group size 64)`, `GPTQ 4-bit quantisation`.
     package let description: String
+    /// Bits of a weight, where the file says.
+    package let bits: Int?
+    /// Whether it is MLX's affine quantisation: `weight` packed into U32 beside `scales` and `biases`.
+    package let isMLX: Bool
 
     init?(_ fields: ConfigurationFields) throws(AIError) {
         // MLX writes "quantization" (and repeats it as "quantization_config"); all others write the latter with a
@@ -117,10 +121,12 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         if let mlx = try fields.object("quantization"), let bits = try mlx.count("bits") {
             let group = try mlx.count("group_size").map { " (group size \($0))" } ?? ""
             description = "MLX \(bits)-bit quantisation\(group)"
+            (self.bits, isMLX) = (bits, true)
         } else if let other = try fields.object("quantization_config") {
             let method = try other.string("quant_method") ?? "unnamed"
-            let bits = try other.count("bits").map { " \($0)-bit" } ?? ""
-            description = "\(method)\(bits) quantisation"
+            let bits = try other.count("bits")
+            description = "\(method)\(bits.map { " \($0)-bit" } ?? "") quantisation"
+            (self.bits, isMLX) = (bits, false)
         } else {
             return nil
         }
