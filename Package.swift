@@ -63,7 +63,7 @@ let package = Package(
         tests("Catalog", ["HubCore"]),
         tests("Fetcher", ["HubCore", "Catalog", "HubServer"]),
         tests("ModelFormats", ["HubCore"]),
-        tests("InferenceKit", ["HubCore", "ModelFormats"]),
+        tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Support", "HubServer"],
