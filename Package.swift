@@ -56,8 +56,9 @@ let package = Package(
             name: "HubCLI", dependencies: ["HubCore", "Catalog", "Fetcher", "InferenceKit", "HubServer"],
             swiftSettings: swiftSettings),
 
+        .target(name: "CSupport", path: "Tests/CSupport"),
         .target(
-            name: "Support", dependencies: ["HubCore", "HubServer"], path: "Tests/Support",
+            name: "Support", dependencies: ["CSupport", "HubCore", "HubServer"], path: "Tests/Support",
             swiftSettings: swiftSettings),
         tests("HubCore", []),
         tests("Catalog", ["HubCore"]),
