@@ -15,6 +15,16 @@ package struct FileRequest: Sendable {
     /// Whether it was asked for by `/api/resolve-cache/`, the second address of a small file.
     package var isCached: Bool
 
+    package init(
+        repository: Repository, commit: String, file: ServedFile, request: HTTPRequest, isCached: Bool = false
+    ) {
+        self.repository = repository
+        self.commit = commit
+        self.file = file
+        self.request = request
+        self.isCached = isCached
+    }
+
     /// The headers that every answer about the file has, a redirect included.
     package var headers: HTTPHeaders {
         var headers: HTTPHeaders = [
