@@ -50,7 +50,8 @@ package struct ModelRepository: Sendable {
 
     /// config.json, a tokenizer file in a folder, an empty file, and weights of this size: the smallest repository in
     /// which every way of delivery occurs.
-    package static func tiny(_ id: String, in root: TemporaryFolder, weights: Int = 3_000_000) throws -> ModelRepository {
+    @discardableResult
+    package static func tiny(_ id: String, in root: TemporaryFolder, weights: Int = 300_000) throws -> ModelRepository {
         let repository = try ModelRepository(id, in: root)
         try repository.write("config.json", "{\"model_type\":\"tiny\"}\n")
         try repository.write("sub/dir/vocab.txt", "a\nb\n")

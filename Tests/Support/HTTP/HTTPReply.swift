@@ -9,6 +9,13 @@ package struct HTTPReply: Sendable {
     /// Whether the body came to its end; false where the connection was cut before.
     package var isComplete: Bool
 
+    package init(status: Int, headers: HTTPHeaders, body: [UInt8], isComplete: Bool) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.isComplete = isComplete
+    }
+
     package var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The body as JSON.
