@@ -27,13 +27,24 @@ package final class LoopbackHub: Sendable {
 
     private let state: LoopbackState
     private let servers: [HubServer]
+    /// Kept, so that the folder is there as long as it is served.
+    private let folder: TemporaryFolder?
 
     /// Serves a folder of `org/name` folders, see ``FolderSource``.
-    package init(_ folder: String, options: Options = Options()) throws {
+    package convenience init(_ path: String, options: Options = Options()) throws {
+        try self.init(path, nil, options)
+    }
+
+    /// Serves a folder that lives at least as long as this.
+    package convenience init(_ folder: TemporaryFolder, options: Options = Options()) throws {
+        try self.init(folder.path, folder, options)
+    }
+
+    private init(_ path: String, _ folder: TemporaryFolder?, _ options: Options) throws {
         // A fault of the machine is a fault of the test: it must be seen, and not as a bare 500.
         let report: @Sendable (AIError) -> Void = { print("LoopbackHub: \($0)") }
         let source = LoopbackSource(
-            base: try FolderSource(folder, report: report), listedModels: options.listedModels, xetHash: options.xetHash)
+            base: try FolderSource(path, report: report), listedModels: options.listedModels, xetHash: options.xetHash)
         var limits = HubServer.Limits()
         // Faults may hold a response as long as a test needs.
         limits.idleSeconds = 0
@@ -46,13 +57,10 @@ package final class LoopbackHub: Sendable {
             pages: options.pages, report: report)
         let hub = try HubServer(limits: limits, handler: FaultLayer(listener: .hub, state: state, inner: service))
         self.state = state
+        self.folder = folder
         servers = [hub, cdn]
         endpoint = hub.address
         cdnAddress = cdn.address
-    }
-
-    package convenience init(_ folder: TemporaryFolder, options: Options = Options()) throws {
-        try self.init(folder.path, options: options)
     }
 
     deinit { stop() }
