@@ -61,14 +61,15 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
+        .target(name: "CSupport", path: "Tests/CSupport"),
         .target(
-            name: "Support", dependencies: ["HubCore", "HubServer"], path: "Tests/Support",
+            name: "Support", dependencies: ["CSupport", "HubCore", "HubServer"], path: "Tests/Support",
             swiftSettings: swiftSettings),
         tests("HubCore", []),
         tests("Catalog", ["HubCore"]),
         tests("Fetcher", ["HubCore", "Catalog", "HubServer"]),
         tests("ModelFormats", ["HubCore"]),
-        tests("InferenceKit", ["HubCore", "ModelFormats"]),
+        tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Support", "HubServer"],

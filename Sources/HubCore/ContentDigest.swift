@@ -60,12 +60,12 @@ package final class ContentHasher {
         precondition(EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1, "libcrypto offers no SHA-256")
     }
 
-    /// git's blob hash of content of this length.
-    package init(gitSize size: Int64) {
+    /// git's hash of an object of this length: a blob, or with `type` a tree or a commit.
+    package init(gitSize size: Int64, type: String = "blob") {
         context = EVP_MD_CTX_new()
         isGit = true
         precondition(EVP_DigestInit_ex(context, EVP_sha1(), nil) == 1, "libcrypto offers no SHA-1")
-        let header = Array("blob \(size)\0".utf8)
+        let header = Array("\(type) \(size)\0".utf8)
         _ = header.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
     }
 

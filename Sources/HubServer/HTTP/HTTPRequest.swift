@@ -1,0 +1,58 @@
+import HubCore
+
+/// A request as it came over the wire, whole: the bodies of the Hub's protocol are small.
+package struct HTTPRequest: Sendable {
+    package var method: String
+    /// Path and query as they were sent, escapes not decoded.
+    package var target: String
+    package var headers: HTTPHeaders
+    package var body: [UInt8]
+
+    package init(_ method: String, _ target: String, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The path as it was sent.
+    package var rawPath: String { String(target.prefix { $0 != "?" }) }
+
+    /// The query as it was sent, without its question mark.
+    package var rawQuery: String { target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) } ?? "" }
+
+    /// The query's items.
+    package func query() throws(HTTPFault) -> HTTPQuery { try HTTPQuery(rawQuery) }
+
+    /// The path's parts, each decoded. A part can hold a slash, for the Hub's clients write `refs%2Fpr%2F1` and
+    /// `sub%2Fdir`.
+    ///
+    /// - Throws: ``HTTPFault`` (400) for a bad escape, for what is not UTF-8 once decoded, for a NUL or another
+    ///   control character, and for `.` and `..`, which mean other places and which no client of the Hub sends.
+    package func pathParts() throws(HTTPFault) -> [String] {
+        guard rawPath.hasPrefix("/") else { throw .malformed("the path does not begin with a slash") }
+        var parts: [String] = []
+        for raw in rawPath.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let part = PercentEncoding.decode(raw) else { throw .malformed("the path has a bad escape") }
+            guard part.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+                throw .malformed("the path holds a control character")
+            }
+            guard !part.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
+                throw .malformed("the path climbs")
+            }
+            parts.append(part)
+        }
+        // A trailing slash names the same thing.
+        if parts.count > 1, parts.last == "" { parts.removeLast() }
+        guard !parts.contains("") || parts == [""] else { throw .malformed("the path has an empty part") }
+        return parts
+    }
+}
+
+/// Why a request cannot be served as HTTP, before anything of the Hub is asked.
+package struct HTTPFault: Error, Sendable {
+    package var status: Int
+    package var reason: String
+
+    package static func malformed(_ reason: String) -> HTTPFault { HTTPFault(status: 400, reason: reason) }
+}

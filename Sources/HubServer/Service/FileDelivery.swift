@@ -1,0 +1,68 @@
+package import HubCore
+
+/// How the bytes of a file are handed out. The real Hub redirects; a Hub on this machine sends them itself.
+package protocol FileDelivery: Sendable {
+    /// The answer; nil where the file is no longer the one that was asked for.
+    func deliver(_ asked: FileRequest) throws(AIError) -> HTTPResponse?
+}
+
+/// A file that was resolved.
+package struct FileRequest: Sendable {
+    package var repository: Repository
+    package var commit: String
+    package var file: ServedFile
+    package var request: HTTPRequest
+    /// Whether it was asked for by `/api/resolve-cache/`, the second address of a small file.
+    package var isCached: Bool
+
+    package init(
+        repository: Repository, commit: String, file: ServedFile, request: HTTPRequest, isCached: Bool = false
+    ) {
+        self.repository = repository
+        self.commit = commit
+        self.file = file
+        self.request = request
+        self.isCached = isCached
+    }
+
+    /// The headers that every answer about the file has, a redirect included.
+    package var headers: HTTPHeaders {
+        var headers: HTTPHeaders = [
+            "X-Repo-Commit": commit, "Accept-Ranges": "bytes", "ETag": "\"\(file.etag)\"",
+            // Never run by a browser as a page of this origin, whatever the file is.
+            "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
+        ]
+        if file.lfs != nil {
+            headers["X-Linked-Etag"] = "\"\(file.etag)\""
+            headers["X-Linked-Size"] = String(file.size)
+        }
+        return headers
+    }
+
+    /// The bytes, or the part of them that `Range` asks for.
+    package func content(_ headers: HTTPHeaders) throws(AIError) -> HTTPResponse? {
+        guard let open = try file.open() else { return nil }
+        var headers = headers
+        if headers["Content-Type"] == nil {
+            headers["Content-Type"] = file.lfs == nil ? "text/plain; charset=utf-8" : "application/octet-stream"
+        }
+        // RFC 9110, 13.1.5: a part only of the very content that the client has begun.
+        let isSame = request.headers["If-Range"].map { $0 == headers["ETag"] } ?? true
+        switch ByteRange(header: isSame ? request.headers["Range"] : nil, length: file.size) {
+        case .whole: return HTTPResponse(200, headers: headers, body: .file(open, 0..<file.size))
+        case .part(let range):
+            headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+            return HTTPResponse(206, headers: headers, body: .file(open, range))
+        case .unsatisfiable:
+            headers["Content-Range"] = "bytes */\(file.size)"
+            return HTTPResponse(416, headers: headers)
+        }
+    }
+}
+
+/// Sends every file from the address it was asked by, with the digest as its ETag.
+package struct DirectDelivery: FileDelivery {
+    package init() {}
+
+    package func deliver(_ asked: FileRequest) throws(AIError) -> HTTPResponse? { try asked.content(asked.headers) }
+}

@@ -1,0 +1,68 @@
+import HubCore
+
+/// A refusal in the Hub's own form: a status, `X-Error-Code` and `X-Error-Message`, and a JSON body with the message.
+/// What the codes mean to clients: huggingface_hub, `utils/_http.py`, `hf_raise_for_status`.
+struct HubFault: Error {
+    var status: Int
+    var code: String?
+    var message: String
+    var headers: HTTPHeaders = [:]
+
+    var response: HTTPResponse {
+        var all = headers
+        all["X-Error-Code"] = code
+        // Names from the request are in it: a header holds visible ASCII only.
+        all["X-Error-Message"] = String(
+            decoding: message.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+        return .json(.object(["error": .string(message)]), status: status, headers: all)
+    }
+
+    static func malformed(_ fault: HTTPFault) -> HubFault { HubFault(status: fault.status, message: fault.reason) }
+
+    static func badRequest(_ reason: String) -> HubFault { HubFault(status: 400, message: reason) }
+
+    /// No repository, or a private one: the Hub does not tell them apart, and asks those without a token to log in.
+    static func repository(_ identity: HubIdentity) -> HubFault {
+        identity == .anonymous
+            ? HubFault(status: 401, code: "RepoNotFound", message: "Invalid username or password.")
+            : HubFault(status: 404, code: "RepoNotFound", message: "Repository not found")
+    }
+
+    static func gated(_ repository: Repository, _ identity: HubIdentity) -> HubFault {
+        let what = "Access to \(repository.kind.rawValue) \(repository.id) is restricted"
+        return identity == .anonymous
+            ? HubFault(
+                status: 401, code: "GatedRepo",
+                message: "\(what). You must have access to it and be authenticated to access it. Please log in.")
+            : HubFault(
+                status: 403, code: "GatedRepo",
+                message: "\(what) and you are not in the authorized list. Ask for access on its page.")
+    }
+
+    static func revision(_ name: String) -> HubFault {
+        HubFault(status: 404, code: "RevisionNotFound", message: "Invalid rev id: \(name)")
+    }
+
+    static func entry(_ message: String, commit: String) -> HubFault {
+        HubFault(status: 404, code: "EntryNotFound", message: message, headers: ["X-Repo-Commit": commit])
+    }
+
+    /// No address of the Hub.
+    static let page = HubFault(status: 404, message: "Sorry, we can't find the page you are looking for.")
+
+    /// A token that is not ours. Clients know this by its words.
+    static let credentials = HubFault(
+        status: 401, message: "Invalid credentials in Authorization header", headers: ["WWW-Authenticate": "Bearer"])
+
+    static let login = HubFault(
+        status: 401, message: "Invalid username or password.", headers: ["WWW-Authenticate": "Bearer"])
+
+    static func method(allowed: String) -> HubFault {
+        HubFault(status: 405, message: "This address answers \(allowed) only", headers: ["Allow": allowed])
+    }
+
+    /// The machine's own fault: it is told to the operator, and to the client without paths of this machine.
+    static func machine(_ error: AIError) -> HubFault {
+        HubFault(status: 500, message: "This Hub cannot read the repository (\(error.code.rawValue)); its log says why")
+    }
+}

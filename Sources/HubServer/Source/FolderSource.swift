@@ -1,0 +1,92 @@
+package import HubCore
+import Synchronization
+
+/// The repositories of a folder.
+///
+///     DIR/org/name/            a model, branch main
+///     DIR/name/                a canonical model, if it holds .hub.json, config.json or weights
+///     DIR/datasets/org/name/   other kinds: datasets, spaces, kernels
+///     DIR/org/name/.hub.json   optional metadata under the Hub's own names (pipeline_tag, tags, gated, private, ...)
+///     DIR/org/name@REV/        another revision: `pr1` is refs/pr/1, anything else a branch (`feature%2Fx` has a slash)
+///
+/// Read anew for each request, so files may come, go and change; digests are kept as long as a file is the same.
+/// A file is in LFS if it has 1 MiB or more or the ending of weights.
+package final class FolderSource: RepositorySource {
+    /// The folder with its own links resolved. No byte outside it is ever served.
+    package let root: String
+
+    private let digests = DigestStore()
+    private let repositories = Mutex<[Repository: FolderRepository]>([:])
+    private let report: @Sendable (AIError) -> Void
+
+    /// - Parameter report: hears of a repository that is left out of a list because its metadata cannot be read.
+    /// - Throws: ``ErrorCode/fileNotFound`` where there is no such folder.
+    package init(_ folder: String, report: @escaping @Sendable (AIError) -> Void) throws(AIError) {
+        guard let root = FileSystem.resolved(folder), let status = try FileSystem.status(root), status.kind == .directory
+        else { throw AIError(.fileNotFound, "there is no folder \(folder.printable)", context: .init(path: folder)) }
+        self.root = root
+        self.report = report
+    }
+
+    package func cards(_ kind: RepositoryKind) throws(AIError) -> [RepositoryCard] {
+        var cards: [RepositoryCard] = []
+        for id in try names(kind) {
+            // One bad repository must not hide the others.
+            do throws(AIError) {
+                if let found = try repository(Repository(kind, id)) { cards.append(try found.card()) }
+            } catch {
+                report(error)
+            }
+        }
+        return cards
+    }
+
+    package func repository(_ repository: Repository) throws(AIError) -> (any ServedRepository)? {
+        guard let folder = try folder(of: repository) else { return nil }
+        return repositories.withLock { known in
+            if let found = known[repository], found.folder == folder { return found }
+            let made = FolderRepository(repository, folder: folder, root: root, digests: digests)
+            known[repository] = made
+            return made
+        }
+    }
+
+    /// What is never an organisation, for the Hub's addresses begin with it.
+    private static let reserved: Set<String> = ["api", "models", "datasets", "spaces", "kernels"]
+
+    private func base(_ kind: RepositoryKind) -> String { kind == .model ? root : Path.join(root, kind.plural) }
+
+    private func names(_ kind: RepositoryKind) throws(AIError) -> [RepositoryID] {
+        var out: [RepositoryID] = []
+        for owner in try FileSystem.entries(base(kind)) ?? [] where !(kind == .model && Self.reserved.contains(owner)) {
+            let place = Path.join(base(kind), owner)
+            guard let names = try FileSystem.entries(place) else { continue }
+            if Self.isRepository(names) {
+                if let id = try? RepositoryID(owner) { out.append(id) }
+            } else {
+                out += names.compactMap { try? RepositoryID("\(owner)/\($0)") }
+            }
+        }
+        return out
+    }
+
+    /// The folder of a repository, links resolved; nil where it is none or lies outside the root.
+    private func folder(of repository: Repository) throws(AIError) -> String? {
+        let parts = repository.id.name.split(separator: "/").map(String.init)
+        guard let owner = parts.first, !(repository.kind == .model && Self.reserved.contains(owner)) else { return nil }
+        // The names as they are on disk: a file system that ignores case would serve one repository by many names.
+        guard try FileSystem.entries(base(repository.kind))?.contains(owner) == true else { return nil }
+        let top = Path.join(base(repository.kind), owner)
+        let names = try FileSystem.entries(top) ?? []
+        guard Self.isRepository(names) == (parts.count == 1), parts.count == 1 || names.contains(parts[1]) else { return nil }
+        guard let folder = FileSystem.resolved(parts.count == 1 ? top : Path.join(top, parts[1])),
+            FolderScan.isInside(folder, root), try FileSystem.status(folder)?.kind == .directory
+        else { return nil }
+        return folder
+    }
+
+    /// Whether a folder with these entries is a repository itself and not an organisation.
+    private static func isRepository(_ names: [String]) -> Bool {
+        names.contains { $0 == ".hub.json" || $0 == "config.json" || FolderRepository.isWeights($0) }
+    }
+}

@@ -1,0 +1,110 @@
+package import HubCore
+
+/// The files of one commit.
+package struct ServedRevision: Sendable {
+    /// 40 lower-case hexadecimal digits.
+    package let commit: String
+    /// By path, in the order of its bytes.
+    package let files: [ServedFile]
+    /// Every folder with the hash of git's tree object, in the same order.
+    package let folders: [ServedFolder]
+
+    /// - Parameter commit: nil makes one from the content, the same wherever the same files are served by this name.
+    package init(_ repository: Repository, files: [ServedFile], commit: String? = nil) {
+        let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        let tree = GitTree(sorted)
+        self.files = sorted
+        folders = tree.folders
+        self.commit = commit ?? GitTree.hash("commit", Array("tree \(tree.root)\nrepository \(repository)\n".utf8)).hex
+    }
+
+    /// The file of this very name: bytes are compared, for Unicode has several spellings of one text.
+    package func file(_ path: String) -> ServedFile? {
+        var (low, high) = (0, files.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if files[middle].path.utf8.lexicographicallyPrecedes(path.utf8) { low = middle + 1 } else { high = middle }
+        }
+        guard low < files.count, files[low].path.utf8.elementsEqual(path.utf8) else { return nil }
+        return files[low]
+    }
+
+    /// The folder of this very name.
+    package func folder(_ path: String) -> ServedFolder? {
+        folders.first { $0.path.utf8.elementsEqual(path.utf8) }
+    }
+}
+
+/// A folder of a revision.
+package struct ServedFolder: Sendable, Hashable {
+    package var path: String
+    /// git's hash of its tree object.
+    package var oid: String
+}
+
+/// A file of a revision: what the Hub says of it, and where its bytes lie.
+package struct ServedFile: Sendable, Hashable {
+    package var path: String
+    package var size: Int64
+    /// git's hash of the blob: of the pointer file where the content is in LFS.
+    package var oid: String
+    /// Set for a file in LFS.
+    package var lfs: Pointer?
+    /// The hash by which Xet knows it, if it does.
+    package var xetHash: String?
+    /// The file on this machine.
+    package var location: String
+    /// The state of that file when the digests were taken.
+    package var identity: FileIdentity
+
+    /// What git holds in place of a file in LFS. https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+    package struct Pointer: Sendable, Hashable {
+        package var sha256: String
+        /// Bytes of the pointer's text.
+        package var size: Int
+    }
+
+    /// - Parameter digest: sha256 puts the file in LFS, git's SHA-1 makes it a regular one.
+    package init(path: String, digest: ContentDigest, location: String, identity: FileIdentity, xetHash: String? = nil) {
+        self.path = path
+        self.location = location
+        self.identity = identity
+        self.xetHash = xetHash
+        size = identity.size
+        switch digest {
+        case .gitSHA1(let hex): oid = hex
+        case .sha256(let hex):
+            let text = "version https://git-lfs.github.com/spec/v1\noid sha256:\(hex)\nsize \(identity.size)\n"
+            oid = GitTree.hash("blob", Array(text.utf8)).hex
+            lfs = Pointer(sha256: hex, size: text.utf8.count)
+        }
+    }
+
+    /// The digest of the content, which names it: the file's etag.
+    package var etag: String { lfs?.sha256 ?? oid }
+
+    /// Opens the file; nil where it is gone or is no longer the one whose digest was taken.
+    package func open() throws(AIError) -> OpenFile? {
+        guard FileSystem.exists(location) else { return nil }
+        let file = try OpenFile(location)
+        return FileIdentity(file.status) == identity ? file : nil
+    }
+}
+
+/// What tells that a file is unchanged. The time of change (ctime) is part of it because a program can set the time
+/// of modification back, but not that one.
+package struct FileIdentity: Sendable, Hashable {
+    package var device: UInt64
+    package var inode: UInt64
+    package var size: Int64
+    package var modifiedNanoseconds: Int64
+    package var changed: Double
+
+    package init(_ status: FileStatus) {
+        device = status.device
+        inode = status.inode
+        size = status.size
+        modifiedNanoseconds = status.modifiedNanoseconds
+        changed = status.changed
+    }
+}
