@@ -133,6 +133,17 @@ import Testing
         #expect(await LanguageModel.availability(folder: folder.file("nowhere")) == .unavailable(.modelNotDownloaded))
     }
 
+    @Test func safetensorsUnderOtherNamesAreNoModel() async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        let source = Fixtures.path("tiny-shakespeare/model.safetensors")
+        try FileSystem.createSymlink(source, at: folder.file("adapter_model.safetensors"))
+        let adapter = try await error(folder)
+        #expect(adapter.code == .unsupportedModel && adapter.message.contains("adapter_model.safetensors"))
+        try FileSystem.rename(folder.file("adapter_model.safetensors"), to: folder.file("model-00001-of-00002.safetensors"))
+        let shard = try await error(folder)
+        #expect(shard.code == .malformedModel && shard.message.contains("model.safetensors.index.json is missing"))
+    }
+
     @Test func tooLittleMemoryIsSaidWithFigures() async throws {
         var options = ModelOptions()
         options.availableMemory = 3_000_000

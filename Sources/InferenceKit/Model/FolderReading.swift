@@ -30,8 +30,14 @@ struct FolderReading: Sendable {
         let found = try WeightFormat.inFolder(folder)
         formats = found.map(\.format)
         configuration = try ModelConfiguration.read(folder: folder)
-        let indexed = FileSystem.exists(Path.join(folder, SafetensorsFolder.indexName))
-        weights = indexed || formats.contains(.safetensors) ? try SafetensorsFolder(folder) : nil
+        // A link that leads nowhere counts: it is broken, not absent.
+        let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
+        let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
+        let hasWeights = index != nil || single != nil
+        weights = hasWeights ? try SafetensorsFolder(folder) : nil
+        if !hasWeights, let shard = found.first(where: { $0.format == .safetensors })?.evidence, shard.contains("-of-") {
+            throw .malformed(folder, "\(SafetensorsFolder.indexName) is missing, though there are shards (\(shard))")
+        }
 
         var obstacles: [String] = []
         if weights == nil {
