@@ -28,6 +28,9 @@ package struct SafetensorsFolder: Sendable {
     package init(_ folder: String) throws(AIError) {
         let indexPath = Path.join(folder, Self.indexName)
         let weightMap = try JSONFile.read(indexPath).map { json throws(AIError) in try Self.weightMap(json, indexPath) }
+        if weightMap == nil, try FileSystem.linkStatus(indexPath) != nil {
+            throw .malformed(indexPath, "the link leads to no file")
+        }
         var names = [Self.singleName]
         if let weightMap { names = Set(weightMap.values).sorted() }
 

@@ -43,6 +43,15 @@ import Testing
         #expect(error.message.contains("link"))
     }
 
+    @Test func aBrokenLinkToTheIndexIsNotAnAbsentIndex() throws {
+        let error = try error { folder in
+            try FileSystem.createSymlink("../../blobs/gone", at: folder.file("model.safetensors.index.json"))
+            try folder.link("tiny-shakespeare/model.safetensors", as: "model.safetensors")
+        }
+        #expect(error.code == .malformedModel)
+        #expect(error.message.contains("index.json"))
+    }
+
     @Test func aLinkToItselfIsSaid() throws {
         let error = try error { try FileSystem.createSymlink("model.safetensors", at: $0.file("model.safetensors")) }
         #expect(error.code == .malformedModel)
