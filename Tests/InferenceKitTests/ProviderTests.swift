@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ProviderTests {
     @Test func aFolderIsAProvider() async throws {
-        let provider = LocalTextGenerator(folder: Fixtures.path("tiny-shakespeare"), options: ModelOptions(context: 64))
+        let provider = LocalTextGenerator(
+            folder: Fixtures.path("tiny-shakespeare"), options: ModelOptions(context: 64))
         #expect(await provider.isAvailable && provider.isOnDevice)
         #expect(provider.displayName == "tiny-shakespeare")
         #expect(await provider.maxContextLength == 64)
@@ -22,7 +23,8 @@ import Testing
         let provider = LocalTextGenerator(folder: folder.path)
         #expect(await !provider.isAvailable)
         #expect(try await thrown { try await provider.prepare() }.exitStatus == 7)
-        try FileSystem.createSymlink(Fixtures.path("tiny-shakespeare/tokenizer.json"), at: folder.file("tokenizer.json"))
+        try FileSystem.createSymlink(
+            Fixtures.path("tiny-shakespeare/tokenizer.json"), at: folder.file("tokenizer.json"))
         try await provider.prepare()
         #expect(await provider.isAvailable)
     }

@@ -30,7 +30,8 @@ import Testing
 
     @Test func aMissingShardIsNamed() throws {
         let error = try error { folder in
-            try folder.link("tiny-shakespeare-sharded/model.safetensors.index.json", as: "model.safetensors.index.json")
+            try folder.link(
+                "tiny-shakespeare-sharded/model.safetensors.index.json", as: "model.safetensors.index.json")
             try folder.link("tiny-shakespeare-sharded/\(Self.shards[0])", as: Self.shards[0])
         }
         #expect(error.code == .malformedModel)
@@ -53,7 +54,9 @@ import Testing
     }
 
     @Test func aLinkToItselfIsSaid() throws {
-        let error = try error { try FileSystem.createSymlink("model.safetensors", at: $0.file("model.safetensors")) }
+        let error = try error {
+            try FileSystem.createSymlink("model.safetensors", at: $0.file("model.safetensors"))
+        }
         #expect(error.code == .malformedModel)
         #expect(error.message.contains("link"))
     }
@@ -63,14 +66,16 @@ import Testing
             for shard in Self.shards { try folder.link("tiny-shakespeare-sharded/\(shard)", as: shard) }
             try folder.write(
                 "model.safetensors.index.json",
-                #"{"weight_map":{"model.norm.weight":"\#(Self.shards[0])","model.embed_tokens.weight":"\#(Self.shards[0])","no.such":"\#(Self.shards[1])"}}"#)
+                #"{"weight_map":{"model.norm.weight":"\#(Self.shards[0])","model.embed_tokens.weight":"\#(Self.shards[0])","no.such":"\#(Self.shards[1])"}}"#
+            )
         }
         #expect(error.code == .malformedModel)
         #expect(error.message.contains("places tensor"))
     }
 
     @Test(arguments: [
-        "{}", #"{"weight_map":{}}"#, #"{"weight_map":{"a":1}}"#, #"{"weight_map":{"a":"../../secret.safetensors"}}"#,
+        "{}", #"{"weight_map":{}}"#, #"{"weight_map":{"a":1}}"#,
+        #"{"weight_map":{"a":"../../secret.safetensors"}}"#,
         #"{"weight_map":{"a":"/etc/x.safetensors"}}"#, #"{"weight_map":{"a":"x.bin"}}"#, "[", "",
     ])
     func brokenIndexesAreRefused(text: String) throws {
@@ -85,7 +90,8 @@ import Testing
             try folder.link("tiny-shakespeare/model.safetensors", as: "b.safetensors")
             try folder.write(
                 "model.safetensors.index.json",
-                #"{"weight_map":{"model.norm.weight":"a.safetensors","model.embed_tokens.weight":"b.safetensors"}}"#)
+                #"{"weight_map":{"model.norm.weight":"a.safetensors","model.embed_tokens.weight":"b.safetensors"}}"#
+            )
         }
         #expect(error.code == .malformedModel)
         #expect(error.message.contains("another shard"))

@@ -39,14 +39,18 @@ public struct SmokeTest: Sendable {
     }
 
     /// What is looked at, in order.
-    private static let names = ["headers", "supported", "memory and tensors", "tokenizer", "forward pass", "generation"]
+    private static let names = [
+        "headers", "supported", "memory and tensors", "tokenizer", "forward pass", "generation",
+    ]
     private static let sample = "The quick brown fox jumps over the lazy dog. 123 + 456 = 579; naïve café, 你好 😀\n"
     private static let tokens = 16
 
     /// Tests a folder.
     ///
     /// - Throws: ``ErrorCode/cancelled`` and ``ErrorCode/fileNotFound`` only; any other fault is a failed check.
-    public static func run(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError) -> SmokeTest {
+    public static func run(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError)
+        -> SmokeTest
+    {
         var log = CheckLog()
         var inspection: ModelInspection?
         var generation: GenerationResult?
@@ -97,10 +101,14 @@ public struct SmokeTest: Sendable {
             throw AIError(.generationFailed, "the model's output is not a number; its weights may be damaged")
         }
         guard low < high else { throw AIError(.generationFailed, "the model's output is the same for every token") }
-        log.pass("forward pass", "\(logits.count) logits from \(low) to \(high), \(model.instructionSet), \(model.threads) threads")
+        log.pass(
+            "forward pass",
+            "\(logits.count) logits from \(low) to \(high), \(model.instructionSet), \(model.threads) threads")
     }
 
-    private static func checkGeneration(_ model: LanguageModel, _ log: inout CheckLog) async throws(AIError) -> GenerationResult {
+    private static func checkGeneration(_ model: LanguageModel, _ log: inout CheckLog) async throws(AIError)
+        -> GenerationResult
+    {
         let config = GenerateConfig.precise.maxTokens(tokens).seed(0)
         let result = try await model.generate(prompt: sample, config: config).collectWithMetadata()
         if result.finishReason == .cancelled { throw AIError(.cancelled, "interrupted") }
@@ -119,8 +127,12 @@ private struct CheckLog {
     var checks: [CheckResult] = []
     var failure: AIError?
 
-    mutating func pass(_ name: String, _ detail: String) { checks.append(.init(name: name, status: .pass, detail: detail)) }
-    mutating func warn(_ name: String, _ detail: String) { checks.append(.init(name: name, status: .warn, detail: detail)) }
+    mutating func pass(_ name: String, _ detail: String) {
+        checks.append(.init(name: name, status: .pass, detail: detail))
+    }
+    mutating func warn(_ name: String, _ detail: String) {
+        checks.append(.init(name: name, status: .warn, detail: detail))
+    }
     mutating func skip(_ name: String) { checks.append(.init(name: name, status: .skip, detail: "not looked at")) }
     mutating func fail(_ name: String, _ error: AIError) {
         checks.append(.init(name: name, status: .fail, detail: error.message))
