@@ -53,7 +53,12 @@ let package = Package(
         library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2"]),
         library("HubServer", ["HubCore", "Fetcher", "CMicroHTTPD"]),
         .executableTarget(
-            name: "HubCLI", dependencies: ["HubCore", "Catalog", "Fetcher", "InferenceKit", "HubServer"],
+            name: "HubCLI",
+            dependencies: [
+                "HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit", "HubServer",
+                // For `hub version --verbose` and the terminal.
+                "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CPCRE2", "CPlatform",
+            ],
             swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
@@ -64,7 +69,7 @@ let package = Package(
         tests("Catalog", ["HubCore"]),
         tests("Fetcher", ["HubCore", "Catalog", "HubServer"]),
         tests("ModelFormats", ["HubCore"]),
-        tests("InferenceKit", ["HubCore", "ModelFormats"]),
+        tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Support", "HubServer"],

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mach/mach.h>
+#include <sys/mount.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <unistd.h>
@@ -23,6 +25,12 @@ int hub_reflink(int source, int destination) {
 // fsync(2) on macOS says so itself: only F_FULLFSYNC asks the drive to flush.
 int hub_sync_data(int descriptor) {
     return fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor);
+}
+
+int hub_is_network_file_system(const char *path) {
+    struct statfs info;
+    if (statfs(path, &info) != 0) return -1;
+    return (info.f_flags & MNT_LOCAL) ? 0 : 1;
 }
 
 int hub_memory(uint64_t *total, uint64_t *available) {

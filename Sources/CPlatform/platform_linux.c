@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int hub_preallocate(int descriptor, off_t length) {
@@ -22,6 +23,26 @@ int hub_preallocate(int descriptor, off_t length) {
 int hub_reflink(int source, int destination) { return ioctl(destination, FICLONE, source); }
 
 int hub_sync_data(int descriptor) { return fdatasync(descriptor); }
+
+int hub_is_network_file_system(const char *path) {
+    struct statfs info;
+    if (statfs(path, &info) != 0) return -1;
+    switch ((unsigned long)info.f_type) { // statfs(2) lists the magic numbers
+    case 0x6969:     // NFS
+    case 0xFF534D42: // CIFS
+    case 0xFE534D42: // SMB2
+    case 0x517B:     // SMB
+    case 0x01021997: // 9P
+    case 0x00C36400: // Ceph
+    case 0x0BD00BD0: // Lustre
+    case 0x47504653: // GPFS
+    case 0x19830326: // BeeGFS
+    case 0x6B414653: // AFS
+    case 0x5346414F: // OpenAFS
+        return 1;
+    default: return 0;
+    }
+}
 
 int hub_memory(uint64_t *total, uint64_t *available) {
     // https://docs.kernel.org/filesystems/proc.html: MemAvailable is what can be had without swapping.

@@ -27,6 +27,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case disabled
     case unreachable
     case timedOut = "timed_out"
+    case connectionLost = "connection_lost"
     case rateLimited = "rate_limited"
     case serverError = "server_error"
     case protocolViolation = "protocol_violation"
@@ -73,6 +74,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .disabled: return row(.network, 4, "the Hub has switched this repository off")
         case .unreachable: return row(.network, 5, retry: true, "check the network, the proxy variables and HF_ENDPOINT")
         case .timedOut: return row(.network, 5, retry: true, "try again; what was fetched is kept")
+        case .connectionLost: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .rateLimited: return row(.network, 5, retry: true, "wait a few minutes; a token raises the limit")
         case .serverError: return row(.network, 5, retry: true, "the server is at fault; try again later")
         case .protocolViolation: return row(.network, 5, "is HF_ENDPOINT the address of a Hub?")

@@ -21,6 +21,9 @@ int hub_sync_data(int descriptor);
 /// Bytes available to this user, and the total, of the file system that holds `path`. 0, or -1 with errno.
 int hub_disk_space(const char *path, uint64_t *available, uint64_t *total);
 
+/// 1 where `path` lies on a network file system, 0 where not, -1 with errno where it cannot be told.
+int hub_is_network_file_system(const char *path);
+
 /// Bytes of physical memory, and how many of them can be had without swapping. 0, or -1 with errno.
 int hub_memory(uint64_t *total, uint64_t *available);
 

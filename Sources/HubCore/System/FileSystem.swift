@@ -89,10 +89,16 @@ package enum FileSystem {
 
     /// Writes a new file beside the old one and renames it over: a reader sees the old or the new, whole. The mode is
     /// 0666 less the umask, unlike mkstemp's 0600, so that other users of a shared cache can read it.
-    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o666, durable: Bool = false)
-        throws(AIError)
-    {
-        let temporary = "\(path).\(randomHex(4)).tmp"
+    ///
+    /// - Parameters:
+    ///   - durable: the new content is on stable storage before it gets the name.
+    ///   - temporary: the name it is written under first; the path and a random ending where nil.
+    ///   - syncsFolder: whether, if durable, the name is on stable storage too when this returns.
+    package static func replace(
+        _ path: String, with bytes: [UInt8], mode: UInt32 = 0o666, durable: Bool = false, temporary: String? = nil,
+        syncsFolder: Bool = true
+    ) throws(AIError) {
+        let temporary = temporary ?? "\(path).\(randomHex(4)).tmp"
         do throws(AIError) {
             let file = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: mode)
             let result: Result<Void, AIError> = bytes.withUnsafeBytes { buffer in
@@ -105,7 +111,7 @@ package enum FileSystem {
             _ = unlink(temporary)
             throw error
         }
-        if durable { try synchronizeDirectory(Path.parent(path)) }
+        if durable, syncsFolder { try synchronizeDirectory(Path.parent(path)) }
     }
 
     /// rename(2)
@@ -143,6 +149,12 @@ package enum FileSystem {
     /// symlink(2). `text` is what the link says, unchecked.
     package static func createSymlink(_ text: String, at path: String) throws(AIError) {
         guard symlink(text, path) == 0 else { throw .system("cannot make the link", path: path, errno: errno) }
+    }
+
+    /// Whether an error of ``createSymlink(_:at:)`` means that this file system has no links.
+    package static func lacksSymlinks(_ error: AIError) -> Bool {
+        guard let number = error.errno else { return false }
+        return [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
     }
 
     /// What a symbolic link says; nil where the path is no link.
@@ -184,6 +196,9 @@ package enum FileSystem {
         }
         return (Int64(clamping: available), Int64(clamping: total))
     }
+
+    /// Whether a folder lies on a network file system, where shared memory and often locks do not work.
+    package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
 
     /// Sets access and modification time, in seconds since 1970.
     package static func setTimes(_ path: String, accessed: Double, modified: Double) throws(AIError) {

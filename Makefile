@@ -1,0 +1,41 @@
+# The verbs that people and CI type; each is a script, so that a machine without make can do the same.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+export PREFIX DESTDIR
+
+.PHONY: build demo test lint format sanitize install uninstall release clean
+
+build: ## Build everything for debugging
+	scripts/build
+
+demo: ## Build, then show the main job from end to end without the network
+	scripts/demo
+
+test: ## Run every test, those against Python's Hub client too (ARGS='--filter Catalog')
+	scripts/test $(ARGS)
+
+lint: ## Check the form of the Swift sources and the scripts
+	scripts/lint
+
+format: ## Format the Swift sources in place
+	scripts/lint --fix
+
+sanitize: ## Run the Swift tests under the thread and the address sanitizer
+	scripts/sanitize $(ARGS)
+
+install: ## Build and install under PREFIX (and DESTDIR)
+	scripts/install
+
+uninstall: ## Remove what install put there
+	scripts/install --uninstall
+
+release: ## Build and pack hub as people get it, into dist/
+	scripts/release
+
+clean: ## Remove everything that was built
+	rm -rf .build dist
+
+help: ## Say what there is
+	@sed -nE 's/^([a-z]+): ## (.*)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
+.PHONY: help

@@ -1,0 +1,18 @@
+// The portable kernels: what the others are compared with, and what any CPU runs.
+#include "variants.h"
+
+#define TARGET
+#define VEC float
+#define WIDTH 1
+#define ZERO 0.0f
+#define SPLAT(value) (value)
+#define LOADX(at) (*(at))
+#define STOREX(at, value) (*(at) = (value))
+#define FMA(a, b, sum) ((a) * (b) + (sum))
+#define REDUCE(value) (value)
+#define LOAD_F32 hub_load_f32
+#define LOAD_F16 hub_load_f16
+#define LOAD_BF16 hub_load_bf16
+#define KERNELS hub_kernels_scalar
+#define LABEL "scalar"
+#include "vector_template.h"

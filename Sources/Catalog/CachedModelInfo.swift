@@ -1,0 +1,33 @@
+public import HubCore
+
+/// A model that lies in the cache.
+public struct CachedModelInfo: Sendable, Hashable {
+    /// Which model, at the commit of ``revision``.
+    public var identifier: ModelIdentifier
+    /// The snapshot folder.
+    public var path: String
+    /// Bytes of the snapshot's files, each physical file once.
+    public var size: ByteCount
+    /// When the snapshot was made, seconds since 1970.
+    public var downloadedAt: Double
+    /// When it was last used, seconds since 1970: what `hub` noted, or else the file system.
+    public var lastAccessedAt: Double
+    /// The commit.
+    public var revision: Commit
+    /// Whether every file of the commit's tree is there; nil where the tree is not known.
+    public var complete: Bool?
+
+    /// A cached model.
+    public init(
+        identifier: ModelIdentifier, path: String, size: ByteCount, downloadedAt: Double, lastAccessedAt: Double,
+        revision: Commit, complete: Bool?
+    ) {
+        self.identifier = identifier
+        self.path = path
+        self.size = size
+        self.downloadedAt = downloadedAt
+        self.lastAccessedAt = lastAccessedAt
+        self.revision = revision
+        self.complete = complete
+    }
+}

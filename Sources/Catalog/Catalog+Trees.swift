@@ -1,0 +1,88 @@
+public import HubCore
+
+extension Catalog {
+    /// Keeps the files of a commit, for ever: a commit's tree cannot change.
+    public func remember(_ tree: RepositoryTree, of repository: Repository, at now: Double) throws(AIError) {
+        try write { connection in
+            let model = try Self.upsert(ModelRecord(repository), detailed: false, now: now, connection)
+            try connection.run("DELETE FROM trees WHERE model = ? AND \"commit\" = ?", model, tree.commit.hash)
+            try connection.run(
+                "INSERT INTO trees (model, \"commit\", fetched_at) VALUES (?, ?, ?)", model, tree.commit.hash, now)
+            let row = connection.lastInsertedRow
+            for file in tree.files {
+                try connection.run(
+                    "INSERT INTO files (tree, path, size, oid, sha256, xet) VALUES (?, ?, ?, ?, ?, ?)",
+                    row, file.path, file.size, file.oid, file.sha256, file.xetHash)
+            }
+        }
+    }
+
+    /// The files of a commit; nil where they were never fetched.
+    public func tree(of repository: Repository, at commit: Commit) throws(AIError) -> RepositoryTree? {
+        try read { connection in
+            let row = try connection.first(
+                "SELECT tree FROM trees JOIN models USING (model) WHERE kind = ? AND id = ? AND \"commit\" = ?",
+                repository.kind.rawValue, repository.id.name, commit.hash, map: { $0.int(0) })
+            guard let row else { return nil }
+            let files = try connection.query("SELECT path, size, oid, sha256, xet FROM files WHERE tree = ?", row) {
+                RepositoryFile(
+                    path: $0.text(0), size: $0.int(1), oid: $0.text(2), sha256: $0.optionalText(3), xetHash: $0.optionalText(4))
+            }
+            return RepositoryTree(commit: commit, files: files)
+        }
+    }
+
+    /// Keeps where the branches and tags of a repository stand. `complete` says that these are all there are.
+    public func remember(_ revisions: [KnownRevision], of repository: Repository, complete: Bool, at now: Double) throws(AIError) {
+        try write { connection in
+            let model = try Self.upsert(ModelRecord(repository), detailed: false, now: now, connection)
+            if complete { try connection.run("DELETE FROM revisions WHERE model = ?", model) }
+            for revision in revisions {
+                try connection.run(
+                    "INSERT OR REPLACE INTO revisions (model, name, kind, \"commit\", seen_at) VALUES (?, ?, ?, ?, ?)",
+                    model, revision.name, revision.kind.rawValue, revision.commit.hash, now)
+            }
+        }
+    }
+
+    /// Where the branches and tags of a repository last stood.
+    public func revisions(of repository: Repository) throws(AIError) -> [KnownRevision] {
+        try read { connection in
+            try connection.query(
+                """
+                SELECT name, revisions.kind, "commit" FROM revisions JOIN models USING (model)
+                WHERE models.kind = ? AND id = ? ORDER BY name
+                """, repository.kind.rawValue, repository.id.name
+            ) { row in
+                KnownRevision(
+                    name: row.text(0), kind: KnownRevision.Kind(rawValue: row.text(1)) ?? .branch, hash: row.text(2))
+            }.compactMap { $0 }
+        }
+    }
+}
+
+/// Where a branch or tag stood when the Hub was last asked.
+public struct KnownRevision: Sendable, Hashable {
+    /// What kind of name it is.
+    public enum Kind: String, Sendable, Hashable {
+        case branch, tag, convert
+    }
+    /// The name: `main`, `v1.0`.
+    public var name: String
+    /// Branch or tag.
+    public var kind: Kind
+    /// The commit.
+    public var commit: Commit
+
+    /// A branch or tag.
+    public init(name: String, kind: Kind, commit: Commit) {
+        self.name = name
+        self.kind = kind
+        self.commit = commit
+    }
+
+    init?(name: String, kind: Kind, hash: String) {
+        guard let commit = Commit(hash) else { return nil }
+        self.init(name: name, kind: kind, commit: commit)
+    }
+}

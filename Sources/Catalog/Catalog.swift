@@ -1,0 +1,96 @@
+public import HubCore
+import Synchronization
+
+/// What this machine knows of the Hub and of its caches, in one SQLite file. Nothing in it is needed to read the cache:
+/// it can be made again, losing only times of last use.
+///
+/// All methods block for as long as the disk takes and are safe to call from any thread.
+public final class Catalog: Sendable {
+    /// The file.
+    public let path: String
+    private let guarded: Mutex<Guarded>
+
+    /// Lets the mutex hand the connection to any thread: it is reached in no other way.
+    private struct Guarded: @unchecked Sendable {
+        let connection: Connection
+    }
+
+    /// The file of the catalog below a state folder.
+    public static func path(in stateDirectory: String) -> String { Path.join(stateDirectory, "catalog.sqlite3") }
+
+    /// Opens the catalog, makes it where it is missing, and brings an older one up to date after a backup.
+    ///
+    /// - Throws: ``ErrorCode/catalogUnusable`` where it is damaged, busy for five seconds, or from a newer version;
+    ///   ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``.
+    public init(path: String) throws(AIError) {
+        self.path = path
+        // Names of private models are nobody else's business.
+        try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
+        do {
+            let connection = try Connection(path)
+            try Self.configure(connection, path: path)
+            try Self.migrate(connection, path: path)
+            self.guarded = Mutex(Guarded(connection: connection))
+        } catch let error as SQLiteError {
+            throw error.asAIError(path: path)
+        } catch {
+            throw AIError.wrapping(error)
+        }
+    }
+
+    /// WAL lets one process read while another writes, but needs shared memory, which network file systems lack.
+    /// https://www.sqlite.org/wal.html
+    private static func configure(_ connection: Connection, path: String) throws {
+        let mode = FileSystem.isOnNetwork(Path.parent(path)) ? "DELETE" : "WAL"
+        let current = try connection.first("PRAGMA journal_mode", map: { $0.text(0) })?.uppercased()
+        if current != mode { try connection.execute("PRAGMA journal_mode = \(mode)") }
+        // In WAL mode NORMAL can lose the last transactions in a power cut, never the file's integrity.
+        try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
+    }
+
+    private static func migrate(_ connection: Connection, path: String) throws {
+        func version() throws -> Int { try connection.first("PRAGMA user_version", map: { Int($0.int(0)) }) ?? 0 }
+        let known = Schema.migrations.count
+        var done = try version()
+        guard done != known else { return }
+        if done > 0, done < known { try connection.backup(to: path + ".backup") }
+        try connection.transaction {
+            // Another process may have done it between the look and the lock.
+            done = try version()
+            guard done <= known else {
+                throw AIError(
+                    .catalogUnusable, "the catalog \(path) has version \(done), this hub knows versions up to \(known)",
+                    advice: "a newer hub made it: use that one, or set HUB_HOME to another folder",
+                    context: .init(path: path))
+            }
+            for migration in Schema.migrations[done...] { try connection.execute(migration.sql) }
+            try connection.execute("PRAGMA user_version = \(known)")
+        }
+    }
+
+    /// Runs queries; errors of SQLite leave as ``AIError``.
+    package func read<Value>(_ body: (Connection) throws -> Value) throws(AIError) -> Value {
+        try use(body)
+    }
+
+    /// Runs changes in one transaction: all or nothing.
+    package func write<Value>(_ body: (Connection) throws -> Value) throws(AIError) -> Value {
+        try use { connection in try connection.transaction { try body(connection) } }
+    }
+
+    private func use<Value>(_ body: (Connection) throws -> Value) throws(AIError) -> Value {
+        let path = path
+        // The result is carried out of the lock as a value that only this thread holds.
+        nonisolated(unsafe) var result: Result<Value, AIError>?
+        guarded.withLock { guarded in
+            do {
+                result = .success(try body(guarded.connection))
+            } catch let error as SQLiteError {
+                result = .failure(error.asAIError(path: path))
+            } catch {
+                result = .failure(AIError.wrapping(error))
+            }
+        }
+        return try result!.get()
+    }
+}

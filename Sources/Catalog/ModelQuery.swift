@@ -1,0 +1,35 @@
+public import HubCore
+
+/// What is searched for, of the Hub and of the catalog alike. Conditions are and'ed.
+public struct ModelQuery: Sendable, Hashable {
+    /// The order of the answers, each from high to low or new to old.
+    public enum Sort: String, Sendable, Hashable, CaseIterable {
+        /// The well-known before the obscure.
+        case relevance
+        case downloads, likes, trending, updated, created
+    }
+
+    /// Models, datasets or spaces.
+    public var kind: RepositoryKind = .model
+    /// Words that must all occur; empty lists all.
+    public var text: String = ""
+    /// The user or organisation.
+    public var author: String?
+    /// The task, the Hub's `pipeline_tag`.
+    public var task: String?
+    /// The library.
+    public var library: String?
+    /// The licence's identifier.
+    public var license: String?
+    /// Tags that must all be there.
+    public var tags: [String] = []
+    /// Whether access must be asked for; nil takes both.
+    public var gated: Bool?
+    /// The order.
+    public var sort: Sort = .relevance
+    /// At most so many.
+    public var limit: Int = 20
+
+    /// Everything, the most popular first.
+    public init() {}
+}

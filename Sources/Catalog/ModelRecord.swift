@@ -1,0 +1,60 @@
+public import HubCore
+
+/// What the Hub says of a repository, without its files. Whatever an answer left out is nil.
+public struct ModelRecord: Sendable, Hashable {
+    /// How access is granted.
+    public enum Gating: String, Sendable, Hashable {
+        /// Anyone may fetch it.
+        case open
+        /// Granted at once to who accepts the terms.
+        case automatic = "auto"
+        /// Granted by a person.
+        case manual
+    }
+
+    /// The repository.
+    public var repository: Repository
+    /// The user or organisation.
+    public var author: String?
+    /// The task, the Hub's `pipeline_tag`.
+    public var task: String?
+    /// The library, the Hub's `library_name`.
+    public var library: String?
+    /// The licence's identifier.
+    public var license: String?
+    /// Downloads in the last 30 days.
+    public var downloads: Int64?
+    /// Likes.
+    public var likes: Int64?
+    /// The Hub's trending score.
+    public var trendingScore: Double?
+    /// Number of parameters.
+    public var parameters: Int64?
+    /// Bytes of the repository with its whole history.
+    public var usedStorage: Int64?
+    /// How access is granted.
+    public var gating: Gating?
+    /// Whether only its owners see it.
+    public var isPrivate: Bool?
+    /// Whether the Hub has switched it off.
+    public var isDisabled: Bool?
+    /// When it was made, seconds since 1970.
+    public var createdAt: Double?
+    /// When it last changed, seconds since 1970.
+    public var updatedAt: Double?
+    /// Its tags in the Hub's order; nil where the answer had none.
+    public var tags: [String]?
+
+    /// A record of which nothing is known but the name.
+    public init(_ repository: Repository) { self.repository = repository }
+}
+
+/// A record with what the catalog adds: when it was learned.
+public struct KnownModel: Sendable, Hashable {
+    /// What the Hub said.
+    public var record: ModelRecord
+    /// When the Hub last mentioned it, seconds since 1970.
+    public var seenAt: Double
+    /// When its own page was last fetched; nil where only lists mentioned it.
+    public var detailedAt: Double?
+}

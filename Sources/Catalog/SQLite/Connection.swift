@@ -1,0 +1,116 @@
+import CSQLite
+
+/// One SQLite connection with its prepared statements. Not for two threads at once: ``Catalog`` keeps it behind a mutex.
+package final class Connection {
+    private let database: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    /// Opens a database file.
+    ///
+    /// - Parameter readOnly: fails where the file does not exist.
+    package init(_ path: String, readOnly: Bool = false) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        // The mutex above serialises all use. https://www.sqlite.org/threadsafe.html
+        let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let handle else {
+            let error = SQLiteError(extendedCode: code, message: handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory")
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        database = handle
+        sqlite3_extended_result_codes(database, 1)
+        sqlite3_busy_timeout(database, 5000)
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(database)
+    }
+
+    /// Runs one or several statements without values; for schema and pragmas.
+    package func execute(_ sql: String) throws(SQLiteError) {
+        guard sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else { throw lastError(sql) }
+    }
+
+    /// Runs a statement that returns nothing.
+    package func run(_ sql: String, _ values: (any SQLBindable)?...) throws {
+        try statement(sql).each(values) { _ in false }
+    }
+
+    /// All rows of a query.
+    package func query<Value>(_ sql: String, _ values: (any SQLBindable)?..., map: (Row) throws -> Value) throws -> [Value] {
+        try rows(sql, values, map)
+    }
+
+    /// All rows of a query whose values are in a list.
+    package func query<Value>(_ sql: String, list values: [any SQLBindable], map: (Row) throws -> Value) throws -> [Value] {
+        try rows(sql, values, map)
+    }
+
+    private func rows<Value>(_ sql: String, _ values: [(any SQLBindable)?], _ map: (Row) throws -> Value) throws -> [Value] {
+        var out: [Value] = []
+        try statement(sql).each(values) { row in
+            out.append(try map(row))
+            return true
+        }
+        return out
+    }
+
+    /// The first row of a query.
+    package func first<Value>(_ sql: String, _ values: (any SQLBindable)?..., map: (Row) throws -> Value) throws -> Value? {
+        var out: Value?
+        try statement(sql).each(values) { row in
+            out = try map(row)
+            return false
+        }
+        return out
+    }
+
+    /// The rowid of the last insert of this connection.
+    package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
+    /// Rows changed by the last statement.
+    package var changes: Int { Int(sqlite3_changes(database)) }
+
+    /// Runs `body` in a write transaction. IMMEDIATE takes the write lock at once: a read transaction that turns into a
+    /// write can fail with BUSY however long the time-out is. https://www.sqlite.org/lang_transaction.html
+    package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            let value = try body()
+            try execute("COMMIT")
+            return value
+        } catch {
+            // A failed COMMIT leaves the transaction open; some errors have rolled back already.
+            if sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Copies the whole database into a file, which is replaced, while others may read and write.
+    /// https://www.sqlite.org/backup.html
+    package func backup(to path: String) throws(SQLiteError) {
+        let target = try Connection(path)
+        guard let backup = sqlite3_backup_init(target.database, "main", database, "main") else { throw target.lastError("backup") }
+        let code = sqlite3_backup_step(backup, -1)
+        sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE else {
+            throw SQLiteError(extendedCode: code, message: "the backup to \(path) failed: \(String(cString: sqlite3_errstr(code)))")
+        }
+    }
+
+    /// A prepared statement, from the cache where it was used before.
+    private func statement(_ sql: String) throws(SQLiteError) -> Statement {
+        if let known = statements[sql] { return known }
+        var handle: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw lastError(sql) }
+        let made = Statement(handle, sql: sql)
+        statements[sql] = made
+        return made
+    }
+
+    private func lastError(_ sql: String) -> SQLiteError {
+        SQLiteError(extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)), sql: sql)
+    }
+}

@@ -1,0 +1,98 @@
+import CSQLite
+
+/// A prepared statement: reset before use and cleared after it, so that a forgotten value cannot leak into the next.
+final class Statement {
+    private let handle: OpaquePointer
+    private let sql: String
+    private var isRunning = false
+
+    init(_ handle: OpaquePointer, sql: String) {
+        self.handle = handle
+        self.sql = sql
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Binds the values and hands each row to `body`, until it returns false.
+    func each(_ values: [(any SQLBindable)?], _ body: (Row) throws -> Bool) throws {
+        precondition(!isRunning, "a statement was run again from within its own rows: \(sql)")
+        precondition(values.count == Int(sqlite3_bind_parameter_count(handle)), "wrong number of values: \(sql)")
+        isRunning = true
+        defer {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+            isRunning = false
+        }
+        for (offset, value) in values.enumerated() { try bind(value?.sqlValue ?? .null, at: Int32(offset + 1)) }
+        while true {
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: if try !body(Row(handle: handle)) { return }
+            case SQLITE_DONE: return
+            default: throw error()
+            }
+        }
+    }
+
+    private func bind(_ value: SQLValue, at index: Int32) throws(SQLiteError) {
+        // SQLITE_TRANSIENT, which Swift does not import because it is a cast: SQLite copies the bytes.
+        // https://www.sqlite.org/c3ref/c_static.html
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let code: Int32
+        switch value {
+        case .null: code = sqlite3_bind_null(handle, index)
+        case .integer(let number): code = sqlite3_bind_int64(handle, index, number)
+        case .real(let number): code = sqlite3_bind_double(handle, index, number)
+        case .text(let text):
+            var copy = text
+            code = copy.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_bind_text64(handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), transient, UInt8(SQLITE_UTF8))
+                }
+            }
+        case .blob(let bytes):
+            // A null pointer would bind NULL, not an empty blob.
+            code = bytes.isEmpty
+                ? sqlite3_bind_zeroblob(handle, index, 0)
+                : sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), transient)
+        }
+        guard code == SQLITE_OK else { throw error() }
+    }
+
+    private func error() -> SQLiteError {
+        let database = sqlite3_db_handle(handle)
+        return SQLiteError(
+            extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)), sql: sql)
+    }
+}
+
+/// A pointer to no characters, for binding an empty string, whose own pointer may be null.
+private nonisolated(unsafe) let emptyText: UnsafePointer<CChar> = {
+    let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    byte.pointee = 0
+    return UnsafePointer(byte)
+}()
+
+/// The current row of a statement; valid only inside the closure it was handed to.
+package struct Row {
+    fileprivate let handle: OpaquePointer
+
+    fileprivate init(handle: OpaquePointer) { self.handle = handle }
+
+    private func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+
+    /// A column that is never NULL.
+    package func int(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+    package func bool(_ column: Int) -> Bool { int(column) != 0 }
+    package func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
+    package func text(_ column: Int) -> String {
+        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return "" }
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    /// A column that may be NULL.
+    package func optionalInt(_ column: Int) -> Int64? { isNull(column) ? nil : int(column) }
+    package func optionalBool(_ column: Int) -> Bool? { isNull(column) ? nil : bool(column) }
+    package func optionalDouble(_ column: Int) -> Double? { isNull(column) ? nil : double(column) }
+    package func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
+}

@@ -1,0 +1,96 @@
+/// The catalog's tables, as the ordered list of steps that lead to them. A step that has been released is never changed;
+/// a new one is added. The number of steps done is the file's `user_version`.
+enum Schema {
+    /// One step of the way from an empty file to today's tables.
+    struct Migration: Sendable {
+        var name: String
+        var sql: String
+    }
+
+    static let migrations: [Migration] = [
+        Migration(name: "the Hub's metadata", sql: metadata),
+        Migration(name: "the state of caches", sql: caches),
+        Migration(name: "transfers", sql: transfers),
+    ]
+
+    /// `rank` orders models by popularity and is the rowid of the search index, so that the best matches stream out
+    /// first instead of being sorted (see Popularity). The index keeps no text of its own (`content=''`), so a row is
+    /// taken out by saying its old text again (see SearchIndex). https://www.sqlite.org/fts5.html#contentless_tables
+    private static let metadata = """
+        CREATE TABLE models (
+            model INTEGER PRIMARY KEY,
+            kind TEXT NOT NULL,
+            id TEXT NOT NULL,
+            rank INTEGER NOT NULL UNIQUE,
+            author TEXT, task TEXT, library TEXT, license TEXT,
+            downloads INTEGER, likes INTEGER, trending REAL,
+            parameters INTEGER, used_storage INTEGER,
+            gated TEXT, private INTEGER, disabled INTEGER,
+            created_at REAL, updated_at REAL,
+            seen_at REAL NOT NULL, detailed_at REAL, vanished_at REAL,
+            UNIQUE (kind, id)
+        ) STRICT;
+        CREATE TABLE tags (tag INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE model_tags (
+            model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            tag INTEGER NOT NULL REFERENCES tags,
+            PRIMARY KEY (model, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX model_tags_by_tag ON model_tags (tag, model);
+        CREATE TABLE revisions (
+            model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
+            name TEXT NOT NULL, kind TEXT NOT NULL, "commit" TEXT NOT NULL, seen_at REAL NOT NULL,
+            PRIMARY KEY (model, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE trees (
+            tree INTEGER PRIMARY KEY,
+            model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,
+            "commit" TEXT NOT NULL, fetched_at REAL NOT NULL,
+            UNIQUE (model, "commit")
+        ) STRICT;
+        CREATE TABLE files (
+            tree INTEGER NOT NULL REFERENCES trees ON DELETE CASCADE,
+            path TEXT NOT NULL, size INTEGER NOT NULL, oid TEXT NOT NULL, sha256 TEXT, xet TEXT,
+            PRIMARY KEY (tree, path)
+        ) STRICT, WITHOUT ROWID;
+        CREATE VIRTUAL TABLE search USING fts5 (
+            id, author, tags, task, content='', columnsize=0, detail=none,
+            prefix='2 3', tokenize="unicode61 remove_diacritics 2"
+        );
+        """
+
+    /// What lies in each cache folder. `directories` holds the modification times by which a later run sees, with one
+    /// stat a folder, that nothing changed.
+    private static let caches = """
+        CREATE TABLE caches (cache INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE repositories (
+            repository INTEGER PRIMARY KEY,
+            cache INTEGER NOT NULL REFERENCES caches ON DELETE CASCADE,
+            folder TEXT NOT NULL,
+            scan TEXT NOT NULL,
+            UNIQUE (cache, folder)
+        ) STRICT;
+        CREATE TABLE directories (
+            repository INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE,
+            path TEXT NOT NULL, modified INTEGER NOT NULL,
+            PRIMARY KEY (repository, path)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE blobs (
+            repository INTEGER NOT NULL REFERENCES repositories ON DELETE CASCADE,
+            etag TEXT NOT NULL, size INTEGER NOT NULL,
+            PRIMARY KEY (repository, etag)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX blobs_by_etag ON blobs (etag);
+        CREATE TABLE uses (
+            cache TEXT NOT NULL, folder TEXT NOT NULL, "commit" TEXT NOT NULL, used_at REAL NOT NULL,
+            PRIMARY KEY (cache, folder, "commit")
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let transfers = """
+        CREATE TABLE bandwidth (
+            at REAL PRIMARY KEY, origin TEXT NOT NULL, bytes INTEGER NOT NULL, seconds REAL NOT NULL
+        ) STRICT;
+        """
+}

@@ -1,0 +1,67 @@
+public import Catalog
+public import HubCore
+
+/// What the Hub says of models: search, details, file trees, sizes. Every failure is an ``AIError``; lists are read to
+/// their end.
+public struct HFMetadataService: Sendable {
+    private let workspace: Workspace
+
+    /// A service for one Hub.
+    ///
+    /// - Parameter environment: gives the token (see ``HFTokenProvider/auto``), proxies and certificates, and the place
+    ///   of the catalog, which remembers every answer.
+    public init(_ configuration: HFConfiguration = .default, environment: HubEnvironment = .process) {
+        workspace = Workspace(environment: environment, configuration: configuration, isOffline: environment.isOffline)
+    }
+
+    /// The models that a query finds, in the Hub's order.
+    public func search(_ query: ModelQuery) async throws -> [ModelRecord] {
+        let found = try await workspace.client().search(query)
+        try remember { catalog throws(AIError) in try catalog.remember(found, at: Timestamp.now) }
+        return found
+    }
+
+    /// What the Hub says of one repository, and the commit that the revision stands for.
+    ///
+    /// - Parameter repoId: `org/name`, with `@revision` where another than the main branch is meant.
+    public func fetchModelDetails(repoId: String) async throws -> (record: ModelRecord, commit: Commit) {
+        let reference = try reference(repoId)
+        let info = try await workspace.client().info(reference.repository, revision: reference.revision)
+        try remember { catalog throws(AIError) in try catalog.remember([info.record], detailed: true, at: Timestamp.now) }
+        return (info.record, info.commit)
+    }
+
+    /// All files of a repository at a revision.
+    public func fetchFileTree(repoId: String) async throws -> RepositoryTree {
+        let reference = try reference(repoId)
+        let puller = try workspace.puller()
+        return try await puller.tree(of: reference.repository, at: puller.commit(of: reference))
+    }
+
+    /// Bytes of the files that a download with these patterns fetches; nil patterns mean all files.
+    ///
+    /// - Throws: ``ErrorCode/nothingMatches`` where no file matches.
+    public func estimateTotalSize(repoId: String, patterns: [String]? = nil) async throws -> ByteCount {
+        let reference = try reference(repoId)
+        var options = Puller.Options()
+        options.filter = FileFilter(include: patterns)
+        return ByteCount(try await workspace.puller().plan(reference, options).totalBytes)
+    }
+
+    /// The files that an MLX model needs to run.
+    public static let mlxFilePatterns = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja", "*.py"]
+
+    /// Whether a model takes images: by the task and the tags that its owner gave it.
+    public func isVLM(_ record: ModelRecord) -> Bool {
+        let tasks: Set<String> = ["image-text-to-text", "visual-question-answering", "any-to-any"]
+        return record.task.map(tasks.contains) ?? false || !tasks.isDisjoint(with: record.tags ?? [])
+    }
+
+    private func reference(_ text: String) throws(AIError) -> ModelReference {
+        try ModelReference(parsing: text, endpoint: workspace.configuration.endpoint)
+    }
+
+    private func remember(_ body: (Catalog) throws(AIError) -> Void) throws(AIError) {
+        if let catalog = workspace.catalog { try body(catalog) }
+    }
+}

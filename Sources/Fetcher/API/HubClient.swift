@@ -1,0 +1,99 @@
+package import HubCore
+
+/// The Hub's HTTP API. Answers are checked and turned into values; failures into errors that say what to do.
+package struct HubClient: Sendable {
+    package let configuration: HFConfiguration
+    package let http: HTTPClient
+    /// Hears each request, redirect and retry; for `--verbose`. Never given a credential.
+    package var log: @Sendable (String) -> Void
+    /// Hears what a person should know while waiting: that the Hub limits the rate.
+    package var notice: @Sendable (String) -> Void
+
+    package var endpoint: Endpoint { configuration.endpoint }
+    package var hasToken: Bool { http.token != nil }
+
+    package init(
+        _ configuration: HFConfiguration, engine: HTTPEngine, environment: HubEnvironment = .process,
+        log: @escaping @Sendable (String) -> Void = { _ in }, notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(AIError) {
+        self.configuration = configuration
+        let token = try configuration.tokenProvider.token(in: environment)
+        http = HTTPClient(engine: engine, origin: configuration.endpoint.origin, token: token)
+        self.log = log
+        self.notice = notice
+        if token != nil, !configuration.endpoint.origin.isSafeForCredentials {
+            notice("the token is not sent: \(configuration.endpoint) is plain http and not this machine")
+        }
+    }
+
+    // MARK: Addresses
+
+    /// The API address of a repository: `/api/models/org/name`.
+    package func apiAddress(_ repository: Repository) -> String {
+        "\(endpoint)/api/\(repository.kind.plural)/\(repository.id)"
+    }
+
+    /// The address of a file: the revision encoded whole, the path with its slashes kept.
+    package func fileAddress(_ repository: Repository, revision: String, path: String) -> String {
+        "\(endpoint)/\(repository)/resolve/\(PercentEncoding.encode(revision))/\(PercentEncoding.encode(path, keeping: "/"))"
+    }
+
+    static func query(_ items: [(String, String)]) -> String {
+        guard !items.isEmpty else { return "" }
+        return "?" + items.map { "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
+    }
+
+    // MARK: Asking
+
+    /// Asks for a JSON document; tries again where that can help.
+    ///
+    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not JSON.
+    func json(_ address: String, fault: HubFault) async throws -> (JSON, HTTPFields) {
+        let request = HTTPRequest(
+            .get, address, deadline: configuration.timeout, allowsHTTP2: true, acceptsCompression: true)
+        let answer = try await retrying(request, fault: fault)
+        let shown = SafeAddress.shown(address)
+        do {
+            return (try JSON.parse(answer.body), answer.fields)
+        } catch {
+            let looksLikePage = answer.body.prefix(256).contains(UInt8(ascii: "<"))
+            throw AIError(
+                .protocolViolation,
+                "\(shown) answers " + (looksLikePage ? "with a web page instead of JSON" : "with something that is \(error)"),
+                context: .init(status: answer.status, address: shown))
+        }
+    }
+
+    private func retrying(_ request: HTTPRequest, fault: HubFault) async throws -> HTTPResponse {
+        var attempt = 0
+        while true {
+            log("\(request.method.rawValue) \(SafeAddress.shown(request.address))")
+            let failure: AIError
+            var wait: Double?
+            do {
+                let answer = try await http.response(to: request)
+                if let warning = answer.fields["X-HF-Warning"] { notice("the Hub says: \(warning.printable)") }
+                if answer.head.isSuccess { return answer }
+                failure = fault.error(answer.head, body: answer.body)
+                if answer.status == 429 || answer.status == 503 { wait = RateLimit(answer.fields)?.secondsToWait.map(Double.init) }
+            } catch let error as AIError {
+                failure = error
+            }
+            let worthIt: Set<ErrorCode> = [.serverError, .rateLimited, .connectionLost]
+            guard worthIt.contains(failure.code) || (failure.code == .timedOut && failure.context.status != nil),
+                attempt < configuration.maxRetries
+            else { throw failure }
+            let delay = wait ?? configuration.retryBaseDelay * Double(1 << attempt) * Double.random(in: 0.75...1.25)
+            // The Hub's windows are five minutes; a longer wait is not meant for a program that someone waits for.
+            guard delay <= 310 else { throw failure }
+            attempt += 1
+            let text = "\(failure.message); trying again in \(Int(delay.rounded(.up))) s (\(attempt) of \(configuration.maxRetries))"
+            if delay > 5 { notice(text) } else { log(text) }
+            try await Task.sleep(nanoseconds: UInt64(delay * 1e9))
+        }
+    }
+
+    func fault(_ repository: Repository?, revision: String? = nil, path: String? = nil) -> HubFault {
+        HubFault(endpoint: endpoint, repository: repository, revision: revision, path: path, hasToken: hasToken)
+    }
+}

@@ -1,0 +1,126 @@
+import HubCore
+
+/// What an answer that is no success means, by the Hub's `X-Error-Code` first and the status second.
+struct HubFault {
+    var endpoint: Endpoint
+    var repository: Repository?
+    var revision: String?
+    var path: String?
+    var hasToken: Bool
+
+    /// The error that an answer stands for.
+    func error(_ head: HTTPHead, body: [UInt8] = []) -> AIError {
+        let message = Self.message(head, body)
+        let name = repository?.description ?? endpoint.description
+        func fault(_ code: ErrorCode, _ text: String, advice: String? = nil) -> AIError {
+            AIError(
+                code, text, advice: advice,
+                context: .init(
+                    repository: repository?.description, path: path, status: head.status,
+                    address: SafeAddress.shown(head.address)))
+        }
+        let kind = repository?.kind.rawValue ?? "model"
+        switch head.fields["X-Error-Code"] {
+        case "RevisionNotFound":
+            return fault(.revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"")
+        case "EntryNotFound":
+            return fault(.fileNotFound, "\(name) has no file \"\((path ?? "").printable)\"" + (revision.map { " at \($0)" } ?? ""))
+        case "GatedRepo":
+            let page = "\(endpoint)/\(name)"
+            return fault(
+                .gated, "\(name) is gated: its owner grants access",
+                advice: hasToken
+                    ? "ask for access at \(page)"
+                    : "ask for access at \(page), and give hub a token: set HF_TOKEN or write the token file")
+        case "RepoNotFound": return missing(fault, name, kind)
+        case "InvalidToken": return refused(fault)
+        default: break
+        }
+        if head.fields["X-Error-Message"] == "Access to this resource is disabled." {
+            return fault(.disabled, "\(name) has been disabled by the Hub")
+        }
+        switch head.status {
+        case 401 where message.contains("Invalid credentials") || repository == nil: return refused(fault)
+        // Asked without a token, the Hub answers 401 for what is missing and for what is private alike.
+        case 401: return missing(fault, name, kind)
+        case 404 where repository != nil: return missing(fault, name, kind)
+        case 403: return fault(.unauthorized, "the Hub refuses access to \(name)" + Self.tail(message))
+        case 408: return fault(.timedOut, "\(endpoint.origin) gave up waiting (408)")
+        case 429:
+            let wait = RateLimit(head.fields)?.secondsToWait
+            return fault(
+                .rateLimited, "\(endpoint.origin) limits the rate of requests",
+                advice: wait.map { "try again in \($0) seconds; a token raises the limit" })
+        case 500...: return fault(.serverError, "\(endpoint.origin) fails with status \(head.status)" + Self.tail(message))
+        default: return fault(.protocolViolation, "\(endpoint.origin) answers \(head.status)" + Self.tail(message))
+        }
+    }
+
+    private typealias Maker = (ErrorCode, String, String?) -> AIError
+
+    private func missing(_ fault: Maker, _ name: String, _ kind: String) -> AIError {
+        fault(
+            .repositoryNotFound, "there is no \(kind) \(name) on \(endpoint.origin)",
+            hasToken
+                ? "check the spelling; if it is private, the token in use has no access to it"
+                : "check the spelling; a private repository looks the same without a token: set HF_TOKEN")
+    }
+
+    private func refused(_ fault: Maker) -> AIError {
+        hasToken
+            ? fault(.unauthorized, "\(endpoint.origin) refuses the token", "check HF_TOKEN or the token file, or unset it")
+            : fault(.unauthorized, "\(endpoint.origin) asks for a token", "set HF_TOKEN or write the token file")
+    }
+
+    private static func tail(_ message: String) -> String { message.isEmpty ? "" : ": \(message)" }
+
+    /// The server's own words: a header, a member of a JSON body, or a short text that is no page. Made harmless.
+    private static func message(_ head: HTTPHead, _ body: [UInt8]) -> String {
+        if let header = head.fields["X-Error-Message"] { return String(header.prefix(300)).printable }
+        if let json = try? JSON.parse(body) {
+            let text = json["error"]?.string ?? json["error"]?.array?.compactMap(\.string).joined(separator: "; ")
+                ?? json["error_description"]?.string ?? json["errors"]?.array?.compactMap { $0["message"]?.string }.joined(separator: "; ")
+            return String((text ?? "").prefix(300)).printable
+        }
+        let text = String(decoding: body.prefix(300), as: UTF8.self)
+        return text.contains("<") ? "" : text.printable
+    }
+}
+
+/// The Hub's rate limit headers: `RateLimit: "api";r=0;t=123`. They come with every answer, so only a refusal makes them
+/// a reason to wait.
+struct RateLimit: Hashable {
+    var kind: String?
+    var remaining: Int?
+    var reset: Int?
+    var limit: Int?
+    var window: Int?
+    var retryAfter: Int?
+
+    init?(_ fields: HTTPFields) {
+        let rate = Self.parameters(fields["RateLimit"])
+        let policy = Self.parameters(fields["RateLimit-Policy"])
+        kind = fields["RateLimit"]?.split(separator: "\"").first.map(String.init)
+        remaining = rate["r"]
+        reset = rate["t"]
+        limit = policy["q"]
+        window = policy["w"]
+        retryAfter = fields["Retry-After"].flatMap { Int($0.filter { $0 != " " }) }
+        if remaining == nil, retryAfter == nil { return nil }
+    }
+
+    /// Seconds until the limit lets the next request through; nil where the server does not say.
+    var secondsToWait: Int? {
+        if remaining == 0, let reset { return reset + 1 }
+        return retryAfter.map { $0 + 1 }
+    }
+
+    private static func parameters(_ text: String?) -> [String: Int] {
+        var out: [String: Int] = [:]
+        for part in (text ?? "").split(separator: ";") {
+            let pair = part.split(separator: "=", maxSplits: 1)
+            if pair.count == 2, let value = Int(pair[1].filter { $0 != " " }) { out[String(pair[0].filter { $0 != " " })] = value }
+        }
+        return out
+    }
+}

@@ -1,0 +1,33 @@
+package import HubCore
+
+/// The lock that Python takes around one blob: flock on `<cache>/.locks/<repository>/<etag>.lock`. It spares work; what
+/// keeps the cache right are digests. The file is never deleted.
+package struct BlobLock: ~Copyable, Sendable {
+    private let descriptor: FileDescriptor
+
+    /// What a try came to.
+    package enum Attempt: ~Copyable {
+        case taken(BlobLock)
+        /// Another process holds it.
+        case held
+        /// The file system has no flock: go on without.
+        case unsupported
+    }
+
+    private init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+
+    /// Tries to take a lock without waiting. Opened as `filelock` does: no truncation, no link followed, mode 0664.
+    package static func attempt(_ path: String) throws(AIError) -> Attempt {
+        try FileSystem.createDirectories(Path.parent(path))
+        while true {
+            let file = try FileDescriptor(path, [.write, .create, .noFollow, .nonBlocking], mode: 0o664)
+            switch try file.tryLock() {
+            case nil: return .unsupported
+            case false?: return .held
+            case true?:
+                // A file that was deleted between opening and locking locks nobody out.
+                if try file.status().links > 0 { return .taken(BlobLock(file)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package import HubCore
+
+/// Where things lie in the cache that all Hugging Face libraries share.
+/// https://huggingface.co/docs/huggingface_hub/guides/manage-cache
+package struct CacheLayout: Sendable, Hashable {
+    /// The cache folder, links resolved as Python does, so that paths compare equal.
+    package let root: String
+
+    /// The layout of a cache folder, which need not exist yet.
+    package init(_ folder: String) {
+        var existing = Path.normalized(folder.hasPrefix("/") ? folder : Path.join(FileSystem.resolved(".") ?? "/", folder))
+        var rest: [String] = []
+        while FileSystem.resolved(existing) == nil, existing != "/" {
+            rest.insert(Path.name(existing), at: 0)
+            existing = Path.parent(existing)
+        }
+        root = rest.reduce(FileSystem.resolved(existing) ?? existing, Path.join)
+    }
+
+    /// The folder of one repository.
+    package func repository(_ repository: Repository) -> RepositoryFolder {
+        RepositoryFolder(cache: self, name: repository.folderName)
+    }
+
+    /// The store that repositories share, of huggingface_hub 2: `<cache>/blobs`, only where its marker says so.
+    package var sharedStore: String { Path.join(root, "blobs") }
+
+    /// Makes the cache folder and its `CACHEDIR.TAG`, by which backup programs know to pass it over.
+    /// https://bford.info/cachedir/
+    package func create() throws(AIError) {
+        try FileSystem.createDirectories(root)
+        let tag = Path.join(root, "CACHEDIR.TAG")
+        guard !FileSystem.exists(tag) else { return }
+        // Word for word what huggingface_hub writes, so that whoever comes second finds it as expected.
+        let text = """
+            Signature: 8a477f597d28d172789f06886806bc55
+            # This file is a cache directory tag created by huggingface_hub.
+            # For information about cache directory tags, see:
+            #\thttps://bford.info/cachedir/
+
+            """
+        try FileSystem.replace(tag, with: Array(text.utf8))
+    }
+}
+
+/// The folder of one repository in the cache: `models--org--name`.
+package struct RepositoryFolder: Sendable, Hashable {
+    package let cache: CacheLayout
+    /// The folder's name.
+    package let name: String
+
+    package init(cache: CacheLayout, name: String) {
+        self.cache = cache
+        self.name = name
+    }
+
+    package var path: String { Path.join(cache.root, name) }
+    package var blobs: String { Path.join(path, "blobs") }
+    package var refs: String { Path.join(path, "refs") }
+    package var snapshots: String { Path.join(path, "snapshots") }
+    package var trees: String { Path.join(path, "trees") }
+    package var missing: String { Path.join(path, ".no_exist") }
+    /// Where Python keeps the locks of this repository's blobs.
+    package var locks: String { Path.join(Path.join(cache.root, ".locks"), name) }
+
+    package func blob(_ etag: String) -> String { Path.join(blobs, etag) }
+    package func snapshot(_ commit: Commit) -> String { Path.join(snapshots, commit.hash) }
+    package func ref(_ revision: String) -> String { Path.join(refs, revision) }
+    package func tree(_ commit: Commit) -> String { Path.join(trees, commit.hash + ".json") }
+    package func lock(_ etag: String) -> String { Path.join(locks, etag + ".lock") }
+    /// Our own partial. Not `<etag>.incomplete`, which older Python, Rust and Swift clients append to.
+    package func partial(_ etag: String) -> String { Path.join(blobs, etag + ".hub.incomplete") }
+    /// What is safe in the partial. It ends as partials do, so that `hf cache` counts and prunes it.
+    package func partialMap(_ etag: String) -> String { Path.join(blobs, etag + ".hub.map.incomplete") }
+
+    /// The relative link from a snapshot's file to its blob: one `..` for each folder on the way up to the repository.
+    package static func linkText(path: String, etag: String) -> String {
+        let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 2
+        return String(repeating: "../", count: depth) + "blobs/" + etag
+    }
+
+    // MARK: Refs
+
+    /// The commit that a branch or tag stood for when it was last fetched. The file is 40 bytes; a line end that some
+    /// tool added is forgiven.
+    package func commit(ofRef revision: String) throws(AIError) -> Commit? {
+        guard RepositoryPath.fault(revision) == nil, let text = try FileSystem.text(ref(revision)) else { return nil }
+        return Commit(text.filter { !$0.isWhitespace })
+    }
+
+    /// Writes a ref as Python does: 40 bytes, no line end, by rename, only where it changes.
+    package func writeRef(_ revision: String, _ commit: Commit) throws(AIError) {
+        guard Commit(revision) == nil else { return }
+        let path = ref(revision)
+        if try FileSystem.text(path) == commit.hash { return }
+        try FileSystem.createDirectories(Path.parent(path))
+        try FileSystem.replace(path, with: Array(commit.hash.utf8), durable: true)
+    }
+
+    // MARK: Trees
+
+    /// Writes `trees/<commit>.json`, by which Python proves a snapshot whole without a network. Always all files of the
+    /// repository, whatever was fetched. Readable by the group, unlike Python's own.
+    package func writeTree(_ tree: RepositoryTree) throws(AIError) {
+        let path = self.tree(tree.commit)
+        let known = try readTree(tree.commit)
+        guard known != tree else { return }
+        let files = tree.files.map { file -> (key: String, value: JSON) in
+            (file.path, .object([
+                "size": .int(file.size), "blob_id": .string(file.oid), "lfs_sha256": file.sha256.map { .string($0) },
+                "lfs_size": file.sha256.map { _ in .int(file.size) }, "xet_hash": file.xetHash.map { .string($0) },
+            ]))
+        }
+        let json = JSON.object(["format_version": 1, "files": .object(JSONObject(files))])
+        try FileSystem.createDirectories(trees)
+        try FileSystem.replace(path, with: Array(json.text(.pythonTree).utf8))
+    }
+
+    /// Reads `trees/<commit>.json`; nil where it is absent, unreadable, of another version or not sound, as all of
+    /// these mean only that the Hub must be asked.
+    package func readTree(_ commit: Commit) throws(AIError) -> RepositoryTree? {
+        let path = tree(commit)
+        let bytes: [UInt8]?
+        do throws(AIError) { bytes = try FileSystem.contents(path) } catch {
+            // Python writes it 0600: in a shared cache another user's cannot be read.
+            guard error.code == .permissionDenied else { throw error }
+            bytes = nil
+        }
+        guard let bytes, let json = try? JSON.parse(bytes), json["format_version"]?.int == 1,
+            let members = json["files"]?.object?.members
+        else { return nil }
+        var files: [RepositoryFile] = []
+        for (path, entry) in members {
+            guard RepositoryPath.fault(path) == nil, let size = (entry["lfs_size"] ?? entry["size"])?.int, size >= 0,
+                let oid = entry["blob_id"]?.string, ContentDigest(etag: oid) != nil
+            else { return nil }
+            let sha256 = entry["lfs_sha256"]?.string
+            if let sha256, ContentDigest(etag: sha256) == nil { return nil }
+            files.append(RepositoryFile(path: path, size: size, oid: oid, sha256: sha256, xetHash: entry["xet_hash"]?.string))
+        }
+        return RepositoryTree(commit: commit, files: files)
+    }
+}

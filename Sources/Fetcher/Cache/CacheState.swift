@@ -1,0 +1,129 @@
+package import HubCore
+
+/// A physical file of the cache: a blob, or a plain file in a snapshot.
+package struct PhysicalFile: Sendable, Hashable {
+    /// st_size in bytes.
+    package var size: Int64
+    package var device: UInt64
+    package var inode: UInt64
+    /// How many names the file system has for it.
+    package var links: UInt64
+    package var modified: Double
+    package var accessed: Double
+
+    var identity: Identity { Identity(device: device, inode: inode) }
+
+    /// What makes two names the same file.
+    package struct Identity: Sendable, Hashable {
+        package var device: UInt64
+        package var inode: UInt64
+    }
+
+    init(_ status: FileStatus) {
+        (size, device, inode, links) = (status.size, status.device, status.inode, status.links)
+        (modified, accessed) = (status.modified, status.accessed)
+    }
+
+    init(size: Int64, device: UInt64, inode: UInt64, links: UInt64, modified: Double, accessed: Double) {
+        (self.size, self.device, self.inode, self.links) = (size, device, inode, links)
+        (self.modified, self.accessed) = (modified, accessed)
+    }
+}
+
+/// An entry of `blobs/`.
+package struct CachedBlob: Sendable, Hashable {
+    /// The name: the etag.
+    package var name: String
+    /// The file, or the payload in the shared store that the entry links to; nil where that is missing.
+    package var file: PhysicalFile?
+    /// The name in the shared store, where the entry is a link to it.
+    package var sharedHash: String?
+}
+
+/// One file of a snapshot.
+package struct CachedFile: Sendable, Hashable {
+    package var path: String
+    /// The blob it links to; nil for a plain file and for a link that leads elsewhere.
+    package var blob: String?
+    /// The plain file itself, where it is no link.
+    package var file: PhysicalFile?
+    /// Whether nothing lies where the link leads.
+    package var isBroken: Bool
+}
+
+/// One cached revision: a folder below `snapshots/`.
+package struct CachedRevision: Sendable, Hashable {
+    package var commit: Commit
+    /// Branches and tags whose refs name this commit.
+    package var refs: [String]
+    package var files: [CachedFile]
+    /// Whether all files of the commit's tree are there; nil where the tree is not known.
+    package var isComplete: Bool?
+    /// When the newest of its entries was made, seconds since 1970.
+    package var downloadedAt: Double
+    /// When it was last used, seconds since 1970.
+    package var lastUsedAt: Double
+}
+
+/// What one repository folder holds.
+package struct CachedRepository: Sendable, Hashable {
+    package var folder: RepositoryFolder
+    package var repository: Repository
+    package var revisions: [CachedRevision]
+    /// The entries of `blobs/` that are no partials, by name.
+    package var blobs: [String: CachedBlob]
+    /// Partials of every client: names in `blobs/`.
+    package var partials: [CachedBlob]
+    /// Refs whose commit has no snapshot.
+    package var danglingRefs: [String]
+
+    /// Blobs that no snapshot links to.
+    package var orphans: [CachedBlob] {
+        let used = Set(revisions.flatMap { $0.files.compactMap(\.blob) })
+        return blobs.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
+    }
+
+    /// The physical files that a revision needs, each once.
+    package func physicalFiles(of revision: CachedRevision) -> [PhysicalFile.Identity: PhysicalFile] {
+        var out: [PhysicalFile.Identity: PhysicalFile] = [:]
+        for file in revision.files {
+            if let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) { out[physical.identity] = physical }
+        }
+        return out
+    }
+
+    /// The physical files that all revisions need, each once.
+    package var physicalFiles: [PhysicalFile.Identity: PhysicalFile] {
+        revisions.reduce(into: [:]) { $0.merge(physicalFiles(of: $1)) { first, _ in first } }
+    }
+
+    /// Bytes of the files that snapshots need, each physical file once.
+    package var size: Int64 { physicalFiles.values.reduce(0) { $0 + $1.size } }
+}
+
+/// What a whole cache folder holds.
+package struct CacheState: Sendable {
+    package var layout: CacheLayout
+    package var repositories: [CachedRepository]
+    /// Payloads of the shared store that no repository's blob leads to: name and bytes.
+    package var unusedPayloads: [CachedBlob]
+    /// Entries that belong to no Hugging Face library, and what is wrong with repositories, for a person to read.
+    package var remarks: [String]
+
+    /// Bytes of the files that snapshots need, each physical file once over all repositories.
+    package var totalSize: Int64 {
+        var seen: [PhysicalFile.Identity: Int64] = [:]
+        for repository in repositories { for (id, file) in repository.physicalFiles { seen[id] = file.size } }
+        return seen.values.reduce(0, +)
+    }
+    package var partialSize: Int64 { repositories.flatMap(\.partials).reduce(0) { $0 + ($1.file?.size ?? 0) } }
+    /// Orphans and payloads that nobody needs.
+    package var otherSize: Int64 {
+        repositories.flatMap(\.orphans).reduce(0) { $0 + ($1.sharedHash == nil ? $1.file?.size ?? 0 : 0) }
+            + unusedPayloads.reduce(0) { $0 + ($1.file?.size ?? 0) }
+    }
+
+    package func repository(_ repository: Repository) -> CachedRepository? {
+        repositories.first { $0.repository == repository }
+    }
+}

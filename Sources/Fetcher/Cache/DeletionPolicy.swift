@@ -1,0 +1,91 @@
+package import HubCore
+
+/// What `hub gc` is asked to delete: kinds of things (or'ed), conditions on revisions (and'ed), and targets that are
+/// reached from the least recently used on.
+package struct DeletionPolicy: Sendable {
+    /// Revisions that no branch or tag names.
+    package var detached = false
+    /// Unfinished downloads.
+    package var partials = false
+    /// Blobs and payloads that nothing links to, and repositories without any revision.
+    package var orphans = false
+    /// Revisions not used for so many seconds; 0 is all of them.
+    package var olderThan: Double?
+    /// What stays in any case.
+    package var keep: [ModelReference] = []
+    /// Delete until the cache is no larger than so many bytes.
+    package var maxSize: Int64?
+    /// Delete until so many bytes are free on the disk.
+    package var free: Int64?
+
+    package init() {}
+
+    /// Whether anything is asked for.
+    package var isEmpty: Bool { !detached && !partials && !orphans && olderThan == nil && maxSize == nil && free == nil }
+
+    /// The plan for a cache, read fresh.
+    ///
+    /// - Parameter diskFree: bytes free on the cache's file system now.
+    package func plan(for state: CacheState, now: Double, diskFree: Int64) throws(AIError) -> DeletionPlan {
+        var planner = DeletionPlanner(state)
+        for repository in state.repositories {
+            if partials { try planner.addPartials(of: repository, now: now) }
+            if orphans {
+                if repository.revisions.isEmpty, repository.partials.isEmpty {
+                    try planner.add(repository, reason: "the folder holds no revision")
+                } else {
+                    try planner.addOrphans(of: repository)
+                }
+            }
+        }
+        if orphans { planner.addUnusedPayloads() }
+        guard detached || olderThan != nil || maxSize != nil || free != nil else { return planner.plan }
+
+        var candidates: [(CachedRepository, CachedRevision, String)] = []
+        for repository in state.repositories {
+            for revision in repository.revisions {
+                if detached, !revision.refs.isEmpty { continue }
+                if let olderThan, now - revision.lastUsedAt < olderThan { continue }
+                if keep.contains(where: { $0.names(revision, of: repository) }) {
+                    planner.protect(repository, revision.commit, "kept")
+                    continue
+                }
+                candidates.append((repository, revision, reason(for: revision, now: now)))
+            }
+        }
+        candidates.sort { $0.1.lastUsedAt < $1.1.lastUsedAt }
+        let before = state.totalSize
+        for (repository, revision, reason) in candidates {
+            if maxSize != nil || free != nil {
+                let sizeReached = maxSize.map { before - planner.freedBytes <= $0 } ?? true
+                let freeReached = free.map { diskFree + planner.freedBytes >= $0 } ?? true
+                if sizeReached, freeReached { break }
+            }
+            try planner.add(revision, of: repository, reason: reason)
+        }
+        return planner.plan
+    }
+
+    private func reason(for revision: CachedRevision, now: Double) -> String {
+        var parts: [String] = []
+        if detached { parts.append("no branch or tag names it") }
+        if olderThan != nil || maxSize != nil || free != nil {
+            let days = Int((now - revision.lastUsedAt) / 86400)
+            parts.append(days < 1 ? "last used today" : days == 1 ? "last used yesterday" : "last used \(days) days ago")
+        }
+        if let maxSize { parts.append("the cache is to hold \(ByteCount(maxSize)) at most") }
+        if let free { parts.append("\(ByteCount(free)) are to be free") }
+        return parts.joined(separator: "; ")
+    }
+}
+
+extension ModelReference {
+    /// Whether this reference means a cached revision: by repository alone, by ref, or by commit, whose first seven
+    /// digits will do.
+    package func names(_ revision: CachedRevision, of repository: CachedRepository) -> Bool {
+        guard repository.repository == self.repository else { return false }
+        guard let wanted = self.revision else { return true }
+        return revision.refs.contains(wanted) || revision.commit.hash == wanted
+            || (wanted.utf8.count >= 7 && wanted.utf8.allSatisfy(\.isLowercaseHex) && revision.commit.hash.hasPrefix(wanted))
+    }
+}

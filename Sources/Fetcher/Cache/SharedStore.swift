@@ -1,0 +1,76 @@
+import HubCore
+
+/// The blob store that repositories of one cache share since huggingface_hub 2: `<cache>/blobs/<2 digits>/<xet hash>`,
+/// with `<hash>.refs` naming the repository blobs that link to a payload and `<hash>.lock` around every change.
+///
+/// The store is read and kept tidy here, never added to: a payload may only be published by who has verified it as Xet.
+struct SharedStore {
+    let layout: CacheLayout
+
+    /// Whether `<cache>/blobs` is the store: its marker says exactly `1`. Anything else of that name is somebody's own.
+    func exists() -> Bool {
+        let marker = Path.join(layout.sharedStore, ".huggingface-shared-blobs")
+        guard (try? FileSystem.linkStatus(marker))?.kind == .file else { return false }
+        return (try? FileSystem.text(marker)) == "1\n"
+    }
+
+    func payload(_ hash: String) -> String { Path.join(Path.join(layout.sharedStore, String(hash.prefix(2))), hash) }
+
+    /// The payload's name, if the text of a repository blob's link leads into the store. Judged by text alone: the
+    /// first hop is what identifies a blob.
+    func hash(ofLink text: String, in folder: RepositoryFolder) -> String? {
+        let target = Path.normalized(Path.join(folder.blobs, text))
+        guard let below = target.dropping(prefix: layout.sharedStore + "/") else { return nil }
+        let parts = below.split(separator: "/")
+        guard parts.count == 2, case .sha256(let hash)? = ContentDigest(etag: String(parts[1])), parts[0] == hash.prefix(2) else { return nil }
+        return hash
+    }
+
+    /// All payloads.
+    func payloads() throws(AIError) -> [CachedBlob] {
+        var out: [CachedBlob] = []
+        for prefix in try FileSystem.entries(layout.sharedStore) ?? [] where prefix.utf8.count == 2 {
+            let folder = Path.join(layout.sharedStore, prefix)
+            for name in try FileSystem.entries(folder) ?? [] {
+                guard case .sha256? = ContentDigest(etag: name), let status = try FileSystem.linkStatus(Path.join(folder, name)),
+                    status.kind == .file
+                else { continue }
+                out.append(CachedBlob(name: name, file: PhysicalFile(status), sharedHash: name))
+            }
+        }
+        return out
+    }
+
+    /// The lines of a payload's manifest that are still true; nil where the manifest is missing or cannot be read, which
+    /// means that nobody may delete the payload.
+    func references(_ hash: String) -> [String]? {
+        guard let text = (try? FileSystem.text(payload(hash) + ".refs")) ?? nil else { return nil }
+        var out: [String] = []
+        for line in text.split(separator: "\n") where !out.contains(String(line)) {
+            let parts = line.split(separator: "/")
+            guard parts.count == 3, parts[1] == "blobs", Repository(folderName: String(parts[0])) != nil else { continue }
+            let folder = RepositoryFolder(cache: layout, name: String(parts[0]))
+            if let link = FileSystem.linkText(folder.blob(String(parts[2]))), self.hash(ofLink: link, in: folder) == hash {
+                out.append(String(line))
+            }
+        }
+        return out
+    }
+
+    /// After links to a payload have gone: under its lock, deletes it where no line of its manifest is true any more,
+    /// else writes the lines that are. Bytes freed.
+    func sweep(_ hash: String) throws(AIError) -> Int64 {
+        let path = payload(hash)
+        let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
+        // Held only for moments; whoever holds it longer is publishing, and the payload is needed.
+        guard try lock.tryLock() != false, let valid = references(hash) else { return 0 }
+        guard valid.isEmpty else {
+            try FileSystem.replace(path + ".refs", with: Array((valid.joined(separator: "\n") + "\n").utf8))
+            return 0
+        }
+        guard let status = try FileSystem.linkStatus(path), status.kind == .file else { return 0 }
+        try FileSystem.remove(path)
+        try FileSystem.remove(path + ".refs")
+        return status.links == 1 ? status.size : 0
+    }
+}

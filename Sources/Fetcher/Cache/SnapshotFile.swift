@@ -1,0 +1,91 @@
+package import HubCore
+
+/// The state of one file of a snapshot on disk.
+package enum SnapshotFile: Sendable, Hashable {
+    /// Not there, a broken link, another blob's link, or of the wrong size.
+    case absent
+    /// A link to the blob of this digest, or to the file itself, with the right size.
+    case present
+
+    /// Looks at a file of a snapshot: where it leads must have the size that the tree says, and where it is a link it
+    /// must be to the blob that the tree names. A plain file (a cache without links) is known by its size alone.
+    package static func state(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder) throws(AIError) -> SnapshotFile {
+        let path = Path.join(folder.snapshot(commit), file.path)
+        guard let entry = try FileSystem.linkStatus(path) else { return .absent }
+        if entry.kind == .symlink {
+            guard let text = FileSystem.linkText(path), Path.name(text) == file.digest.hex else { return .absent }
+        }
+        guard let target = try FileSystem.status(path), target.kind == .file, target.size == file.size else { return .absent }
+        return .present
+    }
+
+    /// Whether a blob lies ready under its name, itself or through the shared store, with the right size.
+    package static func hasBlob(_ file: RepositoryFile, in folder: RepositoryFolder) throws(AIError) -> Bool {
+        guard let status = try FileSystem.status(folder.blob(file.digest.hex)) else { return false }
+        return status.kind == .file && status.size == file.size
+    }
+
+    /// Makes the snapshot's link to its blob; where the file system has no links, the blob itself moves there, as
+    /// Python does it.
+    package static func link(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder, symlinks: Bool) throws(AIError) {
+        let path = Path.join(folder.snapshot(commit), file.path)
+        try FileSystem.createDirectories(Path.parent(path))
+        let blob = folder.blob(file.digest.hex)
+        guard symlinks else { return try move(blob, to: path) }
+        let text = RepositoryFolder.linkText(path: file.path, etag: file.digest.hex)
+        if FileSystem.linkText(path) == text { return }
+        // Made beside and renamed over, so that a reader never finds the name missing.
+        let temporary = "\(path).\(FileSystem.randomHex(4)).tmp"
+        do throws(AIError) {
+            try FileSystem.createSymlink(text, at: temporary)
+        } catch {
+            guard FileSystem.lacksSymlinks(error) else { throw error }
+            return try move(blob, to: path)
+        }
+        try FileSystem.rename(temporary, to: path)
+    }
+
+    private static func move(_ blob: String, to path: String) throws(AIError) {
+        guard FileSystem.exists(blob) else { return }
+        if FileSystem.linkText(blob) != nil {
+            // A blob of the shared store belongs to others too: take a copy.
+            try FileCopy.copy(blob, to: path)
+        } else {
+            try FileSystem.rename(blob, to: path)
+        }
+    }
+}
+
+/// Copies of file content.
+enum FileCopy {
+    /// A new file with the content of the one at `source`.
+    static func copy(_ source: String, to path: String) throws(AIError) {
+        let from = try FileDescriptor(source)
+        try copy(from: from, to: path)
+    }
+
+    /// A new file with the same content: sharing the extents where the file system can, else byte by byte. It appears
+    /// under its name only when it is whole and on stable storage.
+    static func copy(from: borrowing FileDescriptor, to path: String) throws(AIError) {
+        let temporary = "\(path).\(FileSystem.randomHex(4)).tmp"
+        do throws(AIError) {
+            let to = try FileDescriptor(temporary, [.write, .create, .exclusive])
+            if !to.reflink(from: from) {
+                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+                defer { buffer.deallocate() }
+                var offset: Int64 = 0
+                while true {
+                    let count = try from.read(into: buffer, at: offset)
+                    if count == 0 { break }
+                    try to.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+                    offset += Int64(count)
+                }
+            }
+            try to.synchronizeData()
+            try FileSystem.rename(temporary, to: path)
+        } catch {
+            _ = try? FileSystem.remove(temporary)
+            throw error
+        }
+    }
+}

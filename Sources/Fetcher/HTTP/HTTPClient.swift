@@ -1,0 +1,103 @@
+package import HubCore
+
+/// Small exchanges: the whole answer in memory, redirects followed with the token kept to its origin.
+package struct HTTPClient: Sendable {
+    package let engine: HTTPEngine
+    /// The only origin the token is ever sent to.
+    package let origin: Origin
+    let token: AccessToken?
+
+    package init(engine: HTTPEngine, origin: Origin, token: AccessToken?) {
+        self.engine = engine
+        self.origin = origin
+        self.token = token
+    }
+
+    /// Adds the token where the address is of its own origin, and that origin is safe for it.
+    package func authorise(_ request: inout HTTPRequest) {
+        request.fields["Authorization"] = nil
+        guard let token, let target = Origin(request.address), target == origin, target.isSafeForCredentials else { return }
+        request.fields["Authorization"] = "Bearer \(token.secret)"
+    }
+
+    /// Asks, follows at most ten redirects, and returns the last answer, whatever its status.
+    ///
+    /// - Parameter limit: an answer of more bytes is refused.
+    package func response(to request: HTTPRequest, limit: Int = 256 << 20) async throws -> HTTPResponse {
+        var request = request
+        for _ in 0...10 {
+            authorise(&request)
+            let answer = try await exchange(request, limit: limit)
+            guard answer.head.isRedirect else { return answer }
+            request.address = try answer.head.redirectTarget()
+            if answer.status == 303 { request.method = .get }
+        }
+        let shown = SafeAddress.shown(request.address)
+        throw AIError(.protocolViolation, "\(shown): more than ten redirects", context: .init(address: shown))
+    }
+
+    /// One request, one answer. Cancelling the task ends the transfer.
+    private func exchange(_ request: HTTPRequest, limit: Int) async throws -> HTTPResponse {
+        let exchange = Exchange(engine: engine, request: request, limit: limit)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in exchange.start(continuation) }
+        } onCancel: {
+            exchange.cancel()
+        }
+    }
+}
+
+/// One exchange's state. Everything but the two entry points happens on the engine's thread.
+private final class Exchange: @unchecked Sendable {
+    private let engine: HTTPEngine
+    private let request: HTTPRequest
+    private let limit: Int
+    private var transfer: HTTPTransfer?
+    private var body: [UInt8] = []
+    private var continuation: CheckedContinuation<HTTPResponse, any Error>?
+    private var isCancelled = false
+
+    init(engine: HTTPEngine, request: HTTPRequest, limit: Int) {
+        self.engine = engine
+        self.request = request
+        self.limit = limit
+    }
+
+    func start(_ continuation: CheckedContinuation<HTTPResponse, any Error>) {
+        engine.perform { [self] in
+            guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
+            self.continuation = continuation
+            let transfer = HTTPTransfer(request)
+            transfer.onBody = { [self] bytes in
+                guard body.count + bytes.count <= limit else {
+                    let shown = SafeAddress.shown(request.address)
+                    return .abort(AIError(.protocolViolation, "\(shown) answers more than \(ByteCount(Int64(limit)))"))
+                }
+                body.append(contentsOf: bytes)
+                return .go
+            }
+            transfer.onEnd = { [self] result in
+                switch result {
+                case .success(let head): finish(.success(HTTPResponse(head: head, body: body)))
+                case .failure(let error): finish(.failure(error))
+                }
+            }
+            self.transfer = transfer
+            engine.start(transfer)
+        }
+    }
+
+    func cancel() {
+        engine.perform { [self] in
+            isCancelled = true
+            if let transfer { engine.cancel(transfer) }
+            finish(.failure(CancellationError()))
+        }
+    }
+
+    private func finish(_ result: Result<HTTPResponse, any Error>) {
+        transfer = nil
+        continuation?.resume(with: result)
+        continuation = nil
+    }
+}

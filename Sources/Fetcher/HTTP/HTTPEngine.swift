@@ -1,0 +1,178 @@
+import CCurl
+package import HubCore
+import Synchronization
+
+/// All HTTP of a process: one thread that drives a curl-multi handle. Transfers are started from any thread; their
+/// callbacks, timers and blocks all run on the engine's thread, so that what they share needs no lock.
+/// https://curl.se/libcurl/c/libcurl-multi.html
+package final class HTTPEngine: @unchecked Sendable {
+    /// How the engine reaches the network.
+    package struct Settings: Sendable {
+        /// Seconds to connect.
+        package var connectTimeout = 10
+        /// Seconds without a byte after which a transfer counts as stalled.
+        package var stallTimeout = 10
+        package var userAgent = "hub/0.1.0"
+        /// A file of certificate authorities, instead of the system's.
+        package var certificateFile: String?
+        /// The proxy for http addresses, where only the upper-case variable names it (libcurl reads the lower-case one
+        /// alone, for CGI's sake; Python reads both).
+        package var httpProxy: String?
+
+        /// What the environment says.
+        package init(_ environment: HubEnvironment = .process) throws(AIError) {
+            connectTimeout = try environment.downloadTimeout()
+            stallTimeout = try environment.downloadTimeout()
+            certificateFile = environment.first("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+            if environment["http_proxy"] == nil { httpProxy = environment["HTTP_PROXY"] }
+            if let file = certificateFile, !FileSystem.exists(file) {
+                throw AIError(
+                    .invalidInput, "the certificate file \(file) does not exist",
+                    advice: "it is named by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
+            }
+        }
+    }
+
+    let settings: Settings
+    private let multi: UnsafeMutableRawPointer
+    /// Blocks handed over from other threads.
+    private let inbox = Mutex<[@Sendable () -> Void]>([])
+    private let stopping = Atomic<Bool>(false)
+
+    // Only the engine's thread touches what follows.
+    private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
+    private var timers: [Timer] = []
+    /// Above zero while libcurl is calling back. It forbids calls that change the multi handle from there, so those wait
+    /// in `deferred`. https://curl.se/libcurl/c/curl_multi_perform.html
+    private var callbackDepth = 0
+    private var deferred: [() -> Void] = []
+
+    private struct Timer {
+        var due: UInt64
+        var body: () -> Void
+    }
+
+    /// Starts the thread.
+    package init(_ settings: Settings) {
+        self.settings = settings
+        _ = Self.initialised
+        multi = curl_multi_init()
+        // Connections are kept for reuse up to this many; each transfer has its own budget above.
+        _ = hub_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
+        BackgroundThread.start { [self] in loop() }
+    }
+
+    private static let initialised: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
+
+    /// Ends the thread after its current step; transfers still under way end as cancelled.
+    package func stop() {
+        stopping.store(true, ordering: .releasing)
+        curl_multi_wakeup(multi)
+    }
+
+    /// Runs a block on the engine's thread, soon.
+    package func perform(_ body: @escaping @Sendable () -> Void) {
+        inbox.withLock { $0.append(body) }
+        curl_multi_wakeup(multi)
+    }
+
+    // MARK: On the engine's thread
+
+    /// Runs a block on the engine's thread after so many seconds. Only to be called on that thread.
+    func after(_ seconds: Double, _ body: @escaping () -> Void) {
+        timers.append(Timer(due: Clock.nanoseconds + UInt64(max(0, seconds) * 1e9), body: body))
+    }
+
+    /// Starts a transfer. Only to be called on the engine's thread.
+    func start(_ transfer: HTTPTransfer) {
+        guard callbackDepth == 0 else {
+            deferred.append { [self] in start(transfer) }
+            return
+        }
+        transfer.aroundCallback = { [unowned self] body in
+            callbackDepth += 1
+            body()
+            callbackDepth -= 1
+        }
+        guard !transfer.isEnded else { return }
+        guard let handle = transfer.prepare(settings) else {
+            transfer.finish(.failure(AIError(.ioError, "libcurl refuses a new transfer")))
+            return
+        }
+        running[handle] = transfer
+        let code = curl_multi_add_handle(multi, handle)
+        if code != CURLM_OK {
+            running[handle] = nil
+            transfer.finish(.failure(AIError(.ioError, "libcurl: \(String(cString: curl_multi_strerror(code)))")))
+        }
+    }
+
+    /// Ends a transfer without further callbacks. Only to be called on the engine's thread.
+    func cancel(_ transfer: HTTPTransfer) {
+        transfer.mute()
+        guard callbackDepth == 0 else {
+            deferred.append { [self] in cancel(transfer) }
+            return
+        }
+        guard let handle = transfer.handle, running.removeValue(forKey: handle) != nil else { return }
+        curl_multi_remove_handle(multi, handle)
+        transfer.dispose()
+    }
+
+    private func loop() {
+        while !stopping.load(ordering: .acquiring) {
+            for body in inbox.withLock({ blocks in defer { blocks = [] }; return blocks }) { body() }
+            runTimers()
+            var active: Int32 = 0
+            curl_multi_perform(multi, &active)
+            runDeferred()
+            collectFinished()
+            // A finished transfer may have queued blocks that are already due.
+            guard inbox.withLock({ $0.isEmpty }) else { continue }
+            curl_multi_poll(multi, nil, 0, waitingTime(), nil)
+        }
+        for transfer in running.values {
+            if let handle = transfer.handle { curl_multi_remove_handle(multi, handle) }
+            transfer.finish(.failure(AIError(.cancelled, "interrupted")))
+        }
+        running = [:]
+        timers = []
+        for body in inbox.withLock({ blocks in defer { blocks = [] }; return blocks }) { body() }
+        curl_multi_cleanup(multi)
+    }
+
+    private func runDeferred() {
+        while !deferred.isEmpty {
+            let bodies = deferred
+            deferred = []
+            for body in bodies { body() }
+        }
+    }
+
+    private func runTimers() {
+        let now = Clock.nanoseconds
+        let due = timers.filter { $0.due <= now }
+        guard !due.isEmpty else { return }
+        timers.removeAll { $0.due <= now }
+        for timer in due { timer.body() }
+        runDeferred()
+    }
+
+    /// Milliseconds until the next timer, at most a second.
+    private func waitingTime() -> Int32 {
+        let now = Clock.nanoseconds
+        let next = timers.map { $0.due > now ? $0.due - now : 0 }.min() ?? 1_000_000_000
+        return Int32(min(1000, (next + 999_999) / 1_000_000))
+    }
+
+    private func collectFinished() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
+            let code = hub_curl_message_result(message)
+            guard let transfer = running.removeValue(forKey: handle) else { continue }
+            curl_multi_remove_handle(multi, handle)
+            transfer.complete(code)
+        }
+    }
+}

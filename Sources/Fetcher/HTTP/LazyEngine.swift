@@ -1,0 +1,20 @@
+import HubCore
+import Synchronization
+
+/// An engine that is made when it is first needed: most commands never touch the network, and libcurl's start takes
+/// longer than they do.
+final class LazyEngine: Sendable {
+    private let made = Mutex<HTTPEngine?>(nil)
+
+    func engine(_ environment: HubEnvironment) throws(AIError) -> HTTPEngine {
+        let settings = try HTTPEngine.Settings(environment)
+        return made.withLock { engine in
+            if let engine { return engine }
+            let new = HTTPEngine(settings)
+            engine = new
+            return new
+        }
+    }
+
+    func stop() { made.withLock { $0?.stop() } }
+}

@@ -1,0 +1,49 @@
+import HubCore
+
+/// Takes content that the cache already holds under another repository instead of fetching it.
+enum BlobReuse {
+    /// Proves the content at `source` anew, and gives it a name among this repository's blobs: sharing the extents where
+    /// the file system can, else by a hard link, else by a copy. false where the content is not what its name says, or
+    /// another process is at work on it.
+    static func adopt(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) throws -> Bool {
+        let attempt = try BlobLock.attempt(folder.lock(file.digest.hex))
+        switch consume attempt {
+        case .held: return false
+        case .unsupported: return try take(file, from: source, into: folder)
+        case .taken(let lock):
+            let taken = try take(file, from: source, into: folder)
+            _ = consume lock
+            return taken
+        }
+    }
+
+    private static func take(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) throws -> Bool {
+        guard let real = FileSystem.resolved(source), try ContentHasher.digest(ofFile: real, like: file.digest) == file.digest else { return false }
+        try FileSystem.createDirectories(folder.blobs)
+        let blob = folder.blob(file.digest.hex)
+        let temporary = "\(blob).\(FileSystem.randomHex(4)).tmp"
+        defer { _ = try? FileSystem.remove(temporary) }
+        if try reflink(real, to: temporary) {
+            try FileSystem.rename(temporary, to: blob)
+            return true
+        }
+        try FileSystem.remove(temporary)
+        do throws(AIError) {
+            try FileSystem.createHardLink(real, at: temporary)
+            try FileSystem.rename(temporary, to: blob)
+        } catch {
+            // Another file system, or one without hard links.
+            try FileCopy.copy(real, to: blob)
+        }
+        return true
+    }
+
+    /// A new file that shares the extents of another; false where the file system cannot.
+    private static func reflink(_ source: String, to path: String) throws(AIError) -> Bool {
+        let from = try FileDescriptor(source)
+        let to = try FileDescriptor(path, [.write, .create, .exclusive])
+        guard to.reflink(from: from) else { return false }
+        try to.synchronizeData()
+        return true
+    }
+}

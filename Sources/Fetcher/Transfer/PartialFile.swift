@@ -1,0 +1,142 @@
+import HubCore
+
+/// A partial on the disk, its map and its lock. Opened, flushed and finished on the transfer's own queue; written on the
+/// engine's thread; read for the digest on a third: each by position, so that none disturbs another.
+final class PartialFile: @unchecked Sendable {
+    /// What opening found.
+    enum Opening {
+        /// Another process holds the lock.
+        case locked
+        /// The blob is there by now.
+        case blobExists
+        /// Ready, with these bytes safe from an earlier run.
+        case ready(IntervalSet, note: String?)
+    }
+
+    private let file: RepositoryFile
+    private let folder: RepositoryFolder
+    private let path: String
+    private let mapPath: String
+    private var descriptor: FileDescriptor?
+    private var lock: BlobLock?
+    private var inode: UInt64 = 0
+    private let nonce = FileSystem.randomHex(8)
+    private var hasher: ContentHasher?
+
+    init(_ file: RepositoryFile, folder: RepositoryFolder) {
+        self.file = file
+        self.folder = folder
+        path = folder.partial(file.digest.hex)
+        mapPath = folder.partialMap(file.digest.hex)
+    }
+
+    /// Takes the lock, looks whether the blob has come meanwhile, and opens the partial.
+    ///
+    /// - Parameter restart: drops what an earlier run left.
+    func open(restart: Bool) throws(AIError) -> Opening {
+        if lock == nil {
+            let attempt = try BlobLock.attempt(folder.lock(file.digest.hex))
+            switch consume attempt {
+            case .held: return .locked
+            case .unsupported: break
+            case .taken(let taken): lock = consume taken
+            }
+        }
+        if !restart, try SnapshotFile.hasBlob(file, in: folder) { return .blobExists }
+        try FileSystem.createDirectories(folder.blobs)
+        hasher = ContentHasher(like: file.digest, size: file.size)
+        var note: String?
+        if !restart, let found = try resume(&note) { return .ready(found, note: note) }
+        try discard()
+        let made = try FileDescriptor(path, [.write, .create, .exclusive])
+        do throws(AIError) { try made.preallocate(file.size) } catch {
+            _ = try? FileSystem.remove(path)
+            throw error
+        }
+        inode = try made.status().inode
+        descriptor = consume made
+        return .ready(IntervalSet(), note: note)
+    }
+
+    /// What an earlier run left, if it can be trusted: the size is right and the map speaks of this content.
+    private func resume(_ note: inout String?) throws(AIError) -> IntervalSet? {
+        guard let status = try FileSystem.linkStatus(path), status.kind == .file else { return nil }
+        guard let map = try RangeMap.read(mapPath), map.digest == file.digest, map.size == file.size else {
+            note = "\(path) has no map of what is safe in it: starting over"
+            return nil
+        }
+        guard status.size == file.size else {
+            note = "\(path) has \(status.size) bytes instead of \(file.size): starting over"
+            return nil
+        }
+        if map.inode != status.inode {
+            // A cache that was copied. The digest of the whole decides in the end.
+            note = "\(path) is a copy; its map still tells what is in it"
+        }
+        let opened = try FileDescriptor(path, [.write, .noFollow])
+        inode = try opened.status().inode
+        descriptor = consume opened
+        return map.safe
+    }
+
+    /// Forgets everything fetched so far.
+    func discard() throws(AIError) {
+        descriptor = nil
+        try FileSystem.remove(path)
+        try FileSystem.remove(mapPath)
+    }
+
+    /// Writes received bytes at their position.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(AIError) {
+        guard descriptor != nil else { throw AIError(.ioError, "\(path) is not open") }
+        try descriptor!.write(bytes, at: offset)
+    }
+
+    /// Puts what was written on stable storage, and then says so in the map.
+    func flush(_ written: IntervalSet) throws(AIError) {
+        guard descriptor != nil else { return }
+        try descriptor!.synchronizeData()
+        try RangeMap(digest: file.digest, size: file.size, inode: inode, nonce: nonce, safe: written).write(mapPath)
+    }
+
+    /// Feeds the next bytes of the front to the digest.
+    func hash(_ range: Range<Int64>) throws(AIError) {
+        guard descriptor != nil, let hasher else { throw AIError(.ioError, "\(path) is not open") }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var at = range.lowerBound
+        while at < range.upperBound {
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - at))
+            let count = try descriptor!.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: at)
+            guard count > 0 else { throw AIError(.ioError, "\(path) became shorter while it was read") }
+            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            at += Int64(count)
+        }
+    }
+
+    /// The whole is here: its digest.
+    func digest() -> ContentDigest? { hasher?.finish() }
+
+    /// Gives the proven content its name. The lock is kept until the links are made.
+    func promote() throws(AIError) {
+        guard descriptor != nil else { throw AIError(.ioError, "\(path) is not open") }
+        try descriptor!.synchronizeData()
+        let blob = folder.blob(file.digest.hex)
+        if try FileSystem.linkStatus(path)?.inode == inode {
+            try FileSystem.rename(path, to: blob)
+        } else {
+            // Python's prune deletes partials at any moment. The open file still has every byte.
+            try FileSystem.createDirectories(folder.blobs)
+            try FileCopy.copy(from: descriptor!, to: blob)
+        }
+        try FileSystem.remove(mapPath)
+        descriptor = nil
+        if file.size > 4 << 20 { try FileSystem.synchronizeDirectory(folder.blobs) }
+    }
+
+    /// Closes the partial and gives the lock back.
+    func close() {
+        descriptor = nil
+        lock = nil
+    }
+}

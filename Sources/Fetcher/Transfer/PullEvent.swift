@@ -1,0 +1,53 @@
+package import HubCore
+
+/// What a pull tells while it runs, in order, from one thread.
+package enum PullEvent: Sendable {
+    /// What is to be done: bytes in all, and how many of them are here already.
+    case planned(files: Int, totalBytes: Int64, presentBytes: Int64)
+    /// Another process is at work on the same file.
+    case waiting(path: String)
+    /// Bytes on the disk changed. At most ten times a second.
+    case progress(PullProgress)
+    /// A request failed and is made again.
+    case retrying(path: String, reason: String, seconds: Double)
+    /// A file's digest has been checked; it is in the cache.
+    case verified(path: String, digest: ContentDigest)
+    /// A file is done, one way or the other.
+    case finished(PulledFile)
+}
+
+/// How far a pull is.
+package struct PullProgress: Sendable {
+    /// One file under way.
+    package struct Active: Sendable {
+        package var path: String
+        package var received: Int64
+        package var size: Int64
+        package var isVerifying: Bool
+    }
+    /// Bytes of all files, and of those the ones that are here.
+    package var totalBytes: Int64
+    package var completedBytes: Int64
+    package var filesDone: Int
+    package var filesTotal: Int
+    package var active: [Active]
+}
+
+/// What became of one file.
+package struct PulledFile: Sendable {
+    package enum Status: String, Sendable {
+        /// Bytes came over the network in this pull.
+        case downloaded
+        /// The snapshot had it.
+        case cached
+        /// The content was in the cache under another name; only the link was missing.
+        case linked
+        case failed
+    }
+    package var path: String
+    package var size: Int64
+    package var status: Status
+    /// Bytes that this pull received for it, bytes received twice included.
+    package var receivedBytes: Int64 = 0
+    package var error: AIError?
+}

@@ -1,0 +1,103 @@
+package import HubCore
+
+/// What a pull of one repository at one commit has to do.
+package struct PullPlan: Sendable {
+    /// What is there of one wanted file.
+    package enum State: Sendable, Hashable {
+        /// In the snapshot.
+        case present
+        /// The blob is there; only the link is missing.
+        case blob
+        /// Another repository of this cache holds content of the same sha256, at this path.
+        case elsewhere(String)
+        /// To be fetched; so many of its bytes are safe in a partial.
+        case missing(safe: Int64)
+    }
+
+    package var repository: Repository
+    package var folder: RepositoryFolder
+    package var commit: Commit
+    /// The branch or tag to note in `refs/`; nil where a commit was asked for.
+    package var ref: String?
+    package var tree: RepositoryTree
+    /// The wanted files in the order of the tree.
+    package var files: [(file: RepositoryFile, state: State)]
+
+    package var totalBytes: Int64 { files.reduce(0) { $0 + $1.file.size } }
+    package var cachedBytes: Int64 { sum { $0 == .present || $0 == .blob } }
+    package var reusableBytes: Int64 { sum { if case .elsewhere = $0 { true } else { false } } }
+    /// Bytes safe in partials.
+    package var partialBytes: Int64 {
+        missing.reduce(0) { if case .missing(let safe) = $1.state { $0 + safe } else { $0 } }
+    }
+    /// Bytes to fetch, content that several paths share once.
+    package var downloadBytes: Int64 {
+        missing.reduce(0) { if case .missing(let safe) = $1.state { $0 + $1.file.size - safe } else { $0 } }
+    }
+    /// Bytes the disk must still find room for: a partial has its whole size reserved already.
+    package var neededBytes: Int64 {
+        missing.reduce(0) { if case .missing(let safe) = $1.state, safe == 0 { $0 + $1.file.size } else { $0 } }
+    }
+
+    /// Missing files, one for each content.
+    private var missing: [(file: RepositoryFile, state: State)] {
+        var seen: Set<ContentDigest> = []
+        return files.filter { if case .missing = $0.state { seen.insert($0.file.digest).inserted } else { false } }
+    }
+
+    private func sum(_ counts: (State) -> Bool) -> Int64 {
+        files.reduce(0) { counts($1.state) ? $0 + $1.file.size : $0 }
+    }
+
+    /// Looks at the disk for every wanted file. Writes nothing.
+    ///
+    /// - Parameter force: takes nothing for present.
+    /// - Throws: ``ErrorCode/nothingMatches`` where the filter leaves no file.
+    package init(
+        _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, filter: FileFilter, force: Bool
+    ) throws(AIError) {
+        self.repository = repository
+        self.tree = tree
+        self.ref = ref
+        commit = tree.commit
+        folder = layout.repository(repository)
+        files = []
+        let wanted = tree.files.filter { filter.matches($0.path) }
+        guard !wanted.isEmpty || tree.files.isEmpty else {
+            let some = tree.files.prefix(8).map(\.path).joined(separator: ", ")
+            throw AIError(
+                .nothingMatches, "no file of \(repository) matches \(filter.description)",
+                advice: "it has \(tree.files.count) files: \(some.printable)\(tree.files.count > 8 ? ", ..." : "")",
+                context: .init(repository: repository.description))
+        }
+        let others = (try FileSystem.entries(layout.root) ?? []).filter { $0 != folder.name && Repository(folderName: $0) != nil }
+        for file in wanted { files.append((file, try state(of: file, force: force, layout: layout, others: others))) }
+    }
+
+    private func state(of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String]) throws(AIError) -> State {
+        if force { return .missing(safe: 0) }
+        if try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
+        if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
+        // Never by git's SHA-1, which can be forged.
+        if file.isLFS {
+            for name in others {
+                let other = RepositoryFolder(cache: layout, name: name)
+                if try SnapshotFile.hasBlob(file, in: other) { return .elsewhere(other.blob(file.digest.hex)) }
+            }
+        }
+        guard let partial = try FileSystem.linkStatus(folder.partial(file.digest.hex)), partial.size == file.size,
+            let map = try RangeMap.read(folder.partialMap(file.digest.hex)), map.digest == file.digest, map.size == file.size
+        else { return .missing(safe: 0) }
+        return .missing(safe: map.safe.count)
+    }
+}
+
+extension FileFilter {
+    /// As a person would say it.
+    package var description: String {
+        var parts: [String] = []
+        if let include { parts.append(include.map { "\"\($0.pattern.printable)\"" }.joined(separator: " or ")) }
+        if !exclude.isEmpty { parts.append("without " + exclude.map { "\"\($0.pattern.printable)\"" }.joined(separator: " and ")) }
+        return parts.isEmpty ? "anything" : parts.joined(separator: " ")
+    }
+}

@@ -1,0 +1,199 @@
+import HubCore
+
+/// One range: the request, the checks on its answer, and what follows from each way it can fail.
+extension PullSession {
+    func fetch(_ file: FileTransfer, _ range: Range<Int64>) {
+        let part = FileTransfer.Part(range)
+        part.isResolving = file.file.isLFS && file.location == nil && !file.isServedDirectly
+        file.parts.append(part)
+        let hub = client.fileAddress(repository, revision: commit.hash, path: file.file.path)
+        ask(file.location ?? hub, for: part, of: file)
+    }
+
+    private func ask(_ address: String, for part: FileTransfer.Part, of file: FileTransfer) {
+        var request = HTTPRequest(.get, address)
+        // Compressed ranges could not be put in their place.
+        request.fields["Accept-Encoding"] = "identity"
+        let isWhole = part.range == 0..<file.file.size
+        if !isWhole || file.file.isLFS, !file.isSingleStream {
+            request.fields["Range"] = "bytes=\(part.range.lowerBound)-\(part.range.upperBound - 1)"
+        }
+        client.http.authorise(&request)
+        client.log("GET \(SafeAddress.shown(address))" + (request.fields["Range"].map { " \($0)" } ?? ""))
+        let transfer = HTTPTransfer(request)
+        part.transfer = transfer
+        var takesBody = false
+        var message: [UInt8] = []
+        transfer.onHead = { [self] head in
+            guard head.isSuccess else { return .go }
+            do throws(AIError) {
+                try check(head, of: file)
+                takesBody = try accept(head, for: part, of: file)
+                return .go
+            } catch {
+                return .abort(error)
+            }
+        }
+        transfer.onBody = { [self] bytes in
+            guard takesBody else {
+                // Of a refusal only the beginning is of interest.
+                if message.count < 4096 { message.append(contentsOf: bytes.prefix(4096)) }
+                return .go
+            }
+            guard part.next + Int64(bytes.count) <= part.range.upperBound else {
+                return .abort(violation(file, "sends more than the \(part.range.count) bytes asked for"))
+            }
+            return receive(bytes, part, of: file)
+        }
+        transfer.onEnd = { [self] result in
+            part.transfer = nil
+            switch result {
+            case .failure(let error): failed(part, of: file, error, status: nil, wait: nil)
+            case .success(let head): ended(part, of: file, head, message)
+            }
+        }
+        engine.start(transfer)
+    }
+
+    /// What the Hub says of the file beside its bytes must be what its tree said.
+    private func check(_ head: HTTPHead, of file: FileTransfer) throws(AIError) {
+        if let commit = head.fields["X-Repo-Commit"], commit != self.commit.hash {
+            throw violation(file, "comes from commit \(commit.printable), not \(self.commit)")
+        }
+        if let size = head.fields["X-Linked-Size"], Int64(size) != file.file.size {
+            throw violation(file, "has \(size.printable) bytes, not the \(file.file.size) of the file list")
+        }
+        if let etag = head.fields["X-Linked-Etag"] ?? (head.isRedirect ? nil : head.fields["ETag"]),
+            let digest = ContentDigest(etag: ContentDigest.normalized(etag: etag)), digest != file.file.digest,
+            // A store may answer with a hash of its own kind; only one of the same kind can contradict.
+            digest.hex.utf8.count == file.file.digest.hex.utf8.count
+        {
+            throw violation(file, "has the digest \(digest), not the \(file.file.digest) of the file list")
+        }
+        if let coding = head.fields["Content-Encoding"], coding.lowercased() != "identity" {
+            throw violation(file, "comes encoded as \(coding.printable) although it was asked for as it is")
+        }
+    }
+
+    /// Checks that an answer brings the range that was asked for.
+    private func accept(_ head: HTTPHead, for part: FileTransfer.Part, of file: FileTransfer) throws(AIError) -> Bool {
+        part.isResolving = false
+        if file.location == nil, Origin(head.address) == client.http.origin { file.isServedDirectly = true }
+        let asksRange = part.transfer?.request.fields["Range"] != nil
+        switch head.status {
+        case 206:
+            guard let field = head.fields["Content-Range"], let got = ContentRange(field), got.range == part.range,
+                got.total == nil || got.total == file.file.size
+            else {
+                throw violation(file, "answers with the range \"\((head.fields["Content-Range"] ?? "").printable)\" to \(part.range.lowerBound)-\(part.range.upperBound - 1)")
+            }
+        case 200:
+            if let length = head.contentLength, length != file.file.size {
+                let page = head.fields["Content-Type"]?.hasPrefix("text/html") == true ? ", a web page" : ""
+                throw violation(file, "has \(length) bytes\(page), not the \(file.file.size) of the file list")
+            }
+            if asksRange, part.range != 0..<file.file.size {
+                // The server does not do ranges. What is there stays; the whole comes once, from the beginning.
+                client.log("\(file.file.path): the server ignores ranges; fetching it in one piece")
+                file.isSingleStream = true
+                throw AIError(.connectionLost, "the server ignores ranges")
+            }
+        default: throw violation(file, "answers with status \(head.status)")
+        }
+        return true
+    }
+
+    private func ended(_ part: FileTransfer.Part, of file: FileTransfer, _ head: HTTPHead, _ message: [UInt8]) {
+        if head.isSuccess {
+            guard part.next == part.range.upperBound else {
+                let text = "the connection ended \(ByteCount(part.range.upperBound - part.next)) early"
+                return failed(part, of: file, AIError(.connectionLost, text), status: nil, wait: nil)
+            }
+            file.parts.removeAll { $0 === part }
+            advance(file)
+            pump()
+        } else if head.isRedirect {
+            redirect(part, of: file, head)
+        } else {
+            let rate = RateLimit(head.fields)
+            if Origin(head.address) != client.http.origin, [400, 401, 403, 404, 410].contains(head.status), file.location != nil {
+                // A signed address that has expired. The Hub gives a new one for the same content.
+                file.location = nil
+                let error = AIError(.connectionLost, "the address of \(file.file.path) has expired (\(head.status))")
+                return failed(part, of: file, error, status: nil, wait: 0)
+            }
+            let fault = HubFault(
+                endpoint: client.endpoint, repository: repository, revision: commit.hash, path: file.file.path,
+                hasToken: client.hasToken)
+            failed(
+                part, of: file, fault.error(head, body: message), status: head.status,
+                wait: [429, 503].contains(head.status) ? rate?.secondsToWait.map(Double.init) : nil)
+        }
+    }
+
+    private func redirect(_ part: FileTransfer.Part, of file: FileTransfer, _ head: HTTPHead) {
+        do throws(AIError) {
+            try check(head, of: file)
+            let target = try head.redirectTarget()
+            part.redirects += 1
+            guard part.redirects <= 10 else { throw violation(file, "is redirected more than ten times") }
+            client.log("redirected to \(SafeAddress.shown(target))")
+            // A CDN's address serves all ranges; the Hub's own relative redirects are followed anew each time.
+            if file.file.isLFS, Origin(target) != client.http.origin { file.location = target }
+            part.isResolving = part.isResolving && file.location == nil
+            ask(target, for: part, of: file)
+            pump()
+        } catch {
+            failed(part, of: file, error, status: head.status, wait: nil)
+        }
+    }
+
+    /// Puts the rest of a range back, and decides when to try again or that it is enough.
+    private func failed(_ part: FileTransfer.Part, of file: FileTransfer, _ error: AIError, status: Int?, wait: Double?) {
+        file.parts.removeAll { $0 === part }
+        guard file.phase == .fetching else { return }
+        file.lastError = error
+        if file.isSingleStream, file.parts.contains(where: { $0.range != 0..<file.file.size }) {
+            for other in file.parts { if let transfer = other.transfer { engine.cancel(transfer) } }
+            file.parts = []
+        }
+        let again: Set<ErrorCode> = [.connectionLost, .timedOut, .serverError, .rateLimited, .unreachable]
+        // A server that answers wrongly may be one of many behind a name: it gets a few more chances.
+        let isOdd = error.code == .protocolViolation && file.failures < 3
+        guard again.contains(error.code) || isOdd, file.failures < limits.failures else { return end(file, failed: error) }
+        file.failures += 1
+        let backoff = min(30, 0.25 * Double(1 << file.failures)) * Double.random(in: 0.5...1)
+        let delay = min(wait ?? (file.failures == 1 ? 0.05 : backoff), 310)
+        file.notBefore = Clock.seconds + delay
+        if error.code == .rateLimited { pauseUntil = max(pauseUntil, file.notBefore) }
+        client.log("\(file.file.path): \(error.message); trying again in \(Int((delay * 1000).rounded())) ms (failure \(file.failures) of \(limits.failures))")
+        report(.retrying(path: file.file.path, reason: error.message, seconds: delay))
+        pump()
+    }
+
+    private func violation(_ file: FileTransfer, _ what: String) -> AIError {
+        AIError(
+            .protocolViolation, "\(file.file.path) of \(repository) \(what)",
+            context: .init(repository: repository.description, path: file.file.path))
+    }
+}
+
+/// `Content-Range: bytes 0-99/1000`. RFC 9110, section 14.4
+struct ContentRange: Hashable {
+    var range: Range<Int64>
+    /// nil where the server writes `*`.
+    var total: Int64?
+
+    init?(_ field: String) {
+        guard let rest = field.lowercased().dropping(prefix: "bytes ") else { return nil }
+        let halves = rest.split(separator: "/")
+        guard halves.count == 2 else { return nil }
+        let bounds = halves[0].split(separator: "-")
+        guard bounds.count == 2, let start = Int64(bounds[0].filter { $0 != " " }), let end = Int64(bounds[1].filter { $0 != " " }),
+            start >= 0, end >= start, end < Int64.max
+        else { return nil }
+        range = start..<end + 1
+        total = Int64(halves[1].filter { $0 != " " })
+        if total == nil, halves[1] != "*" { return nil }
+    }
+}

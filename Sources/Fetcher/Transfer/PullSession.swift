@@ -1,0 +1,388 @@
+import Dispatch
+import HubCore
+
+/// Fetches the missing blobs of one repository at one commit: several files at once, several ranges of a large file at
+/// once, each byte written in place, proven and promoted.
+///
+/// Everything happens on the engine's thread but what ``PartialFile`` does on its queues.
+final class PullSession: @unchecked Sendable {
+    /// What a pull may use.
+    struct Limits: Sendable {
+        /// Connections over all files.
+        var connections = 8
+        /// Failures of one file without a byte in between.
+        var failures = 6
+        /// Whole fetches of one file whose digest is wrong.
+        var mismatches = 3
+        /// Received and not yet on stable storage, over all files: what a kill may cost.
+        var unflushedBytes: Int64 = 28 << 20
+        /// Unflushed bytes of one file at which a flush begins.
+        var flushBytes: Int64 = 8 << 20
+    }
+
+    let client: HubClient
+    let repository: Repository
+    let commit: Commit
+    let limits: Limits
+    let restart: Bool
+    let symlinks: Bool
+    let report: @Sendable (PullEvent) -> Void
+    var engine: HTTPEngine { client.http.engine }
+
+    // On the engine's thread.
+    var files: [FileTransfer]
+    private var outcomes: [PulledFile] = []
+    private var continuation: CheckedContinuation<[PulledFile], Never>?
+    private var isCancelled = false
+    private var isWakeScheduled = false
+    /// Files that have ended and are being closed.
+    private var closing = 0
+    /// The server asked everybody to wait until then.
+    var pauseUntil = 0.0
+    private var lastProgress = 0.0
+    /// Bytes that were here before this pull, for the progress.
+    private let presentBytes: Int64
+    private let presentFiles: Int
+    private let totalBytes: Int64
+
+    /// - Parameters:
+    ///   - missing: files to fetch; several paths may share one digest.
+    ///   - present: files that need nothing, for the progress.
+    init(
+        client: HubClient, repository: Repository, commit: Commit, folder: RepositoryFolder, missing: [RepositoryFile],
+        present: [RepositoryFile], limits: Limits, restart: Bool, symlinks: Bool, report: @escaping @Sendable (PullEvent) -> Void
+    ) {
+        self.client = client
+        self.repository = repository
+        self.commit = commit
+        self.limits = limits
+        self.restart = restart
+        self.symlinks = symlinks
+        self.report = report
+        var paths: [ContentDigest: [RepositoryFile]] = [:]
+        for file in missing { paths[file.digest, default: []].append(file) }
+        // The largest first: the end of a pull should not wait for one that began last.
+        files = paths.values.map { FileTransfer($0[0], paths: $0.map(\.path), folder: folder) }
+            .sorted { ($0.file.size, $1.file.path) > ($1.file.size, $0.file.path) }
+        presentBytes = present.reduce(0) { $0 + $1.size }
+        presentFiles = present.count
+        totalBytes = presentBytes + missing.reduce(0) { $0 + $1.size }
+    }
+
+    /// Fetches everything. Always returns, with an outcome for each file; cancelling the task ends the work, keeps what
+    /// was received, and marks the rest as cancelled.
+    func run() async -> [PulledFile] {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                engine.perform { [self] in
+                    self.continuation = continuation
+                    for file in files { open(file) }
+                    // A cancellation that came first has found nothing to end.
+                    if isCancelled { cancelAll() }
+                    finishIfDone()
+                }
+            }
+        } onCancel: {
+            engine.perform { [self] in
+                isCancelled = true
+                if continuation != nil { cancelAll() }
+            }
+        }
+    }
+
+    // MARK: Beginning and end of a file
+
+    private func open(_ file: FileTransfer, restart: Bool? = nil) {
+        let fresh = restart ?? self.restart
+        file.ioQueue.async { [self] in
+            let result = Result { () throws(AIError) in try file.disk.open(restart: fresh) }
+            engine.perform { [self] in opened(file, result, restart: fresh) }
+        }
+    }
+
+    private func opened(_ file: FileTransfer, _ result: Result<PartialFile.Opening, AIError>, restart: Bool) {
+        guard file.phase != .ended else { return close(file) }
+        switch result {
+        case .failure(let error): end(file, failed: error)
+        case .success(.locked):
+            if file.notBefore == 0 {
+                file.notBefore = .infinity
+                report(.waiting(path: file.file.path))
+                client.log("\(file.file.path): another process holds \(file.folder.lock(file.file.digest.hex)); waiting")
+            }
+            engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
+        case .success(.blobExists): link(file, as: .linked)
+        case .success(.ready(let safe, let note)):
+            if let note { client.log(note) }
+            if !safe.isEmpty { client.log("\(file.file.path): going on with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))") }
+            file.received = safe
+            file.safe = safe
+            file.notBefore = 0
+            file.phase = .fetching
+            advance(file)
+            pump()
+        }
+    }
+
+    /// Looks what a file needs next: more bytes, the digest of those at the front, a flush, or its end.
+    func advance(_ file: FileTransfer) {
+        guard file.phase == .fetching else { return }
+        let front = file.received.front
+        if !file.isHashing, front > file.hashed {
+            file.isHashing = true
+            let range = file.hashed..<min(front, file.hashed + 32 << 20)
+            file.hashQueue.async { [self] in
+                let result = Result { () throws(AIError) in try file.disk.hash(range) }
+                engine.perform { [self] in
+                    file.isHashing = false
+                    if case .failure(let error) = result { return end(file, failed: error) }
+                    file.hashed = range.upperBound
+                    advance(file)
+                }
+            }
+        }
+        if !file.isFlushing, file.unflushed >= limits.flushBytes, !file.isWholeHere { flush(file) }
+        if file.isWholeHere, file.hashed == file.file.size, !file.isHashing, !file.isFlushing, file.parts.isEmpty { prove(file) }
+    }
+
+    private func flush(_ file: FileTransfer) {
+        file.isFlushing = true
+        let (written, bytes) = (file.received, file.unflushed)
+        file.ioQueue.async { [self] in
+            let result = Result { () throws(AIError) in try file.disk.flush(written) }
+            engine.perform { [self] in
+                file.isFlushing = false
+                if case .failure(let error) = result { return end(file, failed: error) }
+                file.safe = written
+                file.unflushed -= bytes
+                resumePaused()
+                advance(file)
+                pump()
+            }
+        }
+    }
+
+    private func prove(_ file: FileTransfer) {
+        file.phase = .finishing
+        showProgress(now: true)
+        file.hashQueue.async { [self] in
+            let digest = file.disk.digest()
+            let result = Result { () throws(AIError) -> Bool in
+                guard digest == file.file.digest else {
+                    try file.disk.discard()
+                    return false
+                }
+                try file.disk.promote()
+                return true
+            }
+            engine.perform { [self] in
+                switch result {
+                case .failure(let error): end(file, failed: error)
+                case .success(true):
+                    file.unflushed = 0
+                    report(.verified(path: file.file.path, digest: file.file.digest))
+                    link(file, as: .downloaded)
+                case .success(false): mismatch(file, digest)
+                }
+            }
+        }
+    }
+
+    private func mismatch(_ file: FileTransfer, _ found: ContentDigest?) {
+        file.mismatches += 1
+        let message = "\(file.file.path) has the digest \(found?.hex ?? "?") instead of \(file.file.digest.hex)"
+        guard file.mismatches < limits.mismatches, !isCancelled else {
+            let times = file.mismatches == 1 ? "once" : "\(file.mismatches) times"
+            return end(file, failed: AIError(
+                .digestMismatch, "\(message); it was fetched \(times)",
+                advice: "the server or something on the way changes it; nothing of it was kept",
+                context: .init(repository: repository.description, path: file.file.path)))
+        }
+        report(.retrying(path: file.file.path, reason: message, seconds: 0))
+        client.log(message + "; fetching it again")
+        (file.received, file.safe, file.hashed, file.unflushed) = (IntervalSet(), IntervalSet(), 0, 0)
+        file.location = nil
+        file.phase = .waiting
+        open(file, restart: true)
+    }
+
+    private func link(_ file: FileTransfer, as status: PulledFile.Status) {
+        file.phase = .finishing
+        file.ioQueue.async { [self] in
+            let result = Result { () throws(AIError) in
+                for path in file.paths {
+                    var entry = file.file
+                    entry.path = path
+                    try SnapshotFile.link(entry, commit: commit, in: file.folder, symlinks: symlinks)
+                }
+            }
+            engine.perform { [self] in
+                if case .failure(let error) = result { return end(file, failed: error) }
+                file.received = IntervalSet([0..<file.file.size])
+                end(file, as: status)
+            }
+        }
+    }
+
+    func end(_ file: FileTransfer, failed error: AIError) {
+        end(file, as: .failed, error: error)
+    }
+
+    private func end(_ file: FileTransfer, as status: PulledFile.Status, error: AIError? = nil) {
+        guard file.phase != .ended else { return }
+        for part in file.parts { if let transfer = part.transfer { engine.cancel(transfer) } }
+        file.parts = []
+        file.phase = .ended
+        for path in file.paths {
+            // Several paths may share one content; its bytes came once.
+            let outcome = PulledFile(
+                path: path, size: file.file.size, status: path == file.paths[0] || status != .downloaded ? status : .linked,
+                receivedBytes: path == file.paths[0] ? file.receivedBytes : 0, error: error)
+            outcomes.append(outcome)
+            report(.finished(outcome))
+        }
+        close(file)
+        showProgress(now: true)
+        pump()
+    }
+
+    /// Keeps what was received, closes the partial and gives the lock back.
+    private func close(_ file: FileTransfer) {
+        closing += 1
+        let (written, dirty) = (file.received, file.unflushed > 0 && !file.isWholeHere)
+        file.unflushed = 0
+        file.ioQueue.async { [self] in
+            // What cannot be kept now is fetched again; the failure that led here is the one to report.
+            if dirty { try? file.disk.flush(written) }
+            // The digest's queue may still be reading.
+            file.hashQueue.async { [self] in
+                file.disk.close()
+                engine.perform { [self] in
+                    closing -= 1
+                    finishIfDone()
+                }
+            }
+        }
+    }
+
+    private func cancelAll() {
+        for file in files where file.phase != .ended {
+            // A proof or a link under way takes moments, and is worth having.
+            if file.phase == .finishing { continue }
+            end(file, failed: AIError(.cancelled, "interrupted"))
+        }
+    }
+
+    private func finishIfDone() {
+        guard closing == 0, files.allSatisfy({ $0.phase == .ended }), let continuation else { return }
+        self.continuation = nil
+        continuation.resume(returning: outcomes)
+    }
+
+    // MARK: Handing out work
+
+    /// Starts requests while there are connections to spare and something to ask for.
+    func pump() {
+        guard !isCancelled else { return }
+        let now = Clock.seconds
+        guard now >= pauseUntil else { return wake(in: pauseUntil - now) }
+        while files.reduce(0, { $0 + $1.parts.count }) < limits.connections, unflushed < limits.unflushedBytes {
+            guard let (file, range) = next(now) else { break }
+            fetch(file, range)
+        }
+        let soonest = files.filter { $0.phase == .fetching && $0.notBefore > now }.map(\.notBefore).min()
+        if let soonest, soonest.isFinite { wake(in: soonest - now) }
+    }
+
+    func wake(in seconds: Double) {
+        guard !isWakeScheduled else { return }
+        isWakeScheduled = true
+        engine.after(seconds + 0.001) { [self] in
+            isWakeScheduled = false
+            pump()
+        }
+    }
+
+    /// Large files first, largest of all first; but half of the connections for small ones while there are any, so that
+    /// they fill the gaps and do not wait for the end.
+    private func next(_ now: Double) -> (FileTransfer, Range<Int64>)? {
+        let ready = files.filter { file in
+            guard file.phase == .fetching, file.notBefore <= now else { return false }
+            // While the Hub is asked where an LFS file lies, its other ranges wait for the answer.
+            return !(file.file.isLFS && file.location == nil && !file.isServedDirectly && file.parts.contains(where: \.isResolving))
+        }
+        let smallActive = files.filter(\.isSmall).reduce(0) { $0 + $1.parts.count }
+        let preferSmall = smallActive < max(1, limits.connections / 2)
+        for wantSmall in [preferSmall, !preferSmall] {
+            for file in ready where file.isSmall == wantSmall {
+                if let range = file.nextRange(length: rangeSize(file)) { return (file, range) }
+            }
+        }
+        return nil
+    }
+
+    /// Bytes to ask for at once: little at first, so that the front moves and a bad server shows early, then 16 MiB;
+    /// towards the end what is left is split among the connections.
+    private func rangeSize(_ file: FileTransfer) -> Int64 {
+        let left = file.file.size - file.received.count
+        let share = left / Int64(limits.connections) + 1
+        return min(file.receivedBytes < 16 << 20 ? 4 << 20 : 16 << 20, max(share, 2 << 20))
+    }
+
+    // MARK: Bytes
+
+    private var unflushed: Int64 { files.reduce(0) { $0 + $1.unflushed } }
+
+    /// Takes received bytes; whether the transfer should pause until more is on stable storage.
+    func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer) -> HTTPTransfer.Verdict {
+        if unflushed >= limits.unflushedBytes, files.contains(where: \.isFlushing) || startFlush() {
+            part.isPaused = true
+            return .pause
+        }
+        do throws(AIError) { try file.disk.write(bytes, at: part.next) } catch { return .abort(error) }
+        let count = Int64(bytes.count)
+        file.received.insert(part.next..<part.next + count)
+        part.next += count
+        file.unflushed += count
+        file.receivedBytes += count
+        file.failures = 0
+        showProgress()
+        advance(file)
+        return .go
+    }
+
+    /// Begins flushing the file with the most to flush; false where there is nothing that could be.
+    private func startFlush() -> Bool {
+        let dirty = files.filter { $0.phase == .fetching && $0.unflushed > 0 && !$0.isFlushing }
+        guard let file = dirty.max(by: { $0.unflushed < $1.unflushed }) else { return false }
+        flush(file)
+        return true
+    }
+
+    private func resumePaused() {
+        guard unflushed < limits.unflushedBytes else { return }
+        for file in files {
+            for part in file.parts where part.isPaused {
+                part.isPaused = false
+                // Not within a callback of libcurl: resuming delivers the held bytes at once.
+                engine.after(0) { part.transfer?.resume() }
+            }
+        }
+    }
+
+    func showProgress(now: Bool = false) {
+        let time = Clock.seconds
+        guard now || time - lastProgress >= 0.1 else { return }
+        lastProgress = time
+        let active = files.filter { $0.phase == .finishing || !$0.parts.isEmpty }.map {
+            PullProgress.Active(
+                path: $0.file.path, received: $0.received.count, size: $0.file.size, isVerifying: $0.phase == .finishing)
+        }
+        let done = files.filter { $0.phase == .ended }
+        report(.progress(PullProgress(
+            totalBytes: totalBytes,
+            completedBytes: presentBytes + files.reduce(0) { $0 + $1.received.count * Int64($1.paths.count) },
+            filesDone: presentFiles + done.reduce(0) { $0 + $1.paths.count },
+            filesTotal: presentFiles + files.reduce(0) { $0 + $1.paths.count }, active: active)))
+    }
+}

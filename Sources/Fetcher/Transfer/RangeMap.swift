@@ -1,0 +1,47 @@
+import HubCore
+
+/// What is safe in a partial, written beside it: `<etag>.hub.map.incomplete`. It never claims a byte that is not on
+/// stable storage, and it needs no catalog, so that a cache that was moved or mounted elsewhere goes on.
+///
+/// One JSON object: `version` 1, `digest` and `size` of the whole, `inode` of the partial it speaks of (text; a copy has
+/// another), `nonce` of this attempt, and `safe`, a list of `[start, end)`.
+struct RangeMap: Sendable, Hashable {
+    var digest: ContentDigest
+    var size: Int64
+    var inode: UInt64
+    var nonce: String
+    var safe: IntervalSet
+
+    static let version: Int64 = 1
+
+    var json: JSON {
+        .object([
+            "version": .int(Self.version), "digest": .string(digest.hex), "size": .int(size), "inode": .string(String(inode)),
+            "nonce": .string(nonce), "safe": .array(safe.ranges.map { .array([.int($0.lowerBound), .int($0.upperBound)]) }),
+        ])
+    }
+
+    /// Reads a map; nil where it is absent or anything in it is not as it should be.
+    static func read(_ path: String) throws(AIError) -> RangeMap? {
+        guard let bytes = try FileSystem.contents(path), let json = try? JSON.parse(bytes), json["version"]?.int == version,
+            let digest = json["digest"]?.string.flatMap(ContentDigest.init(etag:)), let size = json["size"]?.int, size >= 0,
+            let inode = json["inode"]?.string.flatMap({ UInt64($0) }), let nonce = json["nonce"]?.string,
+            let pairs = json["safe"]?.array
+        else { return nil }
+        var safe = IntervalSet()
+        for pair in pairs {
+            guard let bounds = pair.array, bounds.count == 2, let start = bounds[0].int, let end = bounds[1].int,
+                start >= 0, start < end, end <= size
+            else { return nil }
+            safe.insert(start..<end)
+        }
+        return RangeMap(digest: digest, size: size, inode: inode, nonce: nonce, safe: safe)
+    }
+
+    /// Writes the map so that a reader finds the old or the new one. The temporary name ends as partials do, so that one
+    /// that a crash leaves behind is counted and pruned like them.
+    func write(_ path: String) throws(AIError) {
+        let temporary = String(path.dropLast("incomplete".count)) + "\(FileSystem.randomHex(4)).incomplete"
+        try FileSystem.replace(path, with: Array(json.text().utf8), durable: true, temporary: temporary, syncsFolder: false)
+    }
+}

@@ -1,0 +1,99 @@
+package import Catalog
+package import HubCore
+
+/// The parts that belong together for one cache and one Hub: layout, catalog, client. What the command line and the
+/// library build on.
+package final class Workspace: Sendable {
+    package let environment: HubEnvironment
+    package let layout: CacheLayout
+    /// nil where the catalog cannot be used; ``catalogFault`` says why.
+    package let catalog: Catalog?
+    package let catalogFault: AIError?
+    package let configuration: HFConfiguration
+    package let isOffline: Bool
+    private let log: @Sendable (String) -> Void
+    private let notice: @Sendable (String) -> Void
+    private let lazyEngine = LazyEngine()
+
+    /// Opens the catalog; the network is not touched before ``client()`` is asked for. Blocks.
+    ///
+    /// - Throws: only for settings that are wrong. A catalog that cannot be used is told by ``catalogFault``, for the
+    ///   cache does not depend on it.
+    package init(
+        environment: HubEnvironment = .process, cacheDirectory: String? = nil, configuration: HFConfiguration,
+        isOffline: Bool, log: @escaping @Sendable (String) -> Void = { _ in },
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.environment = environment
+        self.configuration = configuration
+        self.isOffline = isOffline
+        self.log = log
+        self.notice = notice
+        layout = CacheLayout(environment.expand(cacheDirectory ?? environment.cacheDirectory))
+        do throws(AIError) {
+            catalog = try Catalog(path: Catalog.path(in: environment.stateDirectory))
+            catalogFault = nil
+        } catch {
+            catalog = nil
+            catalogFault = error
+        }
+    }
+
+    deinit { lazyEngine.stop() }
+
+    /// The Hub's API.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for settings that are wrong, ``ErrorCode/permissionDenied`` for a token file
+    ///   that cannot be read.
+    package func client() throws(AIError) -> HubClient {
+        try HubClient(
+            configuration, engine: lazyEngine.engine(environment), environment: environment, log: log, notice: notice)
+    }
+
+    /// What fetches models.
+    package func puller() throws(AIError) -> Puller {
+        Puller(layout: layout, client: try client(), catalog: catalog, isOffline: isOffline)
+    }
+
+    /// What the cache holds.
+    ///
+    /// - Parameter fresh: reads everything from the disk.
+    package func state(fresh: Bool = false) async throws -> CacheState {
+        let scanner = CacheScanner(layout, catalog: catalog)
+        return try await Offload.run { [notice] in
+            do throws(AIError) { return try scanner.scan(fresh: fresh) } catch {
+                guard error.code == .catalogUnusable else { throw error }
+                notice("the cache is read without the catalog: \(error.message)")
+                return try CacheScanner(scanner.layout, catalog: nil).scan(fresh: fresh)
+            }
+        }
+    }
+
+    /// The snapshot that a reference means, without any network: by commit, by ref, or, for a repository with one
+    /// revision and no ref, that one.
+    package func snapshot(of reference: ModelReference) throws(AIError) -> (folder: RepositoryFolder, commit: Commit)? {
+        let folder = layout.repository(reference.repository)
+        var commit = reference.revision.flatMap(Commit.init)
+        if commit == nil { commit = try folder.commit(ofRef: reference.revision ?? "main") }
+        let present = try FileSystem.entries(folder.snapshots) ?? []
+        if commit == nil {
+            let wanted = reference.revision
+            let matching = present.filter { name in
+                wanted.map { $0.utf8.count >= 7 && name.hasPrefix($0) } ?? true
+            }
+            commit = matching.count == 1 ? Commit(matching[0]) : nil
+        }
+        guard let commit, present.contains(commit.hash) else { return nil }
+        return (folder, commit)
+    }
+
+    /// Notes that a cached revision was used.
+    package func markUsed(_ folder: RepositoryFolder, _ commit: Commit) {
+        guard let catalog else { return }
+        do throws(AIError) {
+            try catalog.markUsed(cache: layout.root, folder: folder.name, commit: commit, at: Timestamp.now)
+        } catch {
+            notice("the use of \(folder.name) could not be noted: \(error.message)")
+        }
+    }
+}

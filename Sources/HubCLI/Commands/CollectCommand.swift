@@ -1,0 +1,43 @@
+import HubCore
+
+/// `hub gc`
+enum CollectCommand {
+    static let detached = Switch("detached", "revisions that no branch or tag names any more")
+    static let partials = Switch("partials", "unfinished downloads")
+    static let orphans = Switch("orphans", "files that no revision needs")
+    static let olderThan = Option.age(
+        "older-than", "revisions not used for this long",
+        detail: "Such as 30d, 2w, 1mo, 1y, 12h; 0d is everything.")
+    static let keep = Option.text("keep", "REF", kind: .model, repeats: true, "spare this model or revision")
+    static let maxSize = Option.size(
+        "max-size", "delete the least recently used until the cache is no larger than this",
+        detail: "Such as 50GB or 1.5TiB.")
+    static let free = Option.size(
+        "free", "delete the least recently used until this much of the disk is free", detail: "Such as 20GB.")
+
+    static let command = Command(
+        name: "gc", purpose: .changes, doc: "free disk space by rule, after showing what goes and why",
+        detail: """
+            --detached, --partials and --orphans choose kinds of things; what any of them names may go. --older-than \
+            and --keep are conditions on cached revisions; all of them must hold. --max-size and --free are targets, \
+            reached by deleting what was used longest ago first.
+
+            It shows the plan with a reason for each row, asks, and deletes. Where nobody can be asked and --yes is \
+            missing, it deletes nothing and ends with status 2.
+            """,
+        flags: [
+            detached.flag, partials.flag, orphans.flag, olderThan.flag, keep.flag, maxSize.flag, free.flag,
+            SharedFlags.dryRun.flag, SharedFlags.yes.flag,
+        ],
+        examples: [
+            .init("hub gc --detached --partials --orphans", "What nothing refers to any more."),
+            .init(
+                "hub gc --older-than 30d --keep gpt2 --dry-run", "What went unused for a month, but for one model."),
+            .init("hub gc --max-size 200GB --yes", "For a nightly job: keep the cache within bounds."),
+        ],
+        run: run)
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        throw AIError(.invalidInput, "not built yet")
+    }
+}

@@ -1,0 +1,93 @@
+import HubCore
+
+/// `hub help`
+enum HelpCommand {
+    static let man = Switch(
+        "man", "print the manual page hub(1)", detail: "In roff: hub help --man | man -l - reads it.")
+
+    static let command = Command(
+        name: "help", doc: "explain a command or a topic at length",
+        detail: """
+            hub help COMMAND is the long form of hub COMMAND --help. The topics are exit-codes, environment and \
+            references.
+            """,
+        operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
+        flags: [man.flag],
+        examples: [
+            .init("hub help pull", "Everything about one command."),
+            .init("hub help exit-codes", "What the exit statuses mean."),
+            .init("hub help --man > hub.1", "The manual page, for a packager."),
+        ],
+        run: run)
+
+    /// What can be explained. The table cannot be asked for its names while it is being made.
+    private static let names = [
+        "search", "info", "pull", "ls", "path", "rm", "gc", "try", "serve", "completions", "help", "version",
+        "exit-codes", "environment", "references",
+    ]
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        if arguments[man] {
+            let page = ManPage.text()
+            context.output.document(["name": "hub.1", "text": .string(page)])
+            return context.output.stream(page)
+        }
+        guard let name = arguments.operand else { return show(nil, isLong: true, context) }
+        if let command = CommandTable.all.first(where: { $0.name == name }) {
+            return show(command, isLong: true, context)
+        }
+        if let topic = HelpTopic.all.first(where: { $0.name == name }) {
+            return show(HelpText.topic(topic, width: width(context)), ["topic": .string(name)], context)
+        }
+        let near = NearestName.of(name, among: names)
+        throw AIError(
+            .invalidInput, "there is no help on \"\(name)\"",
+            advice: near.map { "did you mean hub help \($0)?" } ?? "hub --help lists the commands and topics")
+    }
+
+    /// The overview, or the page of a command.
+    static func show(_ command: Command?, isLong: Bool, _ context: Context) {
+        let width = width(context)
+        guard let command else {
+            let commands = JSON.array(CommandTable.all.map { .object($0.json) })
+            let flags = JSON.array(GlobalFlags.all.map { .object($0.json) })
+            return show(
+                HelpText.overview(CommandTable.all, width: width), ["commands": commands, "flags": flags], context)
+        }
+        show(
+            isLong ? HelpText.long(command, width: width) : HelpText.short(command, width: width), command.json,
+            context)
+    }
+
+    private static func show(_ lines: [String], _ object: JSONObject, _ context: Context) {
+        context.output.document(object)
+        context.output.stream(lines.joined(separator: "\n") + "\n")
+    }
+
+    /// Lines longer than 80 are hard to read, and where nothing is known 80 is what everyone has. Flags and their texts
+    /// have no room beside each other below 60.
+    private static func width(_ context: Context) -> Int { min(80, max(60, context.output.settings.width ?? 80)) }
+}
+
+extension Command {
+    /// The table's entry for programs that build on it (`hub help COMMAND --json`).
+    var json: JSONObject {
+        [
+            "name": .string(name), "usage": .string(usage), "doc": .string(doc), "detail": .string(detail),
+            "flags": .array(visibleFlags.map { .object($0.json) }),
+            "examples": .array(examples.map { .object(["line": .string($0.line), "doc": .string($0.doc)]) }),
+        ]
+    }
+}
+
+extension Flag {
+    var json: JSONObject {
+        var choices: JSON?
+        if case .choice(let names) = value { choices = .array(names.map(JSON.string)) }
+        return [
+            "name": .string(name), "short": short.map { .string(String($0)) },
+            "metavariable": metavariable.map(JSON.string), "choices": choices, "repeats": .bool(repeats),
+            "doc": .string(doc), "detail": detail.map(JSON.string),
+        ]
+    }
+}

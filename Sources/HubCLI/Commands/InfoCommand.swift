@@ -1,0 +1,27 @@
+import HubCore
+
+/// `hub info`
+enum InfoCommand {
+    static let files = Switch("files", "list the files")
+    static let refresh = Switch("refresh", "ask the Hub even if the catalog knows the answer")
+
+    static let command = Command(
+        name: "info", doc: "show what a model is, its files and what it would cost to fetch",
+        detail: """
+            Shows metadata, revision and total size, how much of it the cache holds, what is still to be fetched, and \
+            whether that fits on the disk.
+            """,
+        operands: [Operand("REF", .one, .model)],
+        flags: [files.flag, refresh.flag],
+        examples: [
+            .init("hub info openai/gpt-oss-20b", "The model at a glance."),
+            .init(
+                "hub info openai/gpt-oss-20b@main --files", "Every file with its size, and whether it is cached."),
+            .init("hub info gpt2 --json --refresh", "For a program, from the Hub itself."),
+        ],
+        run: run)
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        throw AIError(.invalidInput, "not built yet")
+    }
+}

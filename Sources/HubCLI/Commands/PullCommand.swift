@@ -1,0 +1,39 @@
+import HubCore
+
+/// `hub pull`
+enum PullCommand {
+    static let include = Option.text(
+        "include", "GLOB", repeats: true, "fetch only files that match",
+        detail: "The globs are the Hub's own: fnmatch on the whole path, case counts, * crosses slashes.")
+    static let exclude = Option.text("exclude", "GLOB", repeats: true, "leave out files that match")
+    static let revision = Option.text(
+        "revision", "REV", "a branch, tag or commit; the same as REF@REV", detail: "The default is main.")
+    static let estimate = Switch(
+        "estimate", "show what would be fetched and whether it fits; fetch nothing",
+        detail: "Nothing is written into the cache either.")
+    static let force = Switch("force", "fetch again what is cached")
+    static let connections = Option.whole("connections", in: 1...64, "how many connections at once")
+
+    static let command = Command(
+        name: "pull", purpose: .changes, doc: "fetch models into the cache, resuming what was begun",
+        detail: """
+            Fetches the whole repository, or the files that the globs choose, into the cache that all Hugging Face tools \
+            share. What is there already is not fetched again; what was interrupted goes on where it stopped. Every \
+            file is checked by its digest before it counts.
+
+            On stdout: where each model is. Free space is checked before the first byte.
+            """,
+        operands: [Operand("REF", .some, .model)],
+        flags: [include.flag, exclude.flag, revision.flag, estimate.flag, force.flag, connections.flag],
+        examples: [
+            .init("hub pull openai/gpt-oss-20b", "The whole repository."),
+            .init("hub pull org/model --include '*.safetensors' --include '*.json'", "Only these files."),
+            .init("hub pull org/model@v1.0 --estimate", "What it would cost; nothing is fetched."),
+            .init("cd \"$(hub pull -q org/model)\"", "For scripts: the folder alone."),
+        ],
+        run: run)
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        throw AIError(.invalidInput, "not built yet")
+    }
+}

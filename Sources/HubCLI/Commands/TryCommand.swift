@@ -1,0 +1,51 @@
+import HubCore
+
+/// `hub try`
+enum TryCommand {
+    static let maxTokens = Option.whole("max-tokens", in: 1...1_000_000, "how many tokens to generate at most")
+    static let temperature = Option.real(
+        "temperature", "T", in: 0...100, "how freely to choose; 0 takes the likeliest token")
+    static let topK = Option.whole("top-k", in: 0...1_000_000, "choose among this many tokens; 0 for all")
+    static let topP = Option.real(
+        "top-p", "P", in: 0...1, "choose among the likeliest that sum to this probability")
+    static let minP = Option.real("min-p", "P", in: 0...1, "drop tokens below this share of the likeliest one's")
+    static let repeatPenalty = Option.real("repeat-penalty", "X", in: 0.01...100, "discourage repetition; 1 is off")
+    static let seed = Option.seed("seed", "make the choices repeatable")
+    static let greedy = Switch("greedy", "always take the likeliest token")
+    static let stop = Option.text("stop", "TEXT", repeats: true, "end before this text")
+    static let raw = Switch("raw", "take the prompt as it is, without the chat template")
+    static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
+    static let tokenize = Option.text(
+        "tokenize", "TEXT", repeats: true, allowsEmpty: true, "show the tokens of a text; needs no weights")
+    static let inspect = Switch("inspect", "show what the headers say; computes nothing")
+    static let threads = Option.whole("threads", in: 1...1024, "how many threads compute")
+    static let contextLength = Option.whole("context", in: 1...10_000_000, "how many tokens the context holds")
+
+    static let command = Command(
+        name: "try", doc: "run a model on this machine and tell whether it works",
+        detail: """
+            Without a PROMPT: the smoke test and its verdict. With one: that, and the text as it comes. The chat \
+            template is used where the model has one, unless --raw is given.
+
+            A model that is not here is fetched first, after its estimate and a yes (--yes in scripts). A folder on \
+            this machine is used as it is.
+            """,
+        operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
+        flags: [
+            maxTokens.flag, temperature.flag, topK.flag, topP.flag, minP.flag, repeatPenalty.flag, seed.flag,
+            greedy.flag, stop.flag, raw.flag, logits.flag, tokenize.flag, inspect.flag, threads.flag,
+            contextLength.flag, SharedFlags.yes.flag,
+        ],
+        exclusive: [["greedy", "temperature"]],
+        examples: [
+            .init("hub try org/model", "Does it work here?"),
+            .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
+            .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer cuts a text."),
+            .init("hub try org/model --inspect --json", "What it is and what memory it needs, for a program."),
+        ],
+        run: run)
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        throw AIError(.invalidInput, "not built yet")
+    }
+}

@@ -1,0 +1,28 @@
+import HubCore
+
+/// `hub version`
+enum VersionCommand {
+    static let command = Command(
+        name: "version", doc: "print the version; with -v also of what it is made of",
+        detail: "With -v the lines after the first name the Swift compiler and the system's libraries in use.",
+        examples: [
+            .init("hub version", "The version."),
+            .init("hub version -v", "For a bug report."),
+        ],
+        run: run)
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        context.output.render(
+            json: [
+                "name": "hub", "version": .string(Version.number), "swift": .string(Version.swift),
+                "libraries": .object(JSONObject(Version.libraries.map { ($0.name, .string($0.version)) })),
+            ],
+            quiet: [Version.number]
+        ) {
+            context.output.line("hub \(Version.number)")
+            guard context.isVerbose else { return }
+            context.output.line("swift \(Version.swift)")
+            for library in Version.libraries { context.output.line("\(library.name) \(library.version)") }
+        }
+    }
+}

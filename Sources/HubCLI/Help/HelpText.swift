@@ -1,0 +1,82 @@
+/// The screens of help, made from the table.
+enum HelpText {
+    /// What this is, in a line.
+    static let purpose = "find, fetch, keep, clean and try Hugging Face models"
+
+    /// `hub --help`: one screen of 80 columns and 24 rows.
+    static func overview(_ commands: [Command], width: Int) -> [String] {
+        let rows = commands.map { ($0.name, $0.doc) }
+        let usages = GlobalFlags.all.map(\.usage)
+        return ["hub \(Version.number): \(purpose)", "", "Usage: hub COMMAND [FLAGS] ...", ""]
+            + TextWrap.definitions(rows, width: width)
+            + [""]
+            + flow("Every command takes:", usages, width: width)
+            + [""]
+            + TextWrap.lines(
+                "hub help COMMAND explains a command; topics: \(HelpTopic.all.map(\.name).joined(separator: ", "))",
+                width: width)
+    }
+
+    /// `hub CMD --help`: usage and flags, a line each where they fit.
+    static func short(_ command: Command, width: Int) -> [String] {
+        var lines = head(command, width: width)
+        if !command.visibleFlags.isEmpty {
+            lines += ["", "Flags:"]
+            lines += TextWrap.definitions(command.visibleFlags.map { ($0.usage, $0.doc) }, width: width)
+        }
+        return lines + [""]
+            + flow("Every command takes:", GlobalFlags.all.map(\.usage), width: width)
+            + ["", "hub help \(command.name) says more and gives examples"]
+    }
+
+    /// `hub help CMD`: everything.
+    static func long(_ command: Command, width: Int) -> [String] {
+        var lines = head(command, width: width) + [""] + TextWrap.lines(command.detail, width: width)
+        func section(_ title: String, _ flags: [Flag]) {
+            guard !flags.isEmpty else { return }
+            lines += ["", title]
+            for flag in flags {
+                lines.append("  \(flag.usage)")
+                lines += TextWrap.lines(sentence(flag), width: width, indent: 6)
+            }
+        }
+        section("Flags:", command.visibleFlags)
+        section("Flags of every command:", GlobalFlags.all)
+        lines += ["", "Examples:"]
+        for example in command.examples {
+            lines.append("  \(example.line)")
+            lines += TextWrap.lines(example.doc, width: width, indent: 6)
+        }
+        return lines
+    }
+
+    /// `hub help exit-codes` and its like.
+    static func topic(_ topic: HelpTopic, width: Int) -> [String] {
+        TextWrap.lines(topic.detail, width: width) + [""] + TextWrap.definitions(topic.entries, width: width)
+    }
+
+    private static func head(_ command: Command, width: Int) -> [String] {
+        TextWrap.lines("hub \(command.name): \(command.doc)", width: width) + ["", "Usage: \(command.usage)"]
+    }
+
+    /// The doc as a sentence, and the further ones.
+    static func sentence(_ flag: Flag) -> String {
+        let first = flag.doc.prefix(1).uppercased() + flag.doc.dropFirst() + "."
+        return flag.detail.map { "\(first) \($0)" } ?? first
+    }
+
+    /// Items beside each other, two spaces between them, lines after the first indented.
+    private static func flow(_ title: String, _ items: [String], width: Int) -> [String] {
+        var lines = [title]
+        for item in items {
+            let isFirst = lines[lines.count - 1] == title && lines.count == 1
+            let gap = isFirst ? " " : "  "
+            if DisplayWidth.of(lines[lines.count - 1] + gap + item) <= width {
+                lines[lines.count - 1] += gap + item
+            } else {
+                lines.append("  " + item)
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,45 @@
+/// Text set in lines.
+enum TextWrap {
+    /// The paragraphs of a text (separated by empty lines) in lines of at most `width` cells; a line that starts with a
+    /// space stays as it is.
+    static func lines(_ text: String, width: Int, indent: Int = 0) -> [String] {
+        let margin = String(repeating: " ", count: indent)
+        return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
+            if line.isEmpty { return [""] }
+            if line.hasPrefix(" ") { return [margin + line] }
+            return fill(line, width: width - indent).map { margin + $0 }
+        }
+    }
+
+    private static func fill(_ text: Substring, width: Int) -> [String] {
+        var lines: [String] = []
+        var current = ""
+        for word in text.split(separator: " ") {
+            if current.isEmpty {
+                current = String(word)
+            } else if DisplayWidth.of(current) + 1 + DisplayWidth.of(String(word)) <= width {
+                current += " " + word
+            } else {
+                lines.append(current)
+                current = String(word)
+            }
+        }
+        return current.isEmpty ? lines : lines + [current]
+    }
+
+    /// Terms on the left, their texts on the right; a term that is too long has its text on the next line.
+    static func definitions(_ entries: [(term: String, text: String)], width: Int, indent: Int = 2, most: Int = 28)
+        -> [String]
+    {
+        let fitting = entries.map { DisplayWidth.of($0.term) }.filter { $0 <= most }
+        let column = indent + (fitting.max() ?? most) + 2
+        return entries.flatMap { entry -> [String] in
+            let term = String(repeating: " ", count: indent) + entry.term
+            let texts = lines(entry.text, width: width, indent: column)
+            let used = DisplayWidth.of(term)
+            guard used + 2 <= column, let first = texts.first else { return [term] + texts }
+            return [term + String(repeating: " ", count: column - used) + first.dropFirst(column)]
+                + texts.dropFirst()
+        }
+    }
+}

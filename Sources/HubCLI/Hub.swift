@@ -1,0 +1,27 @@
+import HubCore
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The process.
+@main
+enum Hub {
+    /// Not an async main: that parks the main thread in libdispatch, which waits there with no signal blocked, so that
+    /// SIGINT would end the process. The price is that nothing can run on the main actor, and nothing does.
+    static func main() {
+        let interruption = Interruption()
+        Signals.watch(interruption) {
+            // The bar is left as it stands; the cursor rests behind it.
+            _ = Sink.standardError.write(Array("\n".utf8))
+            _exit(ErrorCode.cancelled.facts.exitStatus)
+        }
+        Task.detached {
+            exit(await Program.run(Array(CommandLine.arguments.dropFirst()), interruption: interruption))
+        }
+        while true { pause() }
+    }
+}

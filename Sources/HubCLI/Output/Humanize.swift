@@ -1,0 +1,66 @@
+import HubCore
+
+/// Numbers and times as people read them. Sizes are ``ByteCount``'s own matter.
+enum Humanize {
+    /// `7`, `1.2k`, `34k`, `1.2M`, `3.4B`.
+    static func count(_ number: Int64) -> String {
+        guard number.magnitude >= 1000 else { return String(number) }
+        var value = Double(number)
+        var unit = ""
+        for next in ["k", "M", "B", "T"] {
+            value /= 1000
+            unit = next
+            // 999,950 is 1.0M, not 1000k.
+            if value.magnitude < 999.5 { break }
+        }
+        if value.magnitude >= 99.95 { return "\(Int(value.rounded()))\(unit)" }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(abs(tenths % 10))\(unit)"
+    }
+
+    /// `1 file`, `12 files`.
+    static func plural(_ number: Int, _ noun: String, _ nouns: String? = nil) -> String {
+        "\(number) \(number == 1 ? noun : nouns ?? noun + "s")"
+    }
+
+    /// `0.4 s`, `35 s`, `1 min 20 s`, `2 h 5 min`, `3 d 4 h`.
+    static func duration(_ seconds: Double) -> String {
+        guard seconds.isFinite, seconds < 1e10 else { return "very long" }
+        if seconds < 9.95 {
+            let tenths = Int((max(seconds, 0) * 10).rounded())
+            return "\(tenths / 10).\(tenths % 10) s"
+        }
+        let whole = Int(seconds.rounded())
+        func two(_ large: Int, _ largeUnit: String, _ small: Int, _ smallUnit: String) -> String {
+            small == 0 ? "\(large) \(largeUnit)" : "\(large) \(largeUnit) \(small) \(smallUnit)"
+        }
+        switch whole {
+        case ..<60: return "\(whole) s"
+        case ..<3600: return two(whole / 60, "min", whole % 60, "s")
+        case ..<86_400: return two(whole / 3600, "h", whole % 3600 / 60, "min")
+        default: return two(whole / 86_400, "d", whole % 86_400 / 3600, "h")
+        }
+    }
+
+    /// `3 days ago`, in the steps of the Hub's own client. Both times are seconds since 1970.
+    static func age(of time: Double, now: Double) -> String {
+        let delta = now - time
+        if delta < -60 { return "in the future" }
+        if delta < 20 { return "a few seconds ago" }
+        let steps: [(name: String, seconds: Double, most: Double)] = [
+            ("second", 1, 60), ("minute", 60, 60), ("hour", 3600, 24), ("day", 86_400, 6), ("week", 604_800, 6),
+            ("month", 2_592_000, 11), ("year", 31_536_000, .infinity),
+        ]
+        for step in steps {
+            // Python's round() takes halves to the even neighbour.
+            let value = (delta / step.seconds).rounded(.toNearestOrEven)
+            if value <= step.most { return "\(plural(Int(value), step.name)) ago" }
+        }
+        return "long ago"
+    }
+
+    /// `118 MB/s`.
+    static func rate(_ bytesPerSecond: Double) -> String {
+        "\(ByteCount(Int64(min(max(bytesPerSecond, 0), 9e18).rounded(.down))))/s"
+    }
+}

@@ -1,0 +1,62 @@
+/// A text with styles. Escape sequences are made only where it is written, so that no string from elsewhere can hold
+/// one, and none is measured.
+struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
+    /// What a part of the text is, rather than how it looks.
+    enum Style: Sendable, Hashable {
+        case plain, strong, faint, good, caution, bad, name
+
+        /// The parameters of the SGR sequence (ECMA-48, 8.3.117); the 16 colours follow the user's own palette.
+        fileprivate var parameters: String? {
+            switch self {
+            case .plain: nil
+            case .strong: "1"
+            case .faint: "2"
+            case .good: "32"
+            case .caution: "33"
+            case .bad: "31"
+            case .name: "36"
+            }
+        }
+    }
+
+    /// A stretch of one style.
+    struct Run: Sendable, Hashable {
+        var text: String
+        var style: Style
+    }
+
+    private(set) var runs: [Run]
+
+    /// A text of one style.
+    init(_ text: String, _ style: Style = .plain) { runs = [Run(text: text, style: style)] }
+    init(stringLiteral value: String) { self.init(value) }
+
+    static func + (left: Styled, right: Styled) -> Styled {
+        var sum = left
+        sum.runs += right.runs
+        return sum
+    }
+
+    /// The text alone, made safe for one line.
+    var plain: String { runs.map { SafeText.line($0.text) }.joined() }
+
+    /// The safe text, with escape sequences if there is colour.
+    func written(color: Bool) -> String {
+        guard color else { return plain }
+        return runs.map { run in
+            let text = SafeText.line(run.text)
+            guard let parameters = run.style.parameters, !text.isEmpty else { return text }
+            return "\u{1B}[\(parameters)m\(text)\u{1B}[0m"
+        }.joined()
+    }
+
+    /// The cells it takes.
+    var width: Int { DisplayWidth.of(plain) }
+
+    /// Cut to a width; a cut text of several styles takes the first one's.
+    func fitted(_ width: Int, _ truncation: Truncation, ellipsis: String) -> Styled {
+        if self.width <= width { return self }
+        return Styled(
+            DisplayWidth.fit(plain, width, truncation, ellipsis: ellipsis), runs.first?.style ?? .plain)
+    }
+}

@@ -1,0 +1,91 @@
+/// Rows under headers, fitted to the terminal: no line is ever wrapped.
+///
+/// Where the rows are too wide, columns that may shrink do so, the widest first; where that is not enough, columns that
+/// may go do so from the right. Into a pipe everything is written at full length.
+struct Table: Sendable {
+    /// A column of the table.
+    struct Column: Sendable {
+        enum Alignment: Sendable { case left, right }
+
+        var header: String
+        var alignment: Alignment
+        /// The width down to which it may be cut; nil where it is never cut.
+        var least: Int?
+        var truncation: Truncation
+        /// Whether it may be left out of a narrow terminal.
+        var isOptional: Bool
+
+        init(
+            _ header: String, _ alignment: Alignment = .left, least: Int? = nil, cut truncation: Truncation = .end,
+            optional isOptional: Bool = false
+        ) {
+            self.header = header
+            self.alignment = alignment
+            self.least = least
+            self.truncation = truncation
+            self.isOptional = isOptional
+        }
+    }
+
+    private let columns: [Column]
+    private var rows: [[Styled]] = []
+    private static let gap = 2
+
+    init(_ columns: [Column]) { self.columns = columns }
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// Adds a row of as many cells as there are columns.
+    mutating func add(_ cells: [Styled]) {
+        precondition(
+            cells.count == columns.count, "a row has \(cells.count) cells, the table \(columns.count) columns")
+        rows.append(cells)
+    }
+
+    /// The lines, the header first; `width` is that of the terminal, nil for none.
+    func lines(width: Int?, ellipsis: String = "…") -> [Styled] {
+        guard !rows.isEmpty else { return [] }
+        let all = [columns.map { Styled($0.header, .faint) }] + rows
+        var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
+        var shown = Array(columns.indices)
+        if let width { fit(&widths, &shown, into: width) }
+        return all.map { cells in
+            line(cells, shown, widths).fitted(width ?? .max, .end, ellipsis: ellipsis)
+        }
+
+        func line(_ cells: [Styled], _ shown: [Int], _ widths: [Int]) -> Styled {
+            var line = Styled("")
+            // Nothing is padded behind the last cell that says something.
+            let last = shown.lastIndex { cells[$0].width > 0 } ?? 0
+            let shown = shown.prefix(last + 1)
+            for index in shown {
+                let cell = cells[index].fitted(widths[index], columns[index].truncation, ellipsis: ellipsis)
+                let padding = Styled(String(repeating: " ", count: widths[index] - cell.width))
+                let isLast = index == shown.last
+                switch columns[index].alignment {
+                case .left: line = line + cell + (isLast ? "" : padding)
+                case .right: line = line + padding + cell
+                }
+                if !isLast { line = line + Styled(String(repeating: " ", count: Table.gap)) }
+            }
+            return line
+        }
+    }
+
+    private func fit(_ widths: inout [Int], _ shown: inout [Int], into width: Int) {
+        let natural = widths
+        while true {
+            func total() -> Int { shown.reduce(Table.gap * (shown.count - 1)) { $0 + widths[$1] } }
+            while total() > width {
+                // The widest that can still shrink loses a cell, so that wide columns come to share the room evenly.
+                let shrinkable = shown.filter { widths[$0] > (columns[$0].least ?? .max) }
+                guard let widest = shrinkable.max(by: { widths[$0] < widths[$1] }) else { break }
+                widths[widest] -= 1
+            }
+            if total() <= width { return }
+            guard let last = shown.last(where: { columns[$0].isOptional }) else { return }
+            shown.removeAll { $0 == last }
+            widths = natural
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import HubCore
+
+/// What the command line means here: on this terminal, in this environment.
+struct Context: Sendable {
+    let environment: HubEnvironment
+    let output: Output
+    let interruption: Interruption
+    /// Whether a question can be asked: a person sits at stdin and stderr.
+    let isInteractive: Bool
+    /// `--cache-dir`, if given; the variables are the cache's own matter.
+    let cacheDir: String?
+    /// `--endpoint`, if given; the variable is the client's own matter.
+    let endpoint: String?
+    /// Whether the network may not be used, by flag or variable.
+    let isOffline: Bool
+    let progressMode: ProgressRenderer.Mode
+    let isUnicode: Bool
+
+    /// How texts are shown.
+    var mode: Output.Mode { output.mode }
+    /// Whether `--verbose` was given.
+    var isVerbose: Bool { output.settings.isVerbose }
+
+    /// A renderer for one piece of work; to be finished by the caller.
+    func progress() -> ProgressRenderer { ProgressRenderer(progressMode, output: output, isUnicode: isUnicode) }
+
+    /// The time, in seconds since 1970.
+    var now: Double { Timestamp.now }
+}
+
+extension Context {
+    /// What is known of the three standard descriptors.
+    struct Streams: Sendable {
+        var inputIsTerminal = false
+        var outputIsTerminal = false
+        var errorIsTerminal = false
+        /// Columns of the terminal that stdout is.
+        var width: Int?
+
+        /// Those of this process.
+        static var process: Streams {
+            let output = Terminal.isTerminal(1)
+            return Streams(
+                inputIsTerminal: Terminal.isTerminal(0), outputIsTerminal: output,
+                errorIsTerminal: Terminal.isTerminal(2), width: output ? Terminal.size(1)?.columns ?? 80 : nil)
+        }
+    }
+
+    /// Decides what the flags leave open.
+    init(
+        _ arguments: ParsedArguments, environment: HubEnvironment, streams: Streams, interruption: Interruption,
+        output sink: Sink = .standardOutput, error errorSink: Sink = .standardError
+    ) {
+        let isJSON = arguments[GlobalFlags.json]
+        let isQuiet = arguments[GlobalFlags.quiet]
+        let progress = Context.progressMode(arguments, environment, streams)
+        let isUnicode = environment.isUnicode
+        func colors(_ isTerminal: Bool) -> Bool {
+            switch arguments[GlobalFlags.color] ?? .auto {
+            case .always: true
+            case .never: false
+            case .auto: isTerminal && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
+            }
+        }
+        output = Output(
+            Output.Settings(
+                mode: isJSON ? .json : isQuiet ? .quiet : .human, isVerbose: arguments[GlobalFlags.verbose],
+                writesEvents: progress == .json, outputIsTerminal: streams.outputIsTerminal,
+                errorIsTerminal: streams.errorIsTerminal, width: streams.width,
+                colorsOutput: colors(streams.outputIsTerminal), colorsError: colors(streams.errorIsTerminal),
+                ellipsis: isUnicode ? "…" : "~"),
+            output: sink, error: errorSink)
+        self.environment = environment
+        self.interruption = interruption
+        self.isUnicode = isUnicode
+        isInteractive = streams.inputIsTerminal && streams.errorIsTerminal
+        cacheDir = arguments[GlobalFlags.cacheDir]
+        endpoint = arguments[GlobalFlags.endpoint]
+        // The older variable counts only where the newer one says nothing, as in the Python client.
+        isOffline =
+            arguments[GlobalFlags.offline]
+            || environment.flag("HF_HUB_OFFLINE") ?? environment.flag("TRANSFORMERS_OFFLINE") ?? false
+        progressMode = progress
+    }
+
+    private static func progressMode(
+        _ arguments: ParsedArguments, _ environment: HubEnvironment, _ streams: Streams
+    ) -> ProgressRenderer.Mode {
+        switch arguments[GlobalFlags.progress] ?? .auto {
+        case .bar: return .bar
+        case .plain: return .plain
+        case .json: return .json
+        case .none: return .none
+        case .auto:
+            if arguments[GlobalFlags.quiet] || environment.flag("HF_HUB_DISABLE_PROGRESS_BARS") == true {
+                return .none
+            }
+            // A dumb terminal cannot move its cursor.
+            return streams.errorIsTerminal && environment["TERM"] != "dumb" ? .bar : .plain
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import HubCore
+
+/// An error that people have already read; only its exit status and its place in the document are still due.
+struct ReportedError: Error {
+    let error: AIError
+}
+
+/// Thrown at the end of a command that did its work and whose answer is no: exit status 1, nothing more is said.
+struct AnswerIsNo: Error {}
+
+/// The errors of a command that was asked for several things: all is done that can be, the first failure decides the
+/// exit status.
+struct Failures {
+    private(set) var first: AIError?
+
+    /// Runs one of the things; a failure is reported at once and kept. Cancellation is thrown on, for it ends them all.
+    mutating func attempt(
+        _ output: Output, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Void
+    )
+        async throws
+    {
+        do { try await body() } catch {
+            let error = AIError.wrapping(error)
+            guard error.code != .cancelled else { throw error }
+            output.failure(error)
+            first = first ?? error
+        }
+    }
+
+    /// Throws if something failed: the command's last line.
+    func finish() throws {
+        if let first { throw ReportedError(error: first) }
+    }
+}

@@ -1,0 +1,82 @@
+import HubCore
+
+/// From the words of the command line to the exit status.
+enum Program {
+    /// Everything but the process itself, so that tests can run it in their own.
+    static func run(
+        _ words: [String], environment: HubEnvironment = .process, streams: Context.Streams = .process,
+        interruption: Interruption = Interruption(), commands: [Command] = CommandTable.all,
+        output: Sink = .standardOutput, error: Sink = .standardError
+    ) async -> Int32 {
+        let parsed = ArgumentParser.parse(words, commands: commands)
+        let context = Context(
+            parsed.arguments, environment: environment, streams: streams, interruption: interruption,
+            output: output,
+            error: error)
+        var failure: AIError?
+        var answer: Int32 = 0
+        do {
+            let invocation = try invocation(parsed, commands)
+            try await run(invocation, parsed.arguments, context)
+        } catch is AnswerIsNo {
+            answer = 1
+        } catch {
+            failure = report(error, context)
+        }
+        context.output.finish(error: failure)
+        return status(failure, context) ?? answer
+    }
+
+    private typealias Invocation = (
+        purpose: Command.Purpose, run: @Sendable (Context, ParsedArguments) async throws -> Void
+    )
+
+    /// What is to be run: the command, or the help or version asked for instead of it.
+    private static func invocation(_ parsed: ArgumentParser.Outcome, _ commands: [Command]) throws -> Invocation {
+        if parsed.arguments[GlobalFlags.help] {
+            return (.answers, { context, _ in HelpCommand.show(parsed.command, isLong: false, context) })
+        }
+        if parsed.arguments[GlobalFlags.version] { return (.answers, VersionCommand.run) }
+        if let fault = parsed.fault { throw fault }
+        if let command = parsed.command { return (command.purpose, command.run) }
+        // Someone who types "hub" wants to know what there is; a program must learn that its command is missing.
+        if parsed.arguments[GlobalFlags.json] {
+            throw AIError(.invalidInput, "no command was given", advice: "hub --help lists the commands")
+        }
+        return (.answers, { context, _ in HelpCommand.show(nil, isLong: false, context) })
+    }
+
+    private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws
+    {
+        let work = Task { try await invocation.run(context, arguments) }
+        let key = context.interruption.onRequest { work.cancel() }
+        defer { context.interruption.remove(key) }
+        context.output.onFailure { _ in
+            if invocation.purpose == .answers { work.cancel() }
+        }
+        try await work.value
+    }
+
+    /// Tells people what went wrong, unless they know; the error, for the document and the exit status.
+    private static func report(_ thrown: any Error, _ context: Context) -> AIError? {
+        if let reported = thrown as? ReportedError { return reported.error }
+        var error = AIError.wrapping(thrown)
+        if error.code == .cancelled {
+            // Cancelled for want of a reader: ``status(_:_:)`` decides.
+            if !context.interruption.isRequested, context.output.writeFailure != 0 { return nil }
+            error.specificAdvice = context.interruption.kept ?? error.specificAdvice
+        }
+        context.output.failure(error)
+        return error
+    }
+
+    /// The exit status of the error, or of stdout where that failed by more than a reader who went away; nil for none.
+    private static func status(_ failure: AIError?, _ context: Context) -> Int32? {
+        if let failure { return failure.exitStatus }
+        let number = context.output.writeFailure
+        guard number != 0, !Sink.isBrokenPipe(number) else { return nil }
+        let error = AIError.system("cannot write to", path: "standard output", errno: number)
+        context.output.failure(error)
+        return error.exitStatus
+    }
+}

@@ -1,0 +1,54 @@
+import HubCore
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// SIGINT and SIGTERM, received by a thread of their own.
+///
+/// The signals are blocked everywhere and waited for with sigwait(3): what happens then is ordinary code on an
+/// ordinary thread, free to take locks and write, as nothing in a signal handler is.
+enum Signals {
+    /// Must be called on the main thread before there are others, for they inherit what is blocked.
+    ///
+    /// - Parameters:
+    ///   - interruption: asked to stop at the first signal.
+    ///   - leave: called at the second one; it should not return.
+    static func watch(_ interruption: Interruption, leave: @escaping @Sendable () -> Never) {
+        // A reader that goes away is seen where we write.
+        signal(SIGPIPE, SIG_IGN)
+        var set = sigset_t()
+        sigemptyset(&set)
+        var isEmpty = true
+        for number in [SIGINT, SIGTERM] where !isIgnored(number) {
+            sigaddset(&set, number)
+            isEmpty = false
+        }
+        guard !isEmpty else { return }
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        let watched = set
+        BackgroundThread.start {
+            var set = watched
+            var number: Int32 = 0
+            while sigwait(&set, &number) == 0 {
+                if interruption.isRequested { leave() }
+                interruption.request()
+            }
+        }
+    }
+
+    /// Whether whoever started us had the signal ignored (nohup, a script's background job): then it stays so. Blocked,
+    /// an ignored signal would be delivered to sigwait all the same.
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        #if os(Linux)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+        #else
+        return unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self) == 1
+        #endif
+    }
+}

@@ -1,0 +1,21 @@
+import CPlatform
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What the system knows about a descriptor as a terminal.
+enum Terminal {
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// Columns and rows; nil where the descriptor is no terminal or does not know (a serial line says 0).
+    @Sendable static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
+        var columns: UInt16 = 0
+        var rows: UInt16 = 0
+        guard hub_terminal_size(descriptor, &columns, &rows) == 0, columns > 0, rows > 0 else { return nil }
+        return (Int(columns), Int(rows))
+    }
+}

@@ -1,0 +1,86 @@
+import HubCore
+
+/// One command of the table: what help, the man page, completions and the parser know of it, and what it does.
+struct Command: Sendable {
+    /// What happens to the work when the reader of stdout goes away (`hub ls | head -1`).
+    enum Purpose: Sendable {
+        /// The output is the purpose: without a reader the work ends, quietly and with status 0.
+        case answers
+        /// Something on this machine is to change: the work is finished and its own status counts.
+        case changes
+    }
+
+    /// A line to type and what it does.
+    struct Example: Sendable {
+        var line: String
+        var doc: String
+        init(_ line: String, _ doc: String) {
+            self.line = line
+            self.doc = doc
+        }
+    }
+
+    var name: String
+    var purpose = Purpose.answers
+    /// One line, starting with a verb, lower case, without a full stop.
+    var doc: String
+    /// Paragraphs for the long form, separated by empty lines.
+    var detail: String
+    var operands: [Operand] = []
+    var flags: [Flag] = []
+    /// Sets of flag names of which at most one may be given.
+    var exclusive: [[String]] = []
+    var examples: [Example]
+    /// What the command does. Throwing decides the exit status; see ``Program``.
+    var run: @Sendable (Context, ParsedArguments) async throws -> Void
+
+    /// `hub search [FLAGS] [QUERY]`.
+    var usage: String {
+        (["hub", name] + (flags.isEmpty ? [] : ["[FLAGS]"]) + operands.map(\.usage)).joined(separator: " ")
+    }
+
+    /// The flags that help and completions show.
+    var visibleFlags: [Flag] { flags.filter { !$0.isHidden } }
+
+    /// The flag of this name among its own and those that every command takes.
+    func flag(named name: String) -> Flag? { (flags + GlobalFlags.all).first { $0.name == name } }
+    /// The flag of this letter.
+    func flag(short: Character) -> Flag? { (flags + GlobalFlags.all).first { $0.short == short } }
+}
+
+/// A word that is no flag.
+struct Operand: Sendable {
+    /// How many words it takes.
+    enum Count: Sendable { case one, optional, some, any }
+
+    /// What completes it.
+    enum Kind: Sendable, Hashable {
+        case text
+        /// A model that the cache holds.
+        case model
+        /// A model that the cache holds, or a folder.
+        case modelOrFolder
+        case folder
+        case choice([String])
+    }
+
+    var name: String
+    var count: Count
+    var kind: Kind
+
+    init(_ name: String, _ count: Count, _ kind: Kind) {
+        self.name = name
+        self.count = count
+        self.kind = kind
+    }
+
+    /// `REF`, `[QUERY]`, `REF...`, `[REF]...`.
+    var usage: String {
+        switch count {
+        case .one: name
+        case .optional: "[\(name)]"
+        case .some: "\(name)..."
+        case .any: "[\(name)]..."
+        }
+    }
+}

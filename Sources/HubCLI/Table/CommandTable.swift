@@ -1,0 +1,9 @@
+/// Every command there is, in the order of help. What is not in this list does not exist: no help, no completion.
+enum CommandTable {
+    static let all: [Command] = [
+        SearchCommand.command, InfoCommand.command, PullCommand.command,
+        ListCommand.command, PathCommand.command, RemoveCommand.command, CollectCommand.command,
+        TryCommand.command, ServeCommand.command,
+        CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
+    ]
+}

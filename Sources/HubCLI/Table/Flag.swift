@@ -1,0 +1,75 @@
+import HubCore
+
+/// One flag as people read about it: a row of the table behind parsing, help, the man page and completions.
+///
+/// Commands do not hold rows but a ``Switch`` or an ``Option``, which add the type of the value.
+struct Flag: Sendable {
+    /// What completes the value, and what kind of thing the man page says it is.
+    enum Value: Sendable, Hashable {
+        case text
+        case number
+        case size
+        case age
+        case address
+        case file
+        case folder
+        /// A model that the cache holds; any other reference is accepted too.
+        case model
+        case choice([String])
+    }
+
+    /// Without the two dashes.
+    var name: String
+    /// The letter after one dash.
+    var short: Character?
+    /// How the value is called in usage lines; nil where the flag takes none.
+    var metavariable: String?
+    /// What the value is; nil where the flag takes none.
+    var value: Value?
+    /// Whether it may be given more than once.
+    var repeats = false
+    /// One line, lower case, without a full stop.
+    var doc: String
+    /// Further sentences for the long form.
+    var detail: String?
+    /// Parses and works, but no help mentions it.
+    var isHidden = false
+    /// Reads a value that was typed; the message of an error need not name the flag.
+    var read: @Sendable (String) throws(AIError) -> any Sendable = { text in text }
+
+    var takesValue: Bool { value != nil }
+
+    /// `--sort` or `-q, --quiet`.
+    var spelling: String { short.map { "-\($0), --\(name)" } ?? "--\(name)" }
+
+    /// The spelling and the value: `--sort used|size`, `--tag TAG...`.
+    var usage: String {
+        guard let metavariable else { return spelling }
+        return "\(spelling) \(metavariable)\(repeats ? "..." : "")"
+    }
+}
+
+/// A flag that is there or not.
+struct Switch: Sendable {
+    let flag: Flag
+
+    init(_ name: String, short: Character? = nil, _ doc: String, detail: String? = nil) {
+        flag = Flag(name: name, short: short, doc: doc, detail: detail)
+    }
+}
+
+/// A flag with a value of a type; see the makers in `OptionKinds.swift`.
+struct Option<Value: Sendable>: Sendable {
+    let flag: Flag
+
+    /// - Parameter read: throws ``ErrorCode/invalidInput`` with a sentence about the text alone.
+    init(
+        _ name: String, short: Character? = nil, _ metavariable: String, _ kind: Flag.Value, repeats: Bool = false,
+        _ doc: String, detail: String? = nil, read: @escaping @Sendable (String) throws(AIError) -> Value
+    ) {
+        flag = Flag(
+            name: name, short: short, metavariable: metavariable, value: kind, repeats: repeats, doc: doc,
+            detail: detail,
+            read: { (text: String) throws(AIError) -> any Sendable in try read(text) })
+    }
+}

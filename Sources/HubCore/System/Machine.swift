@@ -1,0 +1,20 @@
+import CPlatform
+
+/// What the operating system says of this machine and this process.
+package enum Machine {
+    /// Physical memory in bytes, and how much of it can be had without swapping.
+    package static func memory() throws(AIError) -> (total: Int64, available: Int64) {
+        var total: UInt64 = 0
+        var available: UInt64 = 0
+        guard hub_memory(&total, &available) == 0 else {
+            throw .system("cannot measure the", path: "memory", errno: SystemErrno.current)
+        }
+        return (Int64(clamping: total), Int64(clamping: available))
+    }
+
+    /// The largest resident set this process has had, in bytes.
+    package static var peakResidentBytes: Int64 { Int64(clamping: hub_peak_resident_bytes()) }
+
+    /// Seconds of the monotonic clock; only differences mean anything.
+    package static var seconds: Double { Double(hub_monotonic_nanoseconds()) / 1e9 }
+}

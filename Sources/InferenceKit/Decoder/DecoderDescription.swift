@@ -1,0 +1,86 @@
+import HubCore
+import ModelFormats
+
+/// A decoder as data: everything that tells one architecture of the Llama family from another.
+///
+/// A new architecture is a new way to make this from a configuration; the forward pass reads nothing else.
+struct DecoderDescription: Sendable, Hashable {
+    /// What a gated feed-forward block applies to its gate.
+    enum Activation: Sendable, Hashable { case silu }
+    /// Which coordinates a rotary embedding pairs.
+    enum Rotation: Sendable, Hashable {
+        /// i with i + head size / 2, as Hugging Face checkpoints are laid out.
+        case halfSplit
+    }
+    /// Where a block normalises.
+    enum NormPlacement: Sendable, Hashable {
+        /// Before attention and before the feed-forward block.
+        case before
+    }
+
+    var hiddenSize: Int
+    var layers: Int
+    var heads: Int
+    var kvHeads: Int
+    var headSize: Int
+    var intermediateSize: Int
+    var vocabulary: Int
+    var maxPositions: Int
+    var normEpsilon: Float
+    var ropeTheta: Double
+    var activation: Activation
+    var rotation: Rotation
+    var normPlacement: NormPlacement
+    /// Whether the output head is the embedding table.
+    var tiedEmbeddings: Bool
+
+    /// Names of the architectures that can be described, by `model_type`.
+    static let architectures: Set<String> = ["llama"]
+
+    /// What stands against running a configuration; empty where nothing does. Each entry is a noun phrase.
+    static func obstacles(_ c: ModelConfiguration) -> [String] {
+        guard architectures.contains(c.modelType) else { return ["architecture \(c.modelType)"] }
+        var found: [String] = []
+        if let class_ = c.architectures.first, class_ != "LlamaForCausalLM" { found.append("model class \(class_)") }
+        if let quantization = c.quantization { found.append(quantization.description) }
+        if c.rope.type != "default" { found.append("rope_scaling \(c.rope.type)") }
+        if c.rope.partialFactor != 1 { found.append("partial_rotary_factor \(c.rope.partialFactor)") }
+        if let activation = c.activation, activation != "silu" { found.append("activation \(activation)") }
+        if c.attentionBias { found.append("attention_bias") }
+        if c.mlpBias { found.append("mlp_bias") }
+        return found
+    }
+
+    /// Describes a Llama (https://arxiv.org/abs/2307.09288); defaults are those of transformers' LlamaConfig.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming what is not implemented, ``ErrorCode/malformedModel`` for sizes
+    ///   that are missing or do not fit together.
+    init(_ c: ModelConfiguration) throws(AIError) {
+        let obstacles = Self.obstacles(c)
+        guard obstacles.isEmpty else {
+            throw .unsupported(c.path, "\(obstacles.joined(separator: ", ")) cannot be run yet")
+        }
+        func need(_ value: Int?, _ name: String) throws(AIError) -> Int {
+            guard let value else { throw .malformed(c.path, "it has no \(name)") }
+            return value
+        }
+        hiddenSize = try need(c.hiddenSize, "hidden_size")
+        layers = try need(c.layers, "num_hidden_layers")
+        heads = try need(c.heads, "num_attention_heads")
+        kvHeads = try need(c.kvHeads, "num_key_value_heads")
+        headSize = try need(c.headSize, "head_dim")
+        intermediateSize = try need(c.intermediateSize, "intermediate_size")
+        vocabulary = try need(c.vocabulary, "vocab_size")
+        maxPositions = c.maxPositions ?? 2048
+        normEpsilon = Float(c.rmsNormEpsilon ?? 1e-6)
+        ropeTheta = c.rope.theta ?? 10_000
+        tiedEmbeddings = c.tiedEmbeddings ?? false
+        activation = .silu
+        rotation = .halfSplit
+        normPlacement = .before
+        guard heads % kvHeads == 0 else {
+            throw .malformed(c.path, "\(heads) attention heads are not divisible by \(kvHeads) key-value heads")
+        }
+        guard headSize % 2 == 0 else { throw .malformed(c.path, "head_dim \(headSize) is odd") }
+    }
+}

@@ -1,0 +1,33 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The angles of a rotary embedding (https://arxiv.org/abs/2104.09864).
+struct RotaryTable: Sendable {
+    /// Radians per position of each pair, rounded to float32 as the reference computes them: at position 100,000 the
+    /// rounding is visible in the angle.
+    private let frequencies: [Float]
+
+    init(headSize: Int, theta: Double) {
+        frequencies = (0..<headSize / 2).map { pair in
+            1 / Float(pow(theta, Double(Float(2 * pair) / Float(headSize))))
+        }
+    }
+
+    /// Writes `[positions][head size / 2]` cosines and sines.
+    func fill(positions: Range<Int>, cosines: UnsafeMutablePointer<Float>, sines: UnsafeMutablePointer<Float>) {
+        var at = 0
+        for position in positions {
+            for frequency in frequencies {
+                let angle = Double(Float(position) * frequency)
+                cosines[at] = Float(cos(angle))
+                sines[at] = Float(sin(angle))
+                at += 1
+            }
+        }
+    }
+}

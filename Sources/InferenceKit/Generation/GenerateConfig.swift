@@ -1,0 +1,116 @@
+package import HubCore
+
+/// How text is generated. Every field is honoured; a value out of range is ``ErrorCode/invalidInput``.
+///
+/// The order in which they act on the logits: penalties, temperature, top-k, top-p, min-p; the same as transformers'.
+public struct GenerateConfig: Sendable, Hashable {
+    /// The most tokens to make, from 1; the model's context may end it sooner.
+    public var maxTokens: Int
+    /// Divides the logits; 0 takes the likeliest token each time and draws nothing.
+    public var temperature: Double
+    /// Only the k likeliest tokens, from 1; nil for all.
+    public var topK: Int?
+    /// Only the likeliest tokens that together reach this probability, above 0 to 1; nil for all.
+    public var topP: Double?
+    /// Only tokens at least this likely compared with the likeliest, 0 to 1; nil for all.
+    public var minP: Double?
+    /// Divides positive and multiplies negative logits of every token in the prompt or the text so far
+    /// (https://arxiv.org/abs/1909.05858); above 0, 1 for none.
+    public var repetitionPenalty: Double
+    /// Taken from a token's logit for each time that it was generated; 0 for none.
+    public var frequencyPenalty: Double
+    /// Taken once from the logit of a token that was generated; 0 for none.
+    public var presencePenalty: Double
+    /// Texts that end the generation; they are not part of the text.
+    public var stopSequences: [String]
+    /// Decides all draws; nil for a seed chosen at random, which the result tells.
+    public var seed: UInt64?
+    /// Goes on past the model's end token.
+    public var ignoresEndOfSequence: Bool
+    /// How many alternatives each token reports with their log probabilities; nil reports none, not even the token's.
+    public var topLogprobs: Int?
+
+    /// A configuration; what is left out is as in ``default``.
+    public init(
+        maxTokens: Int = 512, temperature: Double = 0.7, topK: Int? = nil, topP: Double? = 0.9, minP: Double? = nil,
+        repetitionPenalty: Double = 1, frequencyPenalty: Double = 0, presencePenalty: Double = 0,
+        stopSequences: [String] = [], seed: UInt64? = nil, ignoresEndOfSequence: Bool = false, topLogprobs: Int? = nil
+    ) {
+        self.maxTokens = maxTokens
+        self.temperature = temperature
+        self.topK = topK
+        self.topP = topP
+        self.minP = minP
+        self.repetitionPenalty = repetitionPenalty
+        self.frequencyPenalty = frequencyPenalty
+        self.presencePenalty = presencePenalty
+        self.stopSequences = stopSequences
+        self.seed = seed
+        self.ignoresEndOfSequence = ignoresEndOfSequence
+        self.topLogprobs = topLogprobs
+    }
+
+    /// Temperature 0.7, top-p 0.9.
+    public static let `default` = GenerateConfig()
+    /// The likeliest token each time.
+    public static let precise = GenerateConfig(temperature: 0, topP: nil)
+    /// Temperature 1, top-p 0.95, min-p 0.05.
+    public static let creative = GenerateConfig(temperature: 1, topP: 0.95, minP: 0.05)
+    /// Temperature 0.2, top-p 0.95, up to 1,024 tokens.
+    public static let code = GenerateConfig(maxTokens: 1024, temperature: 0.2, topP: 0.95)
+
+    /// Whether no draw is made.
+    public var isGreedy: Bool { temperature == 0 }
+
+    /// - Throws: ``ErrorCode/invalidInput`` for the first field that is out of range.
+    package func validate() throws(AIError) {
+        func check(_ holds: Bool, _ what: String) throws(AIError) {
+            if !holds { throw AIError(.invalidInput, what) }
+        }
+        try check(maxTokens >= 1, "max tokens must be at least 1, not \(maxTokens)")
+        try check(temperature >= 0 && temperature <= 1000, "temperature must be 0 or more, not \(temperature)")
+        try check(topK ?? 1 >= 1, "top-k must be at least 1, not \(topK ?? 0)")
+        try check(topP.map { $0 > 0 && $0 <= 1 } ?? true, "top-p must be above 0 and at most 1, not \(topP ?? 0)")
+        try check(minP.map { $0 >= 0 && $0 <= 1 } ?? true, "min-p must be from 0 to 1, not \(minP ?? 0)")
+        try check(
+            repetitionPenalty > 0 && repetitionPenalty <= 1000,
+            "the repetition penalty must be above 0, not \(repetitionPenalty)")
+        try check(abs(frequencyPenalty) <= 1000, "the frequency penalty \(frequencyPenalty) is out of range")
+        try check(abs(presencePenalty) <= 1000, "the presence penalty \(presencePenalty) is out of range")
+        try check(!stopSequences.contains(""), "a stop sequence is empty")
+        try check(topLogprobs.map { (0...1000).contains($0) } ?? true, "top logprobs must be from 0 to 1000")
+    }
+}
+
+extension GenerateConfig {
+    private func with(_ change: (inout GenerateConfig) -> Void) -> GenerateConfig {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// This with another ``maxTokens``.
+    public func maxTokens(_ value: Int) -> GenerateConfig { with { $0.maxTokens = value } }
+    /// This with another ``temperature``.
+    public func temperature(_ value: Double) -> GenerateConfig { with { $0.temperature = value } }
+    /// This with another ``topK``.
+    public func topK(_ value: Int?) -> GenerateConfig { with { $0.topK = value } }
+    /// This with another ``topP``.
+    public func topP(_ value: Double?) -> GenerateConfig { with { $0.topP = value } }
+    /// This with another ``minP``.
+    public func minP(_ value: Double?) -> GenerateConfig { with { $0.minP = value } }
+    /// This with another ``repetitionPenalty``.
+    public func repetitionPenalty(_ value: Double) -> GenerateConfig { with { $0.repetitionPenalty = value } }
+    /// This with another ``frequencyPenalty``.
+    public func frequencyPenalty(_ value: Double) -> GenerateConfig { with { $0.frequencyPenalty = value } }
+    /// This with another ``presencePenalty``.
+    public func presencePenalty(_ value: Double) -> GenerateConfig { with { $0.presencePenalty = value } }
+    /// This with other ``stopSequences``.
+    public func stopSequences(_ value: [String]) -> GenerateConfig { with { $0.stopSequences = value } }
+    /// This with another ``seed``.
+    public func seed(_ value: UInt64?) -> GenerateConfig { with { $0.seed = value } }
+    /// This with another ``ignoresEndOfSequence``.
+    public func ignoresEndOfSequence(_ value: Bool) -> GenerateConfig { with { $0.ignoresEndOfSequence = value } }
+    /// This with another ``topLogprobs``.
+    public func topLogprobs(_ value: Int?) -> GenerateConfig { with { $0.topLogprobs = value } }
+}

@@ -1,0 +1,91 @@
+public import HubCore
+
+/// A model that makes text on the CPU, from a folder; no network, no database.
+///
+/// Weights stay mapped as they lie in the file and are shared with other processes; activations are float32. Calls on
+/// one model run one after another on its own thread.
+public final class LanguageModel: Sendable {
+    /// What its folder says.
+    public let inspection: ModelInspection
+    /// Its tokenizer.
+    public let tokenizer: Tokenizer
+    /// The most positions a text may have, prompt included.
+    public let context: Int
+    /// Seconds that opening took.
+    public let loadSeconds: Double
+    /// Threads it computes with.
+    public let threads: Int
+    /// The kernels in use: `avx512`, `avx2`, `neon` or `scalar`.
+    public let instructionSet: String
+
+    private let model: LoadedModel
+    private let queue: ComputeQueue
+
+    private init(_ model: LoadedModel, _ inspection: ModelInspection, _ queue: ComputeQueue) {
+        self.model = model
+        self.inspection = inspection
+        self.queue = queue
+        tokenizer = model.tokenizer
+        context = model.context
+        loadSeconds = model.loadSeconds
+        threads = model.decoder.team.threads
+        instructionSet = model.decoder.team.instructionSet
+    }
+
+    /// Opens a model folder; it may be a snapshot of the cache, all of it links.
+    ///
+    /// - Throws: Before any weight is read: ``ErrorCode/unsupportedModel`` naming everything that is not implemented,
+    ///   ``ErrorCode/malformedModel`` for a broken file or a missing tensor, ``ErrorCode/insufficientMemory`` with
+    ///   figures, ``ErrorCode/fileNotFound`` where there is no folder, ``ErrorCode/invalidInput`` for the options.
+    public static func open(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError) -> LanguageModel {
+        let queue = ComputeQueue(label: "hub.model")
+        return try await queue.run { isCancelled throws(AIError) in
+            let reading = try FolderReading(folder)
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            return LanguageModel(try LoadedModel(reading, options: options), try ModelInspection(reading), queue)
+        }
+    }
+
+    /// Generates from a prompt taken as it is, special tokens added by the tokenizer's own post-processor.
+    ///
+    /// Nothing runs until the stream is iterated. Errors of the prompt and the configuration come there too.
+    public func generate(prompt: String, config: GenerateConfig = .default) -> GenerationStream {
+        let seed = config.seed ?? UInt64.random(in: .min ... .max)
+        return GenerationStream { [model, queue] in
+            let job = GenerationJob()
+            queue.start {
+                var run = GenerationRun(model: model, prompt: prompt, config: config, seed: seed, job: job)
+                job.end(Result { () throws(AIError) in try run.run() })
+            }
+            return job
+        }
+    }
+
+    /// The logits of the position after a prompt, one for each token of the vocabulary.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
+    ///   ``ErrorCode/cancelled``.
+    public func logits(prompt: String) async throws(AIError) -> [Float] {
+        try await queue.run { [model] isCancelled throws(AIError) in
+            let ids = try model.promptIDs(prompt)
+            let sequence = model.sequence(capacity: ids.count)
+            guard let logits = model.prefill(ids[...], sequence, cancelled: isCancelled) else {
+                throw AIError(.cancelled, "interrupted")
+            }
+            return Array(logits)
+        }
+    }
+
+    /// The perplexity of a text; see ``Perplexity``.
+    ///
+    /// - Parameters:
+    ///   - text: Tokenized without special tokens; only whole and partial chunks of its tokens are scored.
+    ///   - tokenLimit: How many of its tokens are scored at most; nil for all.
+    /// - Throws: ``ErrorCode/invalidInput`` for a text without tokens, ``ErrorCode/unsupportedModel`` for a model
+    ///   without a beginning token, ``ErrorCode/cancelled``.
+    public func perplexity(of text: String, tokenLimit: Int? = nil) async throws(AIError) -> Perplexity {
+        try await queue.run { [model] isCancelled throws(AIError) in
+            try Perplexity(of: text, tokenLimit: tokenLimit, model: model, isCancelled: isCancelled)
+        }
+    }
+}

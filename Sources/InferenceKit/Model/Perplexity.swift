@@ -1,0 +1,68 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import HubCore
+import ModelFormats
+
+/// How well a model predicts a text: e to the mean negative log-likelihood of its tokens.
+///
+/// The text's tokens go through the model 256 at a time, each chunk after the beginning token alone; every token of
+/// the text is scored once.
+public struct Perplexity: Sendable, Hashable {
+    /// The mean negative log-likelihood of a token, in nats.
+    public let meanNegativeLogLikelihood: Double
+    /// How many tokens were scored.
+    public let tokensScored: Int
+    /// e to the mean.
+    public var perplexity: Double { exp(meanNegativeLogLikelihood) }
+
+    /// Tokens of the text in one chunk.
+    private static let chunk = 256
+
+    init(of text: String, tokenLimit: Int?, model: LoadedModel, isCancelled: () -> Bool) throws(AIError) {
+        guard let bos = model.configuration.bosIDs.first else {
+            throw .unsupported(model.configuration.path, "perplexity of a model without bos_token_id cannot be taken yet")
+        }
+        guard tokenLimit ?? 1 >= 1 else { throw AIError(.invalidInput, "the number of tokens to score must be at least 1") }
+        let ids = try model.tokenizer.encode(text, addSpecialTokens: false).prefix(tokenLimit ?? .max)
+        guard !ids.isEmpty else { throw AIError(.invalidInput, "the text has no tokens") }
+        try model.checkEmbedded([bos] + ids)
+        let size = min(Self.chunk, model.context)
+        let sequence = model.sequence(capacity: size)
+        var sum = 0.0
+        var rest = ids
+        while !rest.isEmpty {
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            let targets = Array(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            sequence.position = 0
+            // The last token is only predicted, never fed.
+            sum += Self.negativeLogLikelihood([bos] + targets.dropLast(), targets, sequence, model)
+        }
+        guard sum.isFinite else {
+            throw AIError(.generationFailed, "the model's output is not a number; its weights may be damaged")
+        }
+        meanNegativeLogLikelihood = sum / Double(ids.count)
+        tokensScored = ids.count
+    }
+
+    private static func negativeLogLikelihood(
+        _ inputs: [Int], _ targets: [Int], _ sequence: DecoderSequence, _ model: LoadedModel
+    ) -> Double {
+        let vocabulary = model.decoder.description.vocabulary
+        var sum = 0.0
+        for start in stride(from: 0, to: inputs.count, by: sequence.batch) {
+            let end = min(start + sequence.batch, inputs.count)
+            let logits = model.decoder.run(inputs[start..<end], sequence, logits: .all)
+            for row in start..<end {
+                let slice = logits[(row - start) * vocabulary..<(row - start + 1) * vocabulary]
+                sum -= Logprobs(UnsafeBufferPointer(rebasing: slice))[targets[row]]
+            }
+        }
+        return sum
+    }
+}

@@ -1,0 +1,162 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+import CKernels
+import HubCore
+
+/// Chooses tokens from logits as a ``GenerateConfig`` says. The same seed makes the same choices.
+struct Sampler {
+    private struct Candidate {
+        var id: Int
+        var weight: Double
+
+        /// The likelier first; of equals the smaller id, so that the order never depends on the sort.
+        func goesBefore(_ other: Candidate) -> Bool { weight != other.weight ? weight > other.weight : id < other.id }
+    }
+
+    private let config: GenerateConfig
+    private var random: Xoshiro256
+    private var seen: Set<Int>
+    private var counts: [Int: Int] = [:]
+    private var scratch: [Float] = []
+
+    /// - Parameter prompt: Ids that the repetition penalty counts as seen.
+    init(_ config: GenerateConfig, seed: UInt64, prompt: [Int]) {
+        self.config = config
+        random = Xoshiro256(seed: seed)
+        seen = Set(prompt)
+    }
+
+    /// Chooses the next token and remembers it.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` where a logit is not a number.
+    mutating func next(_ logits: UnsafeBufferPointer<Float>) throws(AIError) -> Int {
+        let likeliest = hub_argmax(logits.baseAddress, logits.count)
+        guard likeliest < logits.count, logits[likeliest] > -.infinity, logits[likeliest] < .infinity else {
+            throw AIError(.generationFailed, "the model's output is not a number; its weights may be damaged")
+        }
+        let id = choose(logits, likeliest)
+        seen.insert(id)
+        counts[id, default: 0] += 1
+        return id
+    }
+
+    private mutating func choose(_ logits: UnsafeBufferPointer<Float>, _ likeliest: Int) -> Int {
+        guard penalises else {
+            return config.isGreedy ? likeliest : scratchless(logits)
+        }
+        scratch = Array(logits)
+        penalise()
+        return scratch.withUnsafeBufferPointer { buffer in
+            config.isGreedy ? hub_argmax(buffer.baseAddress, buffer.count) : draw(Self.weights(buffer, config), &random)
+        }
+    }
+
+    private mutating func scratchless(_ logits: UnsafeBufferPointer<Float>) -> Int {
+        draw(Self.weights(logits, config), &random)
+    }
+
+    private var penalises: Bool {
+        config.repetitionPenalty != 1 || config.frequencyPenalty != 0 || config.presencePenalty != 0
+    }
+
+    private mutating func penalise() {
+        if config.repetitionPenalty != 1 {
+            for id in seen where id < scratch.count {
+                let penalty = Float(config.repetitionPenalty)
+                scratch[id] = scratch[id] > 0 ? scratch[id] / penalty : scratch[id] * penalty
+            }
+        }
+        for (id, count) in counts {
+            scratch[id] -= Float(config.frequencyPenalty) * Float(count) + Float(config.presencePenalty)
+        }
+    }
+
+    /// Probabilities up to a common factor, the likeliest being 1.
+    private static func weights(_ logits: UnsafeBufferPointer<Float>, _ config: GenerateConfig) -> [Double] {
+        let largest = Double(logits.max() ?? 0)
+        // A temperature near 0 overflows the quotient; the limit is the likeliest token alone, which exp gives.
+        return logits.map { exp((Double($0) - largest) / config.temperature) }
+    }
+
+    private func draw(_ weights: [Double], _ random: inout Xoshiro256) -> Int {
+        var candidates: [Candidate]
+        if let k = config.topK {
+            candidates = Self.largest(k, of: weights)
+        } else if config.topP ?? 1 < 1 {
+            candidates = Self.nucleus(config.topP ?? 1, of: weights)
+        } else {
+            candidates = weights.indices.map { Candidate(id: $0, weight: weights[$0]) }
+        }
+        if config.topK != nil, let p = config.topP { Self.cut(&candidates, toProbability: p) }
+        // 1 is the likeliest one's weight, so min-p is a plain threshold.
+        if let minP = config.minP { candidates.removeAll { $0.weight < minP } }
+
+        let total = candidates.reduce(0) { $0 + $1.weight }
+        var rest = random.unit() * total
+        for candidate in candidates {
+            rest -= candidate.weight
+            if rest < 0 { return candidate.id }
+        }
+        // Rounding can leave a rest; the last one that can be drawn at all takes it.
+        return candidates.last { $0.weight > 0 }?.id ?? candidates[0].id
+    }
+
+    /// The k likeliest, in order.
+    private static func largest(_ k: Int, of weights: [Double]) -> [Candidate] {
+        guard k < weights.count else { return sorted(weights, above: -1) }
+        // Keeps k in a sorted list; most tokens of a vocabulary fail the first comparison.
+        var kept: [Candidate] = []
+        kept.reserveCapacity(k + 1)
+        for (id, weight) in weights.enumerated() {
+            let candidate = Candidate(id: id, weight: weight)
+            if kept.count == k, !candidate.goesBefore(kept[k - 1]) { continue }
+            var low = 0
+            var high = kept.count
+            while low < high {
+                let middle = (low + high) / 2
+                if kept[middle].goesBefore(candidate) { low = middle + 1 } else { high = middle }
+            }
+            kept.insert(candidate, at: low)
+            if kept.count > k { kept.removeLast() }
+        }
+        return kept
+    }
+
+    /// The likeliest that together reach a probability. Only those that can be among them are sorted.
+    private static func nucleus(_ p: Double, of weights: [Double]) -> [Candidate] {
+        let goal = p * weights.reduce(0, +)
+        var threshold = 1e-3
+        while true {
+            var candidates = sorted(weights, above: threshold)
+            if candidates.reduce(0, { $0 + $1.weight }) >= goal || threshold == -1 {
+                cut(&candidates, toWeight: goal)
+                return candidates
+            }
+            threshold = threshold > 1e-12 ? threshold * 1e-3 : -1
+        }
+    }
+
+    private static func sorted(_ weights: [Double], above threshold: Double) -> [Candidate] {
+        weights.indices.filter { weights[$0] > threshold }.map { Candidate(id: $0, weight: weights[$0]) }
+            .sorted { $0.goesBefore($1) }
+    }
+
+    private static func cut(_ candidates: inout [Candidate], toProbability p: Double) {
+        cut(&candidates, toWeight: p * candidates.reduce(0) { $0 + $1.weight })
+    }
+
+    /// Keeps the shortest beginning that reaches a weight, at least one.
+    private static func cut(_ candidates: inout [Candidate], toWeight goal: Double) {
+        var sum = 0.0
+        let end = candidates.firstIndex { candidate in
+            sum += candidate.weight
+            return sum >= goal
+        }
+        if let end { candidates.removeSubrange((end + 1)...) }
+    }
+}

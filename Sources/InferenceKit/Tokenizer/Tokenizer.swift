@@ -1,0 +1,146 @@
+public import HubCore
+import ModelFormats
+
+/// Text to token ids and back, as a model's `tokenizer.json` says
+/// (https://huggingface.co/docs/tokenizers/components).
+///
+/// Byte-level byte-pair encoding, the kind of GPT-2 and its descendants. Anything the file asks for that is not
+/// implemented is refused by name when it is read.
+public final class Tokenizer: Sendable {
+    /// What this is, for a report.
+    public let kind = "byte-level BPE"
+    /// The number of ids: the largest one plus 1.
+    public let idCount: Int
+
+    private let model: BytePairModel
+    private let added: AddedTokens
+    private let addsPrefixSpace: Bool
+    private let pattern: Pattern?
+    private let postProcessor: PostProcessor
+    private let bytesOfID: [Int: [UInt8]]
+    private let specialIDs: Set<Int>
+
+    /// Reads `tokenizer.json` of a folder.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for another kind of tokenizer or a part that is not implemented,
+    ///   ``ErrorCode/malformedModel`` for a broken file.
+    public convenience init(folder: String) throws(AIError) {
+        let path = Path.join(folder, "tokenizer.json")
+        guard let json = try JSONFile.read(path) else { throw Self.missing(path, folder) }
+        try self.init(json, path: path)
+    }
+
+    private static func missing(_ path: String, _ folder: String) -> AIError {
+        let others = ["tokenizer.model", "spiece.model", "vocab.txt", "vocab.json", "tekken.json"]
+        for name in others where FileSystem.exists(Path.join(folder, name)) {
+            return .unsupported(Path.join(folder, name), "a tokenizer without a tokenizer.json cannot be used yet")
+        }
+        return .malformed(path, "the tokenizer is missing")
+    }
+
+    /// Reads a tokenizer.json.
+    package init(_ json: JSON, path: String) throws(AIError) {
+        let root = try TokenizerComponent(json, place: "tokenizer.json", path: path)
+        // Truncation and padding are settings of the call that saved the file; transformers replaces both at each
+        // call, and a prompt is never to be cut or padded.
+        try root.allowOnly([
+            "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
+            "decoder", "model",
+        ])
+        func part(_ key: String) throws(AIError) -> TokenizerComponent? {
+            guard let json = root[key] else { return nil }
+            return try TokenizerComponent(json, place: key, path: path)
+        }
+        if let normalizer = try part("normalizer") { throw normalizer.refuse("") }
+        guard let modelPart = try part("model") else { throw .malformed(path, "it has no model") }
+        if let type = modelPart.type, type != "BPE" { throw modelPart.refuse("") }
+        guard let preTokenizer = try part("pre_tokenizer") else {
+            throw .unsupported(path, "a tokenizer without a pre_tokenizer cannot be used yet")
+        }
+        guard preTokenizer.type == "ByteLevel" else { throw preTokenizer.refuse("") }
+        try preTokenizer.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
+        guard let decoder = try part("decoder") else {
+            throw .unsupported(path, "a tokenizer without a decoder cannot be used yet")
+        }
+        guard decoder.type == "ByteLevel" else { throw decoder.refuse("") }
+        try decoder.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
+
+        addsPrefixSpace = try preTokenizer.bool("add_prefix_space", default: true)
+        pattern = try preTokenizer.bool("use_regex", default: true) ? Pattern(Pattern.gpt2, path: path) : nil
+        model = try BytePairModel(modelPart)
+        added = try AddedTokens(root["added_tokens"]?.array ?? [], path: path)
+        postProcessor = try PostProcessor(part("post_processor"))
+
+        var bytes = model.bytes
+        for token in added.tokens {
+            let content = ByteLevelAlphabet.bytes(of: String(decoding: token.content, as: UTF8.self)) ?? token.content
+            if let other = bytes.updateValue(content, forKey: token.id), other != content {
+                throw .malformed(path, "added token \(token.id) is another token in the vocabulary")
+            }
+        }
+        for id in postProcessor.addedIDs where bytes[id] == nil {
+            throw .malformed(path, "the post_processor adds the id \(id), which is no token")
+        }
+        bytesOfID = bytes
+        specialIDs = Set(added.tokens.filter(\.isSpecial).map(\.id))
+        idCount = (bytes.keys.max() ?? -1) + 1
+    }
+
+    /// The ids of a text.
+    ///
+    /// - Parameter addSpecialTokens: Whether the tokenizer's own post-processor adds its tokens, such as `<|bos|>`.
+    /// - Throws: ``ErrorCode/generationFailed`` where the pattern reaches its match limit.
+    public func encode(_ text: String, addSpecialTokens: Bool = true) throws(AIError) -> [Int] {
+        var text = text
+        let result = text.withUTF8 { bytes in
+            Result { () throws(AIError) in try self.encode(bytes) }
+        }
+        let ids = try result.get()
+        return addSpecialTokens ? postProcessor.process(ids) : ids
+    }
+
+    private func encode(_ text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Int] {
+        var ids: [Int] = []
+        for segment in added.split(text) {
+            if let id = segment.id {
+                ids.append(id)
+                continue
+            }
+            let part = UnsafeBufferPointer(rebasing: text[segment.range])
+            if addsPrefixSpace, part[0] != UInt8(ascii: " ") {
+                let padded = [UInt8(ascii: " ")] + part
+                let result = padded.withUnsafeBufferPointer { padded in
+                    Result { () throws(AIError) in try self.encodePieces(of: padded, into: &ids) }
+                }
+                try result.get()
+            } else {
+                try encodePieces(of: part, into: &ids)
+            }
+        }
+        return ids
+    }
+
+    /// Matches and what lies between them are pieces alike.
+    private func encodePieces(of text: UnsafeBufferPointer<UInt8>, into ids: inout [Int]) throws(AIError) {
+        var done = 0
+        for match in try pattern?.matches(in: text) ?? [] {
+            if done < match.lowerBound { model.encode(UnsafeBufferPointer(rebasing: text[done..<match.lowerBound]), into: &ids) }
+            model.encode(UnsafeBufferPointer(rebasing: text[match]), into: &ids)
+            done = match.upperBound
+        }
+        if done < text.count { model.encode(UnsafeBufferPointer(rebasing: text[done...]), into: &ids) }
+    }
+
+    /// The text of ids. What is not UTF-8 becomes U+FFFD; ids that are no token are left out, as the reference does.
+    public func decode(_ ids: [Int], skipSpecialTokens: Bool = false) -> String {
+        var bytes: [UInt8] = []
+        for id in ids { bytes += self.bytes(of: id, skipSpecialTokens: skipSpecialTokens) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The bytes that one id adds to a text; they may be part of a character only.
+    func bytes(of id: Int, skipSpecialTokens: Bool) -> [UInt8] {
+        if skipSpecialTokens && specialIDs.contains(id) { return [] }
+        return bytesOfID[id] ?? []
+    }
+}

@@ -1,0 +1,19 @@
+package import HubCore
+
+/// What `generation_config.json` says; it goes before `config.json`
+/// (https://huggingface.co/docs/transformers/main_classes/text_generation).
+package struct GenerationConfiguration: Sendable {
+    /// The tokens that end a text; nil where the file does not say.
+    package let eosIDs: [Int]?
+
+    /// Reads the file of a folder; nil where there is none.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel``.
+    package static func read(folder: String) throws(AIError) -> GenerationConfiguration? {
+        let path = Path.join(folder, "generation_config.json")
+        guard let json = try JSONFile.read(path) else { return nil }
+        guard let members = json.object else { throw .malformed(path, "it is not an object") }
+        let ids = try ConfigurationFields(members, path: path).tokenIDs("eos_token_id")
+        return GenerationConfiguration(eosIDs: ids.isEmpty ? nil : ids)
+    }
+}

@@ -1,0 +1,134 @@
+package import HubCore
+
+/// What a model's `config.json` says of it, in the words of Hugging Face's configuration classes
+/// (https://huggingface.co/docs/transformers/main_classes/configuration).
+///
+/// A value that the file leaves out is nil, or what the architecture's own default says where that is written here.
+package struct ModelConfiguration: Sendable {
+    /// The file, for errors.
+    package let path: String
+    /// `model_type`: `llama`, `qwen2`, …
+    package let modelType: String
+    /// `architectures`: the class names, `LlamaForCausalLM`.
+    package let architectures: [String]
+    package let hiddenSize: Int?
+    package let layers: Int?
+    package let heads: Int?
+    /// Equal to ``heads`` where the file does not say.
+    package let kvHeads: Int?
+    /// `hidden_size / num_attention_heads` where the file does not say.
+    package let headSize: Int?
+    package let intermediateSize: Int?
+    package let vocabulary: Int?
+    package let maxPositions: Int?
+    package let rmsNormEpsilon: Double?
+    package let activation: String?
+    package let rope: RopeConfiguration
+    package let tiedEmbeddings: Bool?
+    package let attentionBias: Bool
+    package let mlpBias: Bool
+    /// `dtype`, formerly `torch_dtype`.
+    package let dataType: String?
+    package let quantization: QuantizationConfiguration?
+    package let bosIDs: [Int]
+    package let eosIDs: [Int]
+
+    /// Reads `config.json` of a folder; nil where there is none.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a value of the wrong kind or out of range.
+    package static func read(folder: String) throws(AIError) -> ModelConfiguration? {
+        let path = Path.join(folder, "config.json")
+        guard let json = try JSONFile.read(path) else { return nil }
+        return try ModelConfiguration(json, path: path)
+    }
+
+    package init(_ json: JSON, path: String) throws(AIError) {
+        guard let members = json.object else { throw .malformed(path, "it is not an object") }
+        let fields = ConfigurationFields(members, path: path)
+        guard let modelType = try fields.string("model_type") else { throw .malformed(path, "it has no model_type") }
+        self.path = path
+        self.modelType = modelType
+        architectures = (json["architectures"]?.array ?? []).compactMap(\.string)
+        hiddenSize = try fields.count("hidden_size")
+        layers = try fields.count("num_hidden_layers")
+        heads = try fields.count("num_attention_heads")
+        kvHeads = try fields.count("num_key_value_heads") ?? heads
+        var headSize = try fields.count("head_dim")
+        if headSize == nil, let hiddenSize, let heads {
+            guard hiddenSize % heads == 0 else {
+                throw .malformed(path, "hidden_size \(hiddenSize) is not divisible by \(heads) heads")
+            }
+            headSize = hiddenSize / heads
+        }
+        self.headSize = headSize
+        intermediateSize = try fields.count("intermediate_size")
+        vocabulary = try fields.count("vocab_size")
+        maxPositions = try fields.count("max_position_embeddings")
+        rmsNormEpsilon = try fields.number("rms_norm_eps")
+        activation = try fields.string("hidden_act")
+        rope = try RopeConfiguration(fields)
+        tiedEmbeddings = try fields.bool("tie_word_embeddings")
+        attentionBias = try fields.bool("attention_bias") ?? false
+        mlpBias = try fields.bool("mlp_bias") ?? false
+        dataType = try fields.string("dtype", "torch_dtype")
+        quantization = try QuantizationConfiguration(fields)
+        bosIDs = try fields.tokenIDs("bos_token_id")
+        eosIDs = try fields.tokenIDs("eos_token_id")
+    }
+}
+
+/// How positions are rotated.
+package struct RopeConfiguration: Sendable, Hashable {
+    /// The base of the frequencies; nil where the file does not say.
+    package let theta: Double?
+    /// `default`, `llama3`, `yarn`, `linear`, …; `default` where the file has no scaling.
+    package let type: String
+    /// `partial_rotary_factor`; 1 where the file does not say.
+    package let partialFactor: Double
+
+    /// Reads both nestings: `rope_theta` beside `rope_scaling`, and since transformers 5 `rope_parameters` with all of
+    /// it inside.
+    init(_ fields: ConfigurationFields) throws(AIError) {
+        let nested = try fields.object("rope_parameters", "rope_scaling")
+        // A model with several kinds of layers nests once more, by kind; its members have no rope_type of their own.
+        if let nested, nested.has("full_attention") || nested.has("sliding_attention") {
+            (theta, type, partialFactor) = (nil, "by layer type", 1)
+            return
+        }
+        func number(_ key: String) throws(AIError) -> Double? {
+            if let nested, nested.has(key) { return try nested.number(key) }
+            return try fields.number(key)
+        }
+        theta = try number("rope_theta")
+        type = try nested?.string("rope_type", "type") ?? "default"
+        partialFactor = try number("partial_rotary_factor") ?? 1
+        if let theta, theta <= 0 || !theta.isFinite { throw fields.fault("rope_theta is not a positive number") }
+    }
+}
+
+/// That the weights are quantised, and how.
+package struct QuantizationConfiguration: Sendable, Hashable {
+    /// In the field's words: `MLX 4-bit quantisation (group size 64)`, `GPTQ 4-bit quantisation`.
+    package let description: String
+    /// Bits of a weight, where the file says.
+    package let bits: Int?
+    /// Whether it is MLX's affine quantisation: `weight` packed into U32 beside `scales` and `biases`.
+    package let isMLX: Bool
+
+    init?(_ fields: ConfigurationFields) throws(AIError) {
+        // MLX writes "quantization" (and repeats it as "quantization_config"); all others write the latter with a
+        // quant_method.
+        if let mlx = try fields.object("quantization"), let bits = try mlx.count("bits") {
+            let group = try mlx.count("group_size").map { " (group size \($0))" } ?? ""
+            description = "MLX \(bits)-bit quantisation\(group)"
+            (self.bits, isMLX) = (bits, true)
+        } else if let other = try fields.object("quantization_config") {
+            let method = try other.string("quant_method") ?? "unnamed"
+            let bits = try other.count("bits")
+            description = "\(method)\(bits.map { " \($0)-bit" } ?? "") quantisation"
+            (self.bits, isMLX) = (bits, false)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package import HubCore
+
+/// The safetensors files of a folder as one set of tensors; one file, or several with an index.
+package struct SafetensorsFolder: Sendable {
+    /// One file and its header.
+    package struct Shard: Sendable {
+        package let path: String
+        package let fileSize: Int64
+        package let header: SafetensorsHeader
+    }
+
+    /// A tensor and the shard that holds it.
+    package struct Entry: Sendable {
+        package let shard: Int
+        package let info: TensorInfo
+    }
+
+    package let shards: [Shard]
+    package let tensors: [String: Entry]
+
+    package static let singleName = "model.safetensors"
+    package static let indexName = "model.safetensors.index.json"
+
+    /// Reads the headers: of the files that the index names if there is one, else of `model.safetensors`.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a missing shard, an index that disagrees with the headers, or a
+    ///   broken header; ``ErrorCode/fileNotFound`` where the folder has no safetensors file.
+    package init(_ folder: String) throws(AIError) {
+        let indexPath = Path.join(folder, Self.indexName)
+        let weightMap = try JSONFile.read(indexPath).map { json throws(AIError) in try Self.weightMap(json, indexPath) }
+        var names = [Self.singleName]
+        if let weightMap { names = Set(weightMap.values).sorted() }
+
+        var shards: [Shard] = []
+        var tensors: [String: Entry] = [:]
+        for name in names {
+            let path = Path.join(folder, name)
+            guard let status = try FileSystem.status(path), status.kind == .file else {
+                throw Self.missing(name, path, folder, isShard: weightMap != nil)
+            }
+            let header = try SafetensorsHeader(file: path)
+            for info in header.tensors {
+                guard tensors[info.name] == nil else {
+                    throw .malformed(path, "tensor \"\(info.name)\" is in another shard too")
+                }
+                tensors[info.name] = Entry(shard: shards.count, info: info)
+            }
+            shards.append(Shard(path: path, fileSize: status.size, header: header))
+        }
+        for (tensor, file) in weightMap ?? [:] {
+            guard let entry = tensors[tensor], Path.name(shards[entry.shard].path) == file else {
+                throw .malformed(indexPath, "the index places tensor \"\(tensor)\" in \(file), which does not hold it")
+            }
+        }
+        self.shards = shards
+        self.tensors = tensors
+    }
+
+    /// The bytes of all tensors.
+    package var tensorBytes: Int64 { tensors.values.reduce(0) { $0 + Int64($1.info.byteRange.count) } }
+
+    private static func missing(_ name: String, _ path: String, _ folder: String, isShard: Bool) -> AIError {
+        // A link that leads nowhere is what an interrupted download or a pruned blob leaves.
+        let broken = (try? FileSystem.linkStatus(path)) ?? nil
+        if broken?.kind == .symlink { return .malformed(path, "the link leads to no file") }
+        if isShard { return .malformed(path, "the shard is missing, though \(indexName) names it") }
+        return AIError(.fileNotFound, "\(folder) holds no \(name)", context: .init(path: path))
+    }
+
+    private static func weightMap(_ json: JSON, _ path: String) throws(AIError) -> [String: String] {
+        guard let members = json["weight_map"]?.object?.members, !members.isEmpty else {
+            throw .malformed(path, "it has no weight_map")
+        }
+        var map: [String: String] = [:]
+        for (tensor, value) in members {
+            // Only plain names: a shard outside the folder is none of ours.
+            guard let file = value.string, file.hasSuffix(".safetensors"), !file.contains("/") else {
+                throw .malformed(path, "tensor \"\(tensor)\" has no valid file name")
+            }
+            guard map.updateValue(file, forKey: tensor) == nil else {
+                throw .malformed(path, "tensor \"\(tensor)\" is listed twice")
+            }
+        }
+        return map
+    }
+}
+
+extension SafetensorsHeader {
+    /// Reads the header of a file, and no more of it.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel``, or the error of the system call that failed.
+    package init(file path: String) throws(AIError) {
+        let descriptor = try FileDescriptor(path)
+        let size = try descriptor.status().size
+        var bytes = try Self.read(8, from: descriptor)
+        let count = try Self.unwrap(bytes.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in try Self.byteCount(prefix: buffer, fileSize: size, path: path) }
+        })
+        bytes = try Self.read(count, from: descriptor)
+        self = try Self.unwrap(bytes.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in try SafetensorsHeader(buffer, fileSize: size, path: path) }
+        })
+    }
+
+    private static func unwrap<Value>(_ result: Result<Value, AIError>) throws(AIError) -> Value { try result.get() }
+
+    private static func read(_ count: Int, from file: borrowing FileDescriptor) throws(AIError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result = bytes.withUnsafeMutableBytes { buffer -> Result<Int, AIError> in
+            do throws(AIError) { return .success(try file.read(into: buffer, at: 0)) } catch { return .failure(error) }
+        }
+        bytes.removeLast(bytes.count - (try result.get()))
+        return bytes
+    }
+}

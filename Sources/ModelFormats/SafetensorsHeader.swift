@@ -1,0 +1,157 @@
+package import HubCore
+
+/// One tensor of a safetensors file.
+public struct TensorInfo: Sendable, Hashable {
+    /// The tensor's name.
+    public let name: String
+    /// The element type.
+    public let dataType: TensorDataType
+    /// The size of each dimension; empty for a scalar.
+    public let shape: [Int]
+    /// Where its bytes lie, counted from the start of the file; checked against the shape and the file's size.
+    public let byteRange: Range<Int>
+    /// The number of elements.
+    public let elementCount: Int
+}
+
+/// The header of one safetensors file: which tensors it holds and where.
+///
+/// The format: 8 bytes of length (little-endian), that many bytes of JSON, then the tensors' bytes without gap or
+/// overlap to the end of the file (https://github.com/huggingface/safetensors#format). Nothing but the first two
+/// parts is read, so a header fetched by an HTTP range is enough.
+public struct SafetensorsHeader: Sendable {
+    /// The tensors, in order of their bytes.
+    public let tensors: [TensorInfo]
+    /// What `__metadata__` holds.
+    public let metadata: [String: String]
+    /// Where the first tensor's bytes begin.
+    public let dataStart: Int
+
+    /// The longest header that the format's own reader accepts, in bytes.
+    package static let maximumLength = 100_000_000
+
+    /// How many bytes the file needs before its header can be read: 8 and the length that they say.
+    ///
+    /// - Parameters:
+    ///   - prefix: The first 8 bytes of the file.
+    ///   - fileSize: The whole file's size in bytes.
+    /// - Throws: ``ErrorCode/malformedModel``.
+    package static func byteCount(prefix: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError) -> Int {
+        guard prefix.count >= 8, fileSize >= 8 else {
+            throw .malformed(path, "\(fileSize) bytes are too few for a safetensors file")
+        }
+        let length = UInt64(littleEndian: prefix.loadUnaligned(as: UInt64.self))
+        guard length <= UInt64(maximumLength) else {
+            throw .malformed(path, "the header says it has \(length) bytes; the limit is \(maximumLength)")
+        }
+        guard length >= 2, Int64(length) <= fileSize - 8 else {
+            throw .malformed(path, "the header says it has \(length) bytes, the file has \(fileSize)")
+        }
+        return 8 + Int(length)
+    }
+
+    /// Reads a header.
+    ///
+    /// - Parameters:
+    ///   - bytes: The beginning of the file, at least to the header's end.
+    ///   - fileSize: The whole file's size in bytes; every tensor must lie inside it.
+    /// - Throws: ``ErrorCode/malformedModel`` naming the file and the tensor at fault.
+    package init(_ bytes: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError) {
+        let dataStart = try Self.byteCount(prefix: bytes, fileSize: fileSize, path: path)
+        guard bytes.count >= dataStart else {
+            throw .malformed(path, "the header has \(dataStart) bytes, only \(bytes.count) are here")
+        }
+        // The format's reader insists on the brace, so that the file cannot be taken for another kind.
+        guard bytes[8] == UInt8(ascii: "{") else { throw .malformed(path, "the header does not begin with a brace") }
+        let document: JSON
+        do throws(JSONError) {
+            document = try JSON.parse(UnsafeRawBufferPointer(rebasing: bytes[8..<dataStart]))
+        } catch {
+            throw .malformed(path, "the header is \(error)", cause: error)
+        }
+        guard let entries = document.object else { throw .malformed(path, "the header is not an object") }
+        guard !entries.hasDuplicateKeys else { throw .malformed(path, "the header names a tensor twice") }
+
+        let dataBytes = fileSize - Int64(dataStart)
+        var tensors: [TensorInfo] = []
+        var metadata: [String: String] = [:]
+        for (name, entry) in entries.members {
+            if name == "__metadata__" {
+                metadata = try Self.metadata(entry, path)
+            } else {
+                tensors.append(try Self.tensor(name, entry, dataStart: dataStart, dataBytes: dataBytes, path))
+            }
+        }
+        tensors.sort { ($0.byteRange.lowerBound, $0.byteRange.upperBound) < ($1.byteRange.lowerBound, $1.byteRange.upperBound) }
+        try Self.checkTiling(tensors, from: dataStart, fileSize: fileSize, path)
+        self.tensors = tensors
+        self.metadata = metadata
+        self.dataStart = dataStart
+    }
+
+    private static func metadata(_ entry: JSON, _ path: String) throws(AIError) -> [String: String] {
+        guard let members = entry.object?.members else { throw .malformed(path, "__metadata__ is not an object") }
+        var metadata: [String: String] = [:]
+        for (key, value) in members {
+            guard let text = value.string else { throw .malformed(path, "__metadata__ \"\(key)\" is not a string") }
+            metadata[key] = text
+        }
+        return metadata
+    }
+
+    private static func tensor(_ name: String, _ entry: JSON, dataStart: Int, dataBytes: Int64, _ path: String)
+        throws(AIError) -> TensorInfo
+    {
+        func fault(_ what: String) -> AIError { .malformed(path, "tensor \"\(name)\" \(what)") }
+        guard let spelling = entry["dtype"]?.string else { throw fault("has no dtype") }
+        guard let dataType = TensorDataType(rawValue: spelling) else {
+            throw fault("has the dtype \(spelling), which the format does not know")
+        }
+        guard let dimensions = entry["shape"]?.array else { throw fault("has no shape") }
+        var shape: [Int] = []
+        var elements = 1
+        for dimension in dimensions {
+            guard let size = dimension.int.flatMap({ Int(exactly: $0) }), size >= 0 else {
+                throw fault("has a shape that is not a list of sizes")
+            }
+            let (product, overflow) = elements.multipliedReportingOverflow(by: size)
+            guard !overflow else { throw fault("has a shape whose product overflows") }
+            elements = product
+            shape.append(size)
+        }
+        let (bits, overflow) = elements.multipliedReportingOverflow(by: dataType.bits)
+        guard !overflow else { throw fault("has a shape whose product overflows") }
+        guard bits % 8 == 0 else { throw fault("has \(bits) bits, which are no whole number of bytes") }
+        guard let offsets = entry["data_offsets"]?.array, offsets.count == 2,
+            let begin = offsets[0].int, let end = offsets[1].int, begin >= 0, begin <= end
+        else { throw fault("has no valid data_offsets") }
+        guard end <= dataBytes else {
+            throw fault("ends at byte \(end) of the data, which has \(dataBytes): the file is cut short or damaged")
+        }
+        guard end - begin == Int64(bits / 8) else {
+            throw fault("has \(end - begin) bytes, its shape \(shape) of \(spelling) needs \(bits / 8)")
+        }
+        let range = dataStart + Int(begin)..<dataStart + Int(end)
+        return TensorInfo(name: name, dataType: dataType, shape: shape, byteRange: range, elementCount: elements)
+    }
+
+    /// The format forbids gaps and overlaps, so that no byte of a file goes unaccounted for.
+    private static func checkTiling(_ tensors: [TensorInfo], from start: Int, fileSize: Int64, _ path: String)
+        throws(AIError)
+    {
+        var end = start
+        for tensor in tensors {
+            guard tensor.byteRange.lowerBound >= end else {
+                throw .malformed(path, "tensor \"\(tensor.name)\" overlaps the one before it")
+            }
+            guard tensor.byteRange.lowerBound == end else {
+                throw .malformed(
+                    path, "\(tensor.byteRange.lowerBound - end) bytes before tensor \"\(tensor.name)\" belong to none")
+            }
+            end = tensor.byteRange.upperBound
+        }
+        guard Int64(end) == fileSize else {
+            throw .malformed(path, "\(fileSize - Int64(end)) bytes after the last tensor belong to none")
+        }
+    }
+}

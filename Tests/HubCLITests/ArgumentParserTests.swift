@@ -1,0 +1,162 @@
+import HubCore
+import Testing
+
+@testable import HubCLI
+
+@Suite struct ArgumentParserTests {
+    enum Kind: String, Sendable, CaseIterable { case small, large }
+
+    static let count = Option<Int>("count", short: "n", "N", .number, "how many") { text throws(AIError) in
+        guard let number = Int(text) else { throw AIError(.invalidInput, "\"\(text)\" is no number") }
+        return number
+    }
+    static let heat = Option.real("heat", "T", in: -10...10, "how hot")
+    static let tag = Option.text("tag", "TAG", repeats: true, "a tag")
+    static let kind = Option<Kind>.choice("kind", "which")
+    static let size = Option.size("size", "how large")
+    static let age = Option.age("age", "how old")
+    static let all = Switch("all", short: "a", "everything")
+    static let none = Switch("none", "nothing")
+
+    static let commands = [
+        testCommand(
+            "do", operands: [Operand("WORD", .any, .text)],
+            flags: [count.flag, heat.flag, tag.flag, kind.flag, size.flag, age.flag, all.flag, none.flag],
+            exclusive: [["all", "none"]]),
+        testCommand("one", operands: [Operand("A", .one, .text), Operand("B", .optional, .text)]),
+    ]
+
+    func parse(_ words: String...) throws -> ParsedArguments {
+        let outcome = ArgumentParser.parse(words, commands: Self.commands)
+        if let fault = outcome.fault { throw fault }
+        return outcome.arguments
+    }
+
+    func fault(_ words: String...) -> (message: String, advice: String?) {
+        let error = ArgumentParser.parse(words, commands: Self.commands).fault
+        #expect(error == nil || error?.exitStatus == 2)
+        return (error?.message ?? "no fault", error?.recoverySuggestion)
+    }
+
+    @Test func valuesJoinedAndApart() throws {
+        #expect(try parse("do", "--count=5")[Self.count] == 5)
+        #expect(try parse("do", "--count", "5")[Self.count] == 5)
+        #expect(try parse("do", "-n5")[Self.count] == 5)
+        #expect(try parse("do", "-n=5")[Self.count] == 5)
+        #expect(try parse("do", "-n", "5")[Self.count] == 5)
+        #expect(try parse("do", "-an5")[Self.count] == 5)
+        #expect(try parse("do", "-an5")[Self.all])
+        #expect(try parse("do")[Self.count] == nil)
+        #expect(try parse("do", "--tag=a=b")[Self.tag] == "a=b")
+    }
+
+    @Test func valuesThatStartWithADash() throws {
+        #expect(try parse("do", "--heat", "-1.5")[Self.heat] == -1.5)
+        #expect(try parse("do", "--count", "-3")[Self.count] == -3)
+        #expect(try parse("do", "--tag", "-x-")[Self.tag] == "-x-")
+        #expect(try parse("do", "--tag=--json")[Self.tag] == "--json")
+    }
+
+    @Test func typedValues() throws {
+        #expect(try parse("do", "--kind", "large")[Self.kind] == .large)
+        #expect(try parse("do", "--size", "1.5GB")[Self.size] == ByteCount(1_500_000_000))
+        #expect(try parse("do", "--age", "2w")[Self.age] == Age(seconds: 1_209_600))
+        #expect(try parse("do", "--tag", "x", "w", "--tag=y").all(Self.tag) == ["x", "y"])
+    }
+
+    @Test func operandsAnywhere() throws {
+        #expect(
+            try parse("do", "a", "--all", "b", "-", "--", "--all", "--", "-n").operands == [
+                "a", "b", "-", "--all", "--", "-n",
+            ])
+        #expect(try parse("--", "do", "x").operands == ["x"])
+    }
+
+    @Test func flagsOfEveryCommandBeforeItsName() throws {
+        let arguments = try parse("-qv", "--cache-dir", "/x", "do", "--json", "--progress=none")
+        #expect(arguments[GlobalFlags.quiet] && arguments[GlobalFlags.verbose] && arguments[GlobalFlags.json])
+        #expect(arguments[GlobalFlags.cacheDir] == "/x")
+        #expect(arguments[GlobalFlags.progress] == ProgressMode.none)
+    }
+
+    @Test func aSwitchTwiceIsNoFault() throws { #expect(try parse("do", "-vv", "--all", "-a")[Self.all]) }
+
+    @Test func faults() {
+        #expect(fault("do", "--count", "5", "-n", "6").message == "-n was given twice")
+        #expect(fault("do", "--count").message == "--count needs a value")
+        #expect(fault("do", "--count").advice == "write --count N")
+        #expect(fault("do", "--tag", "--all").message == "--tag needs a value")
+        #expect(fault("do", "--tag", "--kind=small").message == "--tag needs a value")
+        #expect(fault("do", "--tag", "-a").message == "--tag needs a value")
+        #expect(fault("do", "--tag", "--", "x").message == "--tag needs a value")
+        #expect(fault("do", "--tag=").message == "--tag: the value is empty")
+        #expect(fault("do", "--all=yes").message == "--all takes no value")
+        #expect(fault("do", "-a=1").message == "-a takes no value")
+        #expect(fault("do", "--count", "x").message == "--count: \"x\" is no number")
+        #expect(fault("do", "--heat", "11").message == "--heat: 11 is out of bounds: it must be from -10 to 10")
+        #expect(fault("do", "--heat", "nan").message == "--heat: \"nan\" is not a number")
+        #expect(fault("do", "--size", "big").message == "--size: \"big\" is not a size")
+        #expect(
+            fault("do", "--kind", "smal").message
+                == "--kind: \"smal\" is not one of its values, did you mean small?")
+        #expect(fault("do", "--kind", "x").advice == "it takes small, large")
+        #expect(fault("do", "--all", "--none").message == "--all and --none exclude each other")
+    }
+
+    @Test func unknownNames() {
+        #expect(fault("du").message == "there is no command \"du\"")
+        #expect(fault("du").advice == "did you mean hub do?")
+        #expect(fault("xyzzy").advice == "hub --help lists the commands")
+        #expect(fault("do", "--cuont", "1").message == "hub do has no flag --cuont")
+        #expect(fault("do", "--cuont", "1").advice == "did you mean --count?")
+        #expect(fault("do", "--qqqqqqqq").advice == "hub do --help lists them; a word after -- is no flag")
+        #expect(fault("do", "-x").message == "hub do has no flag -x")
+        #expect(fault("do", "-qx").message == "hub do has no flag -x")
+        #expect(fault("--count", "1", "do").message == "--count belongs to a command")
+        #expect(fault("--count", "1", "do").advice == "write it after the command's name: do")
+        #expect(fault("--jsn").advice == "did you mean --json?")
+    }
+
+    @Test func operandCounts() {
+        #expect(fault("one").message == "hub one needs A")
+        #expect(fault("one").advice == "usage: hub one A [B]")
+        #expect(fault("one", "1", "2").message == "no fault")
+        #expect(fault("one", "1", "2", "3").message == "hub one does not know what to do with \"3\"")
+    }
+
+    @Test func helpCountsWhateverElseIsWrong() {
+        for words in [
+            ["one", "--help"], ["one", "--nope", "-h"], ["do", "--count", "x", "--help"], ["nope", "--help"],
+        ] {
+            #expect(ArgumentParser.parse(words, commands: Self.commands).arguments[GlobalFlags.help], "\(words)")
+        }
+        // But not behind "--", and not as a joined value.
+        #expect(!ArgumentParser.parse(["do", "--", "--help"], commands: Self.commands).arguments[GlobalFlags.help])
+        #expect(!ArgumentParser.parse(["do", "--tag=--help"], commands: Self.commands).arguments[GlobalFlags.help])
+    }
+}
+
+@Suite struct NearestNameTests {
+    @Test(arguments: [
+        ("serach", "search"), ("sarch", "search"), ("pul", "pull"), ("isnfo", "info"),
+        ("completion", "completions"),
+        ("LS", "ls"), ("comp", "completions"), ("veriosn", "version"),
+    ])
+    func near(_ typed: String, _ meant: String) {
+        #expect(NearestName.of(typed, among: CommandTable.all.map(\.name)) == meant)
+    }
+
+    @Test(arguments: ["list", "download", "x", "xy", "qqq", ""])
+    func far(_ typed: String) { #expect(NearestName.of(typed, among: CommandTable.all.map(\.name)) == nil) }
+
+    @Test func distances() {
+        func distance(_ left: String, _ right: String) -> Int {
+            NearestName.distance(Array(left.utf8), Array(right.utf8))
+        }
+        #expect(distance("", "abc") == 3)
+        #expect(distance("abc", "abc") == 0)
+        #expect(distance("ab", "ba") == 1)
+        #expect(distance("kitten", "sitting") == 3)
+        #expect(distance("ca", "abc") == 3)
+    }
+}

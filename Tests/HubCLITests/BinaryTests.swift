@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import HubCLI
+
+/// The real program, as a shell starts it.
+@Suite struct BinaryTests {
+    let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"]
+
+    func hub(_ words: String...) throws -> (status: Int32, output: String, error: String) {
+        try execute(hubBinary, words, environment: environment)
+    }
+
+    func shell(_ line: String) throws -> (status: Int32, output: String, error: String) {
+        let quoted = ShellQuoting.posix(hubBinary)
+        return try execute("/bin/sh", ["-c", "hub() { \(quoted) \"$@\"; }; \(line)"], environment: environment)
+    }
+
+    @Test func version() throws {
+        let result = try hub("version")
+        #expect(result.status == 0 && result.output == "hub \(Version.number)\n" && result.error.isEmpty)
+        #expect(try hub("--version").output == result.output)
+        #expect(try hub("version", "-q").output == "\(Version.number)\n")
+        #expect(try hub("version", "-v").output.contains("\nlibcurl "))
+    }
+
+    @Test func helpIsWhatTheTableSays() throws {
+        let overview = HelpText.overview(CommandTable.all, width: 80).joined(separator: "\n") + "\n"
+        for words in [[], ["--help"], ["-h"], ["help"]] {
+            let result = try execute(hubBinary, words, environment: environment)
+            #expect(result.status == 0 && result.output == overview && result.error.isEmpty)
+        }
+        let pull = try #require(CommandTable.all.first { $0.name == "pull" })
+        #expect(try hub("help", "pull").output == HelpText.long(pull, width: 80).joined(separator: "\n") + "\n")
+        #expect(try hub("pull", "-h").output == HelpText.short(pull, width: 80).joined(separator: "\n") + "\n")
+    }
+
+    @Test func unknownCommand() throws {
+        let result = try hub("serch", "llama")
+        #expect(result.status == 2 && result.output.isEmpty)
+        #expect(result.error == "hub: there is no command \"serch\"\n     did you mean hub search?\n")
+    }
+
+    @Test func aClosedPipeEndsQuietly() throws {
+        // The reader is gone before hub writes.
+        let result = try shell("{ sleep 0.3; hub help --man; echo \"status $?\" >&2; } | true")
+        #expect(result.error == "status 0\n")
+        #expect(try shell("hub help | head -1").output == "hub \(Version.number): \(HelpText.purpose)\n")
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"))) func aFullDiskIsAnError() throws {
+        let result = try shell("hub help > /dev/full")
+        #expect(result.status == 6)
+        #expect(result.error.hasPrefix("hub: cannot write to standard output: No space left on device\n"))
+    }
+
+    /// stdout is a pipe that is full and that nobody reads, so that the program stands still in write(2).
+    @Test func aSecondInterruptionEndsAtOnce() throws {
+        let output = Pipe()
+        let descriptor = output.fileHandleForWriting.fileDescriptor
+        let flags = fcntl(descriptor, F_GETFL)
+        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
+        let filling = [UInt8](repeating: 120, count: 4096)
+        while write(descriptor, filling, filling.count) > 0 {}
+        _ = fcntl(descriptor, F_SETFL, flags)
+
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: hubBinary)
+        process.arguments = ["help"]
+        process.environment = environment
+        process.standardOutput = output
+        let error = Pipe()
+        process.standardError = error
+        try process.run()
+        Thread.sleep(forTimeInterval: 0.5)
+        process.interrupt()
+        Thread.sleep(forTimeInterval: 0.3)
+        #expect(process.isRunning)
+        process.interrupt()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+    }
+}

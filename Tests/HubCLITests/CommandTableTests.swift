@@ -1,0 +1,127 @@
+import HubCore
+import Testing
+
+@testable import HubCLI
+
+@Suite struct CommandTableTests {
+    @Test(arguments: CommandTable.all.map(\.name))
+    func everyCommandIsExplained(_ name: String) throws {
+        let command = try #require(CommandTable.all.first { $0.name == name })
+        #expect(!command.doc.isEmpty && command.detail.count > 40)
+        #expect(command.doc.first?.isLowercase == true && command.doc.last != ".")
+        #expect((2...4).contains(command.examples.count))
+        for example in command.examples {
+            #expect(example.line.contains("hub "))
+            #expect(example.doc.last == "." || example.doc.last == "?", "\(example.doc)")
+        }
+    }
+
+    @Test(arguments: CommandTable.all.map(\.name) + [""])
+    func everyFlagIsExplained(_ name: String) {
+        let flags = CommandTable.all.first { $0.name == name }?.flags ?? GlobalFlags.all
+        for flag in flags {
+            #expect(!flag.doc.isEmpty && flag.doc.last != ".", "--\(flag.name)")
+            #expect(flag.doc.first?.isUppercase == false, "--\(flag.name)")
+            #expect(flag.takesValue == (flag.metavariable != nil), "--\(flag.name)")
+            #expect(flag.name.allSatisfy { $0.isLowercase || $0 == "-" }, "--\(flag.name)")
+            if let detail = flag.detail { #expect(detail.last == ".", "--\(flag.name)") }
+        }
+    }
+
+    @Test func noNameIsUsedTwice() {
+        #expect(Set(CommandTable.all.map(\.name)).count == CommandTable.all.count)
+        for command in CommandTable.all {
+            let flags = command.flags + GlobalFlags.all
+            #expect(Set(flags.map(\.name)).count == flags.count, "\(command.name)")
+            let letters = flags.compactMap(\.short)
+            #expect(Set(letters).count == letters.count, "\(command.name)")
+            for name in command.exclusive.joined() { #expect(command.flag(named: name) != nil, "\(name)") }
+        }
+        let topics = Set(HelpTopic.all.map(\.name))
+        #expect(topics.isDisjoint(with: CommandTable.all.map(\.name)))
+    }
+
+    /// The shells' examples are read by people who paste them: every flag in them must exist.
+    @Test func examplesParse() throws {
+        for command in CommandTable.all {
+            for example in command.examples {
+                for part in example.line.split(separator: "hub ").dropFirst(example.line.hasPrefix("hub ") ? 0 : 1)
+                {
+                    let words = part.split(separator: " ").map { String($0.filter { !"'\"()".contains($0) }) }
+                    // What the shell takes away, and what is inside quotes, is none of the parser's business.
+                    let own = words.prefix { !["||", "|", ">", "<", "&&"].contains($0) }
+                    for word in own where word.hasPrefix("-") {
+                        let outcome = ArgumentParser.parse(Array(own))
+                        let fault = outcome.fault?.message ?? ""
+                        #expect(
+                            !fault.contains("no flag") && !fault.contains("no command"),
+                            "\(example.line): \(word): \(fault)")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func helpCanExplainAllThereIs() throws {
+        guard case .choice(let names) = try #require(HelpCommand.command.operands.first).kind else {
+            Issue.record("help completes nothing")
+            return
+        }
+        #expect(names == CommandTable.all.map(\.name) + HelpTopic.all.map(\.name))
+    }
+}
+
+@Suite struct HelpTests {
+    @Test func overviewFitsOneScreen() {
+        let lines = HelpText.overview(CommandTable.all, width: 80)
+        #expect(lines.count <= 24)
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        for command in CommandTable.all { #expect(lines.contains { $0.hasPrefix("  \(command.name) ") }) }
+    }
+
+    @Test(arguments: [60, 70, 80])
+    func pagesKeepTheirWidth(_ width: Int) {
+        for command in CommandTable.all {
+            // A usage line, a flag's spelling and an example are not broken, for they are to be pasted.
+            let unbroken = Set(
+                command.examples.map { "  \($0.line)" } + (command.flags + GlobalFlags.all).map { "  \($0.usage)" })
+            let pages = HelpText.short(command, width: width) + HelpText.long(command, width: width)
+            for line in pages where !unbroken.contains(line) && !line.hasPrefix("Usage:") {
+                #expect(DisplayWidth.of(line) <= width, "\(command.name): \(line)")
+            }
+            if width == 80 { #expect(pages.allSatisfy { $0.count <= 80 }) }
+        }
+        for topic in HelpTopic.all {
+            for line in HelpText.topic(topic, width: width) { #expect(line.count <= width, "\(line)") }
+        }
+    }
+
+    @Test func aPageShowsEveryFlag() {
+        for command in CommandTable.all {
+            let short = HelpText.short(command, width: 80).joined(separator: "\n")
+            let long = HelpText.long(command, width: 80).joined(separator: "\n")
+            for flag in command.flags {
+                #expect(short.contains("--\(flag.name)") && long.contains("--\(flag.name)"))
+            }
+            for flag in GlobalFlags.all { #expect(long.contains("--\(flag.name)")) }
+        }
+    }
+
+    @Test func exactShortHelp() {
+        let command = testCommand(
+            operands: [Operand("REF", .some, .model)],
+            flags: [SharedFlags.dryRun.flag, Option.text("keep", "REF", repeats: true, "spare this").flag])
+        #expect(
+            HelpText.short(command, width: 60) == [
+                "hub do: do", "", "Usage: hub do [FLAGS] REF...", "", "Flags:",
+                "  --dry-run      show what would happen and why; change",
+                "                 nothing",
+                "  --keep REF...  spare this", "",
+                "Every command takes: --json  -q, --quiet  -v, --verbose",
+                "  --cache-dir DIR  --endpoint URL  --offline",
+                "  --progress auto|bar|plain|json|none",
+                "  --color auto|always|never  -h, --help  --version", "",
+                "hub help do says more and gives examples",
+            ])
+    }
+}

@@ -1,0 +1,206 @@
+import HubCore
+import ModelFormats
+import Testing
+
+@testable import InferenceKit
+
+/// What cannot be run is refused before any weight is read, with the right code and the name of the thing.
+@Suite struct BrokenModelTests {
+    private func error(_ folder: String, _ options: ModelOptions = ModelOptions()) async throws -> AIError {
+        try await thrown { try await LanguageModel.open(folder: folder, options: options) }
+    }
+
+    /// The same of a folder that must outlive the call.
+    private func error(_ folder: TemporaryFolder) async throws -> AIError {
+        defer { withExtendedLifetime(folder) {} }
+        return try await error(folder.path)
+    }
+
+    /// tiny-shakespeare with some members of config.json changed; nil takes one away.
+    private func folder(_ changes: [String: JSON?]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["config.json"])
+        var config = try #require(try Fixtures.json("tiny-shakespeare/config.json").object)
+        for (key, value) in changes { config[key] = value }
+        try folder.write("config.json", .object(config))
+        return folder
+    }
+
+    /// tiny-shakespeare with its header changed by name; the data stay as they are.
+    private func folder(renaming old: String, to new: String) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        let bytes = try #require(try FileSystem.contents(Fixtures.path("tiny-shakespeare/model.safetensors")))
+        let header = try SafetensorsHeader(file: Fixtures.path("tiny-shakespeare/model.safetensors"))
+        let text = String(decoding: bytes[8..<header.dataStart], as: UTF8.self)
+        #expect(text.contains(old))
+        let changed = Array(text.split(separator: old, omittingEmptySubsequences: false).joined(separator: new).utf8)
+        let length = (0..<8).map { UInt8(truncatingIfNeeded: changed.count >> (8 * $0)) }
+        try folder.write("model.safetensors", length + changed + bytes[header.dataStart...])
+        return folder
+    }
+
+    @Test func aSnapshotOfLinksOpens() async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare")
+        #expect(try await LanguageModel.open(folder: folder.path).inspection.isSupported)
+    }
+
+    @Test(arguments: [
+        ("tiny-shakespeare-gguf", "GGUF"), ("tiny-shakespeare-mlx-4bit", "MLX 4-bit quantisation (group size 64)"),
+        ("tiny-shakespeare-gguf/model-f16.gguf", "GGUF"),
+    ])
+    func otherFormatsAreNamed(fixture: String, name: String) async throws {
+        let error = try await error(Fixtures.path(fixture))
+        #expect(error.code == .unsupportedModel && error.exitStatus == 7)
+        #expect(error.message.contains(name) && error.message.contains(fixture), "\(error.message)")
+    }
+
+    @Test(arguments: [
+        ("model_type", "gpt2" as JSON, "architecture gpt2"),
+        ("rope_scaling", .object(["rope_type": "llama3", "factor": 8]), "rope_scaling llama3"),
+        ("hidden_act", "gelu", "activation gelu"), ("attention_bias", true, "attention_bias"), ("mlp_bias", true, "mlp_bias"),
+        ("partial_rotary_factor", .double(0.5), "partial_rotary_factor"),
+        ("architectures", .array(["LlamaForSequenceClassification"]), "LlamaForSequenceClassification"),
+        ("quantization_config", .object(["quant_method": "awq", "bits": 4]), "awq 4-bit"),
+    ])
+    func whatIsNotImplementedIsNamed(key: String, value: JSON, name: String) async throws {
+        let folder = try folder([key: value])
+        let error = try await error(folder.path)
+        #expect(error.code == .unsupportedModel)
+        #expect(error.message.contains(name), "\(error.message)")
+        let inspection = try await ModelInspection.inspect(folder: folder.path)
+        #expect(!inspection.isSupported && inspection.obstacles.contains { $0.contains(name) })
+    }
+
+    @Test(arguments: [
+        ("hidden_size", 64 as JSON?, "shape"), ("num_hidden_layers", 5, "missing"), ("vocab_size", 1000, "shape"),
+        ("tie_word_embeddings", false, "lm_head"), ("num_key_value_heads", 3, "divisible"), ("hidden_size", nil, "hidden_size"),
+        ("num_attention_heads", nil, "num_attention_heads"), ("head_dim", 31, "odd"),
+    ])
+    func whatDoesNotFitIsMalformed(key: String, value: JSON?, fault: String) async throws {
+        let folder = try folder([key: value])
+        let error = try await error(folder.path)
+        #expect(error.code == .malformedModel)
+        #expect(error.message.contains(fault) && error.message.contains(folder.path), "\(error.message)")
+    }
+
+    @Test func fewerLayersThanThereAreIsNoModelOfOurs() async throws {
+        let error = try await error(folder(["num_hidden_layers": 3]))
+        #expect(error.code == .unsupportedModel && error.message.contains("model.layers.3."))
+    }
+
+    @Test func aMissingTensorIsNamed() async throws {
+        let error = try await error(folder(renaming: "layers.2.mlp.up_proj", to: "layers.2.mlp.xp_proj"))
+        #expect(error.code == .malformedModel && error.message.contains("model.layers.2.mlp.up_proj.weight"))
+    }
+
+    @Test func aWrongShapeIsNamed() async throws {
+        let error = try await error(folder(renaming: "[512,128]", to: "[128,512]"))
+        #expect(error.code == .malformedModel && error.message.contains("gate_proj") && error.message.contains("[128, 512]"))
+    }
+
+    @Test func elementTypesWithoutKernelsAreNamed() async throws {
+        let error = try await error(folder(renaming: "BF16", to: "I16"))
+        #expect(error.code == .unsupportedModel && error.message.contains("I16 weights"))
+    }
+
+    @Test(arguments: ["config.json", "tokenizer.json", "model.safetensors"]) func aMissingFileIsNamed(name: String) async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: [name])
+        let error = try await error(folder.path)
+        #expect(error.exitStatus == 7)
+        #expect(error.message.contains(name == "model.safetensors" ? "without weights" : name), "\(error.message)")
+    }
+
+    @Test(arguments: ["config.json", "tokenizer.json", "generation_config.json"]) func brokenJSONIsNamed(name: String) async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: [name])
+        try folder.write(name, Array(#"{"model_type": "#.utf8))
+        let error = try await error(folder.path)
+        #expect(error.code == .malformedModel && error.message.contains(folder.file(name)), "\(error.message)")
+    }
+
+    @Test func aTruncatedFileIsMalformed() async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        let bytes = try #require(try FileSystem.contents(Fixtures.path("tiny-shakespeare/model.safetensors")))
+        for count in [0, 7, 8, 100, 5000, bytes.count - 1] {
+            try folder.write("model.safetensors", Array(bytes[..<count]))
+            #expect(try await error(folder.path).code == .malformedModel)
+        }
+    }
+
+    @Test func aLinkLoopIsMalformedAndNoFolderIsNotFound() async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        try FileSystem.createSymlink("model.safetensors", at: folder.file("model.safetensors"))
+        #expect(try await error(folder.path).code == .malformedModel)
+        #expect(try await error(folder.file("nowhere")).code == .fileNotFound)
+        #expect(await LanguageModel.availability(folder: folder.file("nowhere")) == .unavailable(.modelNotDownloaded))
+    }
+
+    @Test func tooLittleMemoryIsSaidWithFigures() async throws {
+        var options = ModelOptions()
+        options.availableMemory = 3_000_000
+        let path = Fixtures.path("tiny-shakespeare")
+        let error = try await error(path, options)
+        #expect(error.code == .insufficientMemory && error.exitStatus == 6)
+        #expect(error.message.contains("3.0 MB"), "\(error.message)")
+        let required = try await ModelInspection.inspect(folder: path).memoryBytes()
+        #expect(await LanguageModel.availability(folder: path, options: options)
+            == .unavailable(.insufficientMemory(required: required, available: 3_000_000)))
+        options.availableMemory = required
+        #expect(await LanguageModel.availability(folder: path, options: options) == .available)
+        _ = try await LanguageModel.open(folder: path, options: options)
+    }
+
+    @Test func inspectionTellsWhatTheHeadersSay() async throws {
+        let model = try await ModelInspection.inspect(folder: Fixtures.path("tiny-shakespeare-sharded"))
+        #expect(model.parameters == 1_115_264 && model.weightsBytes == 2_230_528)
+        #expect(model.dataTypes == ["BF16": 1_115_264] && model.dominantDataType == "BF16")
+        #expect(model.layers == 4 && model.heads == 4 && model.kvHeads == 2 && model.contextLength == 512)
+        #expect(model.tokenizerKind == "byte-level BPE" && model.hasChatTemplate && model.quantization == nil)
+        #expect(model.memoryBytes(context: 100) < model.memoryBytes() && model.memoryBytes(context: 0) == 2_230_528)
+        let mlx = try await ModelInspection.inspect(folder: Fixtures.path("tiny-shakespeare-mlx-4bit"))
+        #expect(mlx.parameters == 1_115_264 && mlx.hasChatTemplate && !mlx.isSupported)
+        let gguf = try await ModelInspection.inspect(folder: Fixtures.path("tiny-shakespeare-gguf"))
+        #expect(gguf.formats == ["GGUF"] && gguf.obstacles.contains { $0.contains("GGUF") })
+    }
+
+    /// The same model in the other element types that have kernels.
+    @Test(arguments: [TensorDataType.f32, .f16]) func otherElementTypesComputeTheSame(type: TensorDataType) async throws {
+        let source = Fixtures.path("tiny-shakespeare/model.safetensors")
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        let bytes = try #require(try FileSystem.contents(source))
+        var entries: [(key: String, value: JSON)] = []
+        var data: [UInt8] = []
+        for tensor in try SafetensorsHeader(file: source).tensors {
+            let begin = data.count
+            for at in stride(from: tensor.byteRange.lowerBound, to: tensor.byteRange.upperBound, by: 2) {
+                let bits = UInt32(bytes[at]) << 16 | UInt32(bytes[at + 1]) << 24
+                if type == .f32 {
+                    data += (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+                } else {
+                    let half = halfBits(Float(bitPattern: bits))
+                    data += [UInt8(truncatingIfNeeded: half), UInt8(half >> 8)]
+                }
+            }
+            let shape = JSON.array(tensor.shape.map { .int(Int64($0)) })
+            entries.append((tensor.name, .object([
+                "dtype": .string(type.rawValue), "shape": shape, "data_offsets": .array([.int(Int64(begin)), .int(Int64(data.count))]),
+            ])))
+        }
+        let header = Array(JSON.object(JSONObject(entries)).text().utf8)
+        try folder.write("model.safetensors", (0..<8).map { UInt8(truncatingIfNeeded: header.count >> (8 * $0)) } + header + data)
+        let golden = try Fixtures.json("goldens/tiny-shakespeare.json")
+        let prompt = try #require(golden["prompts"]?.array?[0]["text"]?.string)
+        let expected = try #require(golden["logits"]?["values"]?.array).compactMap(\.double)
+        let logits = try await LanguageModel.open(folder: folder.path).logits(prompt: prompt)
+        let worst = zip(logits, expected).map { abs(Double($0) - $1) }.max() ?? .infinity
+        // bf16 has fewer bits than f16: only numbers below 2^-14 lose any.
+        #expect(worst < (type == .f32 ? 5e-5 : 1e-3), "\(worst)")
+    }
+
+    /// Rounded to the nearest multiple of 2^-24 below 2^-14; exact above, for a bf16 value.
+    private func halfBits(_ value: Float) -> UInt16 {
+        let sign = UInt16(value.bitPattern >> 16 & 0x8000)
+        let magnitude = value.magnitude
+        if magnitude < 0x1p-14 { return sign | UInt16((magnitude * 0x1p24).rounded()) }
+        let exponent = UInt16((magnitude.bitPattern >> 23) - 112)
+        return sign | exponent << 10 | UInt16(magnitude.bitPattern >> 13 & 0x3FF)
+    }
+}

@@ -1,0 +1,146 @@
+import HubCore
+import ModelFormats
+import Testing
+
+@testable import InferenceKit
+
+@Suite struct LanguageModelTests {
+    private func open(_ options: ModelOptions = ModelOptions()) async throws -> LanguageModel {
+        try await LanguageModel.open(folder: Fixtures.path("tiny-shakespeare"), options: options)
+    }
+
+    private let sampled = GenerateConfig(maxTokens: 40, temperature: 0.9, topP: 0.95, seed: 42)
+
+    @Test func theSameSeedMakesTheSameText() async throws {
+        let one = try await open(ModelOptions(threads: 1))
+        let three = try await open(ModelOptions(threads: 3))
+        let first = try await one.generate(prompt: "ROMEO:", config: sampled).collectWithMetadata()
+        let again = try await three.generate(prompt: "ROMEO:", config: sampled).collectWithMetadata()
+        let other = try await one.generate(prompt: "ROMEO:", config: sampled.seed(43)).collectWithMetadata()
+        #expect(first.ids == again.ids && first.seed == 42)
+        #expect(first.ids != other.ids)
+    }
+
+    @Test func aSeedChosenAtRandomIsTold() async throws {
+        let model = try await open()
+        let stream = model.generate(prompt: "ROMEO:", config: sampled.seed(nil))
+        let first = try await stream.collectWithMetadata()
+        #expect(try await stream.collectWithMetadata().ids == first.ids)
+        #expect(try await model.generate(prompt: "ROMEO:", config: sampled.seed(first.seed)).collect() == first.text)
+    }
+
+    @Test func chunksJoinedAreTheText() async throws {
+        let model = try await open()
+        var chunks: [GenerationChunk] = []
+        let config = sampled.topLogprobs(3)
+        for try await chunk in model.generate(prompt: "JULIET:", config: config) { chunks.append(chunk) }
+        let last = try #require(chunks.last)
+        let result = try #require(last.result)
+        #expect(chunks.count == 41 && chunks.filter(\.isComplete).count == 1)
+        #expect(chunks.map(\.text).joined() == result.text)
+        #expect(chunks.compactMap(\.tokenId) == result.ids)
+        #expect(chunks.reduce(0) { $0 + $1.tokenCount } == 40)
+        #expect(result.text == model.tokenizer.decode(result.ids, skipSpecialTokens: true))
+        #expect(result.loadSeconds > 0 && result.peakMemoryBytes > 1 << 20)
+        #expect((result.ttftSeconds ?? 0) > 0 && result.tokensPerSecond > 0 && result.promptTokensPerSecond > 0)
+        for chunk in chunks.dropLast() {
+            #expect(chunk.topLogprobs.count == 3)
+            #expect(chunk.topLogprobs.map(\.logprob) == chunk.topLogprobs.map(\.logprob).sorted(by: >))
+            let logprob = try #require(chunk.logprob)
+            #expect(logprob < 0 && logprob <= chunk.topLogprobs[0].logprob)
+        }
+        #expect(try await model.generate(prompt: "JULIET:", config: sampled).text.reduce("", +) == result.text)
+        #expect(try await model.generate(prompt: "JULIET:", config: sampled).timeToFirstToken() > .zero)
+    }
+
+    @Test func aStopSequenceEndsTheText() async throws {
+        let model = try await open()
+        let whole = try await model.generate(prompt: "ROMEO:\nBut, soft!", config: .precise.maxTokens(64)).collect()
+        // A stop in the middle of the text that greedy decoding makes, across a token's end.
+        let words = whole.split(separator: " ", omittingEmptySubsequences: false)
+        let stop = "\(words[4]) \(words[5])"
+        var shown = ""
+        var reason: FinishReason?
+        let config = GenerateConfig.precise.maxTokens(64).stopSequences([stop, "never there"])
+        for try await chunk in model.generate(prompt: "ROMEO:\nBut, soft!", config: config) {
+            shown += chunk.text
+            reason = chunk.finishReason ?? reason
+        }
+        #expect(reason == .stopSequence)
+        #expect(!shown.contains(stop) && whole.hasPrefix(shown + stop))
+    }
+
+    @Test func leavingTheLoopEndsTheWork() async throws {
+        let model = try await open()
+        for try await chunk in model.generate(prompt: "a", config: .precise.maxTokens(400)) where chunk.tokenCount > 0 { break }
+        // The model has one thread: this can only start when the first generation has ended.
+        let clock = ContinuousClock()
+        let taken = try await clock.measure { _ = try await model.logits(prompt: "b") }
+        let full = try await clock.measure { _ = try await model.generate(prompt: "a", config: .precise.maxTokens(400)).collect() }
+        #expect(taken < full / 3)
+    }
+
+    @Test func aCancelledTaskGetsWhatThereWas() async throws {
+        let model = try await open()
+        let task = Task {
+            try await model.generate(prompt: "a", config: .precise.maxTokens(500).ignoresEndOfSequence(true))
+                .collectWithMetadata { if $0.tokenCount == 1 { withUnsafeCurrentTask { $0?.cancel() } } }
+        }
+        let result = try await task.value
+        #expect(result.finishReason == .cancelled)
+        #expect(!result.ids.isEmpty && result.ids.count < 500)
+    }
+
+    @Test func cancelledBeforeItBeganIsCancelled() async throws {
+        let model = try await open()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await model.generate(prompt: "a", config: .precise).collectWithMetadata()
+        }
+        let result = try await task.value
+        #expect(result.finishReason == .cancelled && result.text == "")
+        let logits = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await model.logits(prompt: "a")
+        }
+        #expect(try await thrown { try await logits.value }.code == .cancelled)
+    }
+
+    @Test func theContextEndsTheText() async throws {
+        let model = try await open(ModelOptions(context: 20))
+        #expect(model.context == 20)
+        let result = try await model.generate(prompt: "But", config: .precise.maxTokens(500)).collectWithMetadata()
+        #expect(result.finishReason == .length)
+        // The last token needs no place of its own: it is never fed.
+        #expect(result.promptIDs.count + result.ids.count == 21)
+        let long = String(repeating: "word ", count: 30)
+        let error = try await thrown { try await model.generate(prompt: long).collect() }
+        #expect(error.code == .invalidInput && error.message.contains("20"))
+    }
+
+    @Test func anEndTokenStopsUnlessItIsIgnored() async throws {
+        // Greedy decoding meets this token soon, so it is made the end token.
+        let text = try await open().generate(prompt: "ROMEO:", config: .precise.maxTokens(12)).collectWithMetadata()
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["generation_config.json"])
+        try folder.write("generation_config.json", .object(["eos_token_id": .array([.int(Int64(text.ids[8])), 1])]))
+        let model = try await LanguageModel.open(folder: folder.path)
+        let stopped = try await model.generate(prompt: "ROMEO:", config: .precise).collectWithMetadata()
+        let end = try #require(text.ids.firstIndex(of: text.ids[8]))
+        #expect(stopped.finishReason == .stop && stopped.ids == Array(text.ids[...end]))
+        #expect(stopped.text == model.tokenizer.decode(Array(text.ids[..<end])))
+        let on = GenerateConfig.precise.maxTokens(12).ignoresEndOfSequence(true)
+        #expect(try await model.generate(prompt: "ROMEO:", config: on).collectWithMetadata().ids == text.ids)
+    }
+
+    @Test func errorsOfTheConfigurationComeWithTheFirstChunk() async throws {
+        let model = try await open()
+        #expect(try await thrown { try await model.generate(prompt: "a", config: .default.topK(0)).collect() }.code == .invalidInput)
+        #expect(try await thrown { try await model.perplexity(of: "") }.code == .invalidInput)
+    }
+
+    @Test func optionsOutOfRangeAreRefused() async throws {
+        for options in [ModelOptions(threads: 0), .init(threads: 5000), .init(context: 0), .init(context: 513)] {
+            #expect(try await thrown { try await open(options) }.code == .invalidInput)
+        }
+    }
+}

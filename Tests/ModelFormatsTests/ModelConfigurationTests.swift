@@ -1,0 +1,82 @@
+import HubCore
+import ModelFormats
+import Testing
+
+@Suite struct ModelConfigurationTests {
+    @Test func bothNestingsOfRopeSayTheSame() throws {
+        let old = try #require(try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare")))
+        let new = try #require(try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare-sharded")))
+        #expect(old.rope == new.rope)
+        #expect(old.rope.theta == 10_000)
+        #expect(old.rope.type == "default")
+        #expect(old.dataType == "bfloat16")
+        #expect(new.dataType == "bfloat16")
+        #expect(new.kvHeads == 2 && new.heads == 4 && new.headSize == 32 && new.layers == 4)
+        #expect(new.architectures == ["LlamaForCausalLM"] && new.modelType == "llama")
+        #expect(new.bosIDs == [0] && new.eosIDs == [1])
+        #expect(new.tiedEmbeddings == true && new.quantization == nil)
+    }
+
+    private func parse(_ text: String) throws -> ModelConfiguration {
+        try ModelConfiguration(try JSON.parse(text), path: "config.json")
+    }
+
+    @Test func absentValuesFollowFromOthers() throws {
+        let c = try parse(#"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"rope_theta":5e5,"eos_token_id":[7,9]}"#)
+        #expect(c.headSize == 16 && c.kvHeads == 4)
+        #expect(c.rope.theta == 500_000)
+        #expect(c.eosIDs == [7, 9] && c.bosIDs == [])
+    }
+
+    @Test func ropeScalingIsNamed() throws {
+        let scaled = try parse(#"{"model_type":"llama","rope_theta":1e4,"rope_scaling":{"rope_type":"llama3","factor":8}}"#)
+        #expect(scaled.rope.type == "llama3" && scaled.rope.theta == 10_000)
+        #expect(try parse(#"{"model_type":"llama","rope_scaling":{"type":"linear","factor":2}}"#).rope.type == "linear")
+        let layered = #"{"model_type":"gemma3","rope_parameters":{"full_attention":{"rope_type":"default"},"sliding_attention":{}}}"#
+        #expect(try parse(layered).rope.type == "by layer type")
+    }
+
+    @Test func quantisationIsNamed() throws {
+        let mlx = try #require(try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare-mlx-4bit"))?.quantization)
+        #expect(mlx.description == "MLX 4-bit quantisation (group size 64)")
+        let gptq = try parse(#"{"model_type":"llama","quantization_config":{"quant_method":"gptq","bits":4}}"#)
+        #expect(gptq.quantization?.description == "gptq 4-bit quantisation")
+    }
+
+    @Test(arguments: [
+        ("[]", "object"), ("{}", "model_type"), (#"{"model_type":3}"#, "model_type"),
+        (#"{"model_type":"llama","hidden_size":-1}"#, "hidden_size"),
+        (#"{"model_type":"llama","hidden_size":4294967296}"#, "hidden_size"),
+        (#"{"model_type":"llama","hidden_size":"64"}"#, "hidden_size"),
+        (#"{"model_type":"llama","hidden_size":65,"num_attention_heads":4}"#, "divisible"),
+        (#"{"model_type":"llama","num_hidden_layers":0}"#, "num_hidden_layers"),
+        (#"{"model_type":"llama","rope_theta":0}"#, "rope_theta"),
+        (#"{"model_type":"llama","eos_token_id":"</s>"}"#, "eos_token_id"),
+        (#"{"model_type":"llama","attention_bias":1}"#, "attention_bias"),
+    ])
+    func wrongValuesAreRefusedByName(text: String, name: String) throws {
+        let error = try #require(throws: AIError.self) { try parse(text) }
+        #expect(error.code == .malformedModel)
+        #expect(error.message.contains(name), "\(error.message)")
+    }
+
+    @Test func memoryIsWeightsCacheAndActivations() throws {
+        let c = try #require(try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare")))
+        let estimate = MemoryEstimate(weightsBytes: 1000, configuration: c, batch: 1)
+        // Two caches, 4 layers, 2 heads of 32, float32.
+        #expect(estimate.cacheBytesPerPosition == 2 * 4 * 2 * 32 * 4)
+        #expect(estimate.bytes(context: 11) - estimate.bytes(context: 1) == 10 * estimate.cacheBytesPerPosition)
+        let absurd = try parse(
+            #"{"model_type":"llama","hidden_size":2147483647,"num_attention_heads":1,"num_hidden_layers":2147483647,"intermediate_size":2147483647}"#)
+        #expect(MemoryEstimate(weightsBytes: .max, configuration: absurd, batch: 256).bytes(context: Int(Int32.max)) == .max)
+    }
+
+    @Test func weightFormatsAreKnownByName() {
+        let names = [
+            "model.gguf": "GGUF", "pytorch_model.bin": "PyTorch pickle", "model.safetensors": "safetensors",
+            "tf_model.h5": "TensorFlow", "flax_model.msgpack": "Flax", "model.onnx": "ONNX",
+        ]
+        for (name, format) in names { #expect(WeightFormat(fileName: name)?.rawValue == format) }
+        #expect(WeightFormat(fileName: "tokenizer.json") == nil)
+    }
+}
