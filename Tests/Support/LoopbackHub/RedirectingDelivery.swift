@@ -30,7 +30,9 @@ struct RedirectingDelivery: FileDelivery {
             headers["X-Xet-Hash"] = xet
             headers["Link"] = "</api/models/\(asked.repository.id)/xet-read-token/\(asked.commit)>; rel=\"xet-auth\""
         }
-        let place = "\(cdn)/repos/\(asked.repository.id)/\(file.etag)"
+        // The name is there for the log and the faults; the digest alone decides.
+        let name = PercentEncoding.encode(file.path, keeping: "/")
+        let place = "\(cdn)/repos/\(file.etag)/\(asked.repository.id)/\(name)"
         return redirect(302, "Found", to: "\(place)?Expires=\(expires)&Signature=\(signed)", headers)
     }
 
@@ -55,7 +57,7 @@ struct CDNService: HTTPHandler {
         guard request.headers["Authorization"] == nil else { return refuse(400, "InvalidArgument") }
         guard ["GET", "HEAD"].contains(request.method) else { return refuse(405, "MethodNotAllowed") }
         guard let parts = try? request.pathParts(), let query = try? request.query(), parts.first == "repos",
-            let sha256 = parts.last, let expires = query["Expires"], let limit = Double(expires)
+            let sha256 = parts.dropFirst().first, let expires = query["Expires"], let limit = Double(expires)
         else { return refuse(400, "InvalidURI") }
         guard query["Signature"] == state.signature(sha256, expires), limit >= Timestamp.now else {
             return refuse(403, "AccessDenied")
