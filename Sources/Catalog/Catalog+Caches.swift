@@ -44,7 +44,8 @@ extension Catalog {
     ///
     /// - Parameter blobs: for each folder the blobs in it with their sizes, for finding content that is already here.
     package func remember(
-        scans: [RememberedScan], blobs: [String: [(etag: String, size: Int64)]], gone: [String], ofCache path: String
+        scans: [RememberedScan], blobs: [String: [(etag: String, size: Int64)]], gone: [String],
+        ofCache path: String
     ) throws(AIError) {
         try write { connection in
             try connection.run("INSERT INTO caches (path) VALUES (?) ON CONFLICT DO NOTHING", path)
@@ -54,11 +55,13 @@ extension Catalog {
             }
             for scan in scans {
                 try connection.run(
-                    "INSERT INTO repositories (cache, folder, scan) VALUES (?, ?, ?)", cache, scan.folder, scan.scan)
+                    "INSERT INTO repositories (cache, folder, scan) VALUES (?, ?, ?)", cache, scan.folder, scan.scan
+                )
                 let row = connection.lastInsertedRow
                 for (directory, modified) in scan.directories {
                     try connection.run(
-                        "INSERT INTO directories (repository, path, modified) VALUES (?, ?, ?)", row, directory, modified)
+                        "INSERT INTO directories (repository, path, modified) VALUES (?, ?, ?)", row, directory,
+                        modified)
                 }
                 for blob in blobs[scan.folder] ?? [] {
                     try connection.run(
@@ -106,8 +109,10 @@ extension Catalog {
     package func remember(bytes: Int64, seconds: Double, origin: String, at now: Double) throws(AIError) {
         try write { connection in
             try connection.run(
-                "INSERT OR REPLACE INTO bandwidth (at, origin, bytes, seconds) VALUES (?, ?, ?, ?)", now, origin, bytes, seconds)
-            try connection.run("DELETE FROM bandwidth WHERE at NOT IN (SELECT at FROM bandwidth ORDER BY at DESC LIMIT 100)")
+                "INSERT OR REPLACE INTO bandwidth (at, origin, bytes, seconds) VALUES (?, ?, ?, ?)", now, origin,
+                bytes, seconds)
+            try connection.run(
+                "DELETE FROM bandwidth WHERE at NOT IN (SELECT at FROM bandwidth ORDER BY at DESC LIMIT 100)")
         }
     }
 

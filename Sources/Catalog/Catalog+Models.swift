@@ -48,7 +48,8 @@ extension Catalog {
             }
             let order: String
             switch query.sort {
-            case .relevance, .downloads: order = query.sort == .relevance ? "rank" : "downloads DESC NULLS LAST, rank"
+            case .relevance, .downloads:
+                order = query.sort == .relevance ? "rank" : "downloads DESC NULLS LAST, rank"
             case .likes: order = "likes DESC NULLS LAST, rank"
             case .trending: order = "trending DESC NULLS LAST, rank"
             case .updated: order = "updated_at DESC NULLS LAST, rank"
@@ -94,7 +95,8 @@ extension Catalog {
     private static func withTags(_ found: (Int64, KnownModel), _ connection: Connection) throws -> KnownModel {
         var model = found.1
         let tags = try connection.query(
-            "SELECT name FROM model_tags JOIN tags USING (tag) WHERE model = ? ORDER BY position", found.0, map: { $0.text(0) })
+            "SELECT name FROM model_tags JOIN tags USING (tag) WHERE model = ? ORDER BY position", found.0,
+            map: { $0.text(0) })
         model.record.tags = tags.isEmpty ? nil : tags
         return model
     }
@@ -114,10 +116,12 @@ extension Catalog {
                 seen_at = ?, detailed_at = COALESCE(?, detailed_at), vanished_at = NULL
             WHERE model = ?
             """,
-            after.author, after.task, after.library, after.license, after.downloads, after.likes, after.trendingScore,
+            after.author, after.task, after.library, after.license, after.downloads, after.likes,
+            after.trendingScore,
             after.parameters, after.usedStorage, after.gating?.rawValue, after.isPrivate, after.isDisabled,
             after.createdAt, after.updatedAt, now, detailed ? now : nil, model)
-        let oldRank = try connection.first("SELECT rank FROM models WHERE model = ?", model, map: { $0.int(0) }) ?? 0
+        let oldRank =
+            try connection.first("SELECT rank FROM models WHERE model = ?", model, map: { $0.int(0) }) ?? 0
         let moves = Popularity.hasDrifted(rank: oldRank, downloads: after.downloads)
         let rank = moves ? Popularity.rank(downloads: after.downloads, model: model) : oldRank
         let (oldText, newText) = (SearchIndex.Document(record: before), SearchIndex.Document(record: after))
@@ -130,7 +134,9 @@ extension Catalog {
         return model
     }
 
-    private static func insert(_ new: ModelRecord, detailed: Bool, now: Double, _ connection: Connection) throws -> Int64 {
+    private static func insert(_ new: ModelRecord, detailed: Bool, now: Double, _ connection: Connection) throws
+        -> Int64
+    {
         let model = (try connection.first("SELECT max(model) FROM models", map: { $0.int(0) }) ?? 0) + 1
         let rank = Popularity.rank(downloads: new.downloads, model: model)
         try connection.run(
@@ -141,7 +147,8 @@ extension Catalog {
             """,
             model, new.repository.kind.rawValue, new.repository.id.name, rank, new.author, new.task, new.library,
             new.license, new.downloads, new.likes, new.trendingScore, new.parameters, new.usedStorage,
-            new.gating?.rawValue, new.isPrivate, new.isDisabled, new.createdAt, new.updatedAt, now, detailed ? now : nil)
+            new.gating?.rawValue, new.isPrivate, new.isDisabled, new.createdAt, new.updatedAt, now,
+            detailed ? now : nil)
         try SearchIndex.insert(SearchIndex.Document(record: new), rank: rank, connection)
         try setTags(new.tags ?? [], of: model, connection)
         return model
@@ -152,7 +159,8 @@ extension Catalog {
         for (position, name) in tags.enumerated() {
             try connection.run("INSERT INTO tags (name) VALUES (?) ON CONFLICT DO NOTHING", name)
             try connection.run(
-                "INSERT INTO model_tags (model, position, tag) SELECT ?, ?, tag FROM tags WHERE name = ?", model, position, name)
+                "INSERT INTO model_tags (model, position, tag) SELECT ?, ?, tag FROM tags WHERE name = ?", model,
+                position, name)
         }
     }
 }

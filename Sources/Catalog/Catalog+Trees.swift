@@ -26,14 +26,17 @@ extension Catalog {
             guard let row else { return nil }
             let files = try connection.query("SELECT path, size, oid, sha256, xet FROM files WHERE tree = ?", row) {
                 RepositoryFile(
-                    path: $0.text(0), size: $0.int(1), oid: $0.text(2), sha256: $0.optionalText(3), xetHash: $0.optionalText(4))
+                    path: $0.text(0), size: $0.int(1), oid: $0.text(2), sha256: $0.optionalText(3),
+                    xetHash: $0.optionalText(4))
             }
             return RepositoryTree(commit: commit, files: files)
         }
     }
 
     /// Keeps where the branches and tags of a repository stand. `complete` says that these are all there are.
-    public func remember(_ revisions: [KnownRevision], of repository: Repository, complete: Bool, at now: Double) throws(AIError) {
+    public func remember(_ revisions: [KnownRevision], of repository: Repository, complete: Bool, at now: Double)
+        throws(AIError)
+    {
         try write { connection in
             let model = try Self.upsert(ModelRecord(repository), detailed: false, now: now, connection)
             if complete { try connection.run("DELETE FROM revisions WHERE model = ?", model) }
@@ -55,7 +58,8 @@ extension Catalog {
                 """, repository.kind.rawValue, repository.id.name
             ) { row in
                 KnownRevision(
-                    name: row.text(0), kind: KnownRevision.Kind(rawValue: row.text(1)) ?? .branch, hash: row.text(2))
+                    name: row.text(0), kind: KnownRevision.Kind(rawValue: row.text(1)) ?? .branch, hash: row.text(2)
+                )
             }.compactMap { $0 }
         }
     }

@@ -59,7 +59,8 @@ public final class Catalog: Sendable {
             done = try version()
             guard done <= known else {
                 throw AIError(
-                    .catalogUnusable, "the catalog \(path) has version \(done), this hub knows versions up to \(known)",
+                    .catalogUnusable,
+                    "the catalog \(path) has version \(done), this hub knows versions up to \(known)",
                     advice: "a newer hub made it: use that one, or set HUB_HOME to another folder",
                     context: .init(path: path))
             }

@@ -16,7 +16,9 @@ public struct DownloadProgress: Sendable, Hashable {
     public var bytesPerSecond: Double?
 
     /// From 0 to 1.
-    public var fractionCompleted: Double { totalBytes == 0 ? 1 : min(1, Double(bytesDownloaded) / Double(totalBytes)) }
+    public var fractionCompleted: Double {
+        totalBytes == 0 ? 1 : min(1, Double(bytesDownloaded) / Double(totalBytes))
+    }
     /// From 0 to 100, rounded down: 100 means done.
     public var percentComplete: Int { Int(fractionCompleted * 100) }
     /// Seconds left at the present rate; nil where that is not known or is zero.

@@ -18,7 +18,8 @@ public final class ModelManager: Sendable {
     ///   - cacheDirectory: another cache; nil means the one that the environment names.
     ///   - environment: gives the cache, the token, proxies and certificates.
     public init(
-        _ configuration: HFConfiguration = .default, cacheDirectory: String? = nil, environment: HubEnvironment = .process
+        _ configuration: HFConfiguration = .default, cacheDirectory: String? = nil,
+        environment: HubEnvironment = .process
     ) {
         workspace = Workspace(
             environment: environment, cacheDirectory: cacheDirectory, configuration: configuration,
@@ -66,7 +67,8 @@ public final class ModelManager: Sendable {
         let workspace = workspace
         return try await Offload.run {
             guard let (folder, commit) = try workspace.snapshot(of: reference),
-                let tree = try folder.readTree(commit) ?? workspace.catalog?.tree(of: reference.repository, at: commit)
+                let tree = try folder.readTree(commit)
+                    ?? workspace.catalog?.tree(of: reference.repository, at: commit)
             else { return false }
             return try tree.files.allSatisfy { try SnapshotFile.state($0, commit: commit, in: folder) == .present }
         }
@@ -74,7 +76,9 @@ public final class ModelManager: Sendable {
 
     /// The snapshot folder of a model, whole or not; nil where there is none. A local model's own path.
     public func localPath(for model: ModelIdentifier) async throws -> URL? {
-        if model.provider == .local { return FileSystem.exists(model.repository) ? URL(filePath: model.repository) : nil }
+        if model.provider == .local {
+            return FileSystem.exists(model.repository) ? URL(filePath: model.repository) : nil
+        }
         let reference = ModelReference(try model.hubRepository(), revision: model.revision)
         let workspace = workspace
         return try await Offload.run {
@@ -90,7 +94,8 @@ public final class ModelManager: Sendable {
                     identifier: .huggingFace(repository.repository.id.name, revision: revision.commit.hash),
                     path: repository.folder.snapshot(revision.commit),
                     size: ByteCount(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
-                    downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt, revision: revision.commit,
+                    downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt,
+                    revision: revision.commit,
                     complete: revision.isComplete)
             }
         }

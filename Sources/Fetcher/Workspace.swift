@@ -47,7 +47,8 @@ package final class Workspace: Sendable {
     ///   that cannot be read.
     package func client() throws(AIError) -> HubClient {
         try HubClient(
-            configuration, engine: lazyEngine.engine(environment), environment: environment, log: log, notice: notice)
+            configuration, engine: lazyEngine.engine(environment), environment: environment, log: log,
+            notice: notice)
     }
 
     /// What fetches models.
@@ -71,7 +72,9 @@ package final class Workspace: Sendable {
 
     /// The snapshot that a reference means, without any network: by commit, by ref, or, for a repository with one
     /// revision and no ref, that one.
-    package func snapshot(of reference: ModelReference) throws(AIError) -> (folder: RepositoryFolder, commit: Commit)? {
+    package func snapshot(of reference: ModelReference) throws(AIError) -> (
+        folder: RepositoryFolder, commit: Commit
+    )? {
         let folder = layout.repository(reference.repository)
         var commit = reference.revision.flatMap(Commit.init)
         if commit == nil { commit = try folder.commit(ofRef: reference.revision ?? "main") }

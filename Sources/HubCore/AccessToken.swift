@@ -1,5 +1,7 @@
 /// A Hub token. Printing it, or anything that holds it, never shows it.
-public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
     /// The token itself, for the one place that sends it.
     package let secret: String
 

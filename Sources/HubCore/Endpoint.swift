@@ -25,7 +25,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the host is this machine by name or address.
     public var isLoopback: Bool {
-        host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+        host == "localhost" || host == "::1"
+            || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
     /// Whether a token may travel to this origin at all: by https, or by http that does not leave the machine.
@@ -55,7 +56,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(AIError) {
         var address = text
         while address.hasSuffix("/") { address.removeLast() }
-        guard let origin = Origin(address), let url = URL(string: address), url.user() == nil, url.query() == nil else {
+        guard let origin = Origin(address), let url = URL(string: address), url.user() == nil, url.query() == nil
+        else {
             throw AIError(
                 .invalidInput, "\"\(text.printable)\" is not the address of a Hub",
                 advice: "write it like https://huggingface.co, without a name, a password or a query")

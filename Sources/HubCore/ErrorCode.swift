@@ -64,7 +64,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .invalidInput: return row(.input, 2)
         case .confirmationRequired: return row(.input, 2, "say --yes to go ahead")
         case .repositoryNotFound:
-            return row(.input, 3, "check the spelling; a private repository looks the same to someone without a token")
+            return row(
+                .input, 3, "check the spelling; a private repository looks the same to someone without a token")
         case .revisionNotFound: return row(.input, 3, "hub info shows the branches and tags there are")
         case .fileNotFound: return row(.input, 3, "hub info --files shows the files there are")
         case .nothingMatches: return row(.input, 3)
@@ -72,7 +73,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .unauthorized: return row(.network, 4, "check HF_TOKEN or the token file")
         case .gated: return row(.network, 4, "ask for access on the model's page, and set HF_TOKEN")
         case .disabled: return row(.network, 4, "the Hub has switched this repository off")
-        case .unreachable: return row(.network, 5, retry: true, "check the network, the proxy variables and HF_ENDPOINT")
+        case .unreachable:
+            return row(.network, 5, retry: true, "check the network, the proxy variables and HF_ENDPOINT")
         case .timedOut: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .connectionLost: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .rateLimited: return row(.network, 5, retry: true, "wait a few minutes; a token raises the limit")
@@ -80,9 +82,11 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .protocolViolation: return row(.network, 5, "is HF_ENDPOINT the address of a Hub?")
         case .offline: return row(.network, 5, "leave out --offline, or unset HF_HUB_OFFLINE")
         case .diskFull: return row(.resource, 6, "hub gc shows what can go; what was fetched is kept")
-        case .permissionDenied: return row(.resource, 6, "check who owns the folder, or choose another with --cache-dir")
+        case .permissionDenied:
+            return row(.resource, 6, "check who owns the folder, or choose another with --cache-dir")
         case .ioError: return row(.resource, 6)
-        case .catalogUnusable: return row(.resource, 6, "the catalog is disposable: move its file away and hub makes it again")
+        case .catalogUnusable:
+            return row(.resource, 6, "the catalog is disposable: move its file away and hub makes it again")
         case .insufficientMemory: return row(.resource, 6)
         case .digestMismatch: return row(.provider, 7, retry: true, "pull it again; damaged bytes are never kept")
         case .malformedModel: return row(.provider, 7)

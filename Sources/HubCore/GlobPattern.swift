@@ -50,7 +50,9 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
         switch scalars[p] {
         case "?": return p + 1
         case "[":
-            guard let (members, negated, next) = characterClass(at: p) else { return character == "[" ? p + 1 : nil }
+            guard let (members, negated, next) = characterClass(at: p) else {
+                return character == "[" ? p + 1 : nil
+            }
             return members.contains { $0.contains(character) } != negated ? next : nil
         case let literal: return literal == character ? p + 1 : nil
         }

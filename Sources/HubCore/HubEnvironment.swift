@@ -60,7 +60,9 @@ public struct HubEnvironment: Sendable {
     }
 
     /// `HF_HUB_OFFLINE`, and `TRANSFORMERS_OFFLINE` where that is unset or empty.
-    public var isOffline: Bool { self["HF_HUB_OFFLINE"] != nil ? isTrue("HF_HUB_OFFLINE") : isTrue("TRANSFORMERS_OFFLINE") }
+    public var isOffline: Bool {
+        self["HF_HUB_OFFLINE"] != nil ? isTrue("HF_HUB_OFFLINE") : isTrue("TRANSFORMERS_OFFLINE")
+    }
 
     /// `HF_HUB_ETAG_TIMEOUT`: seconds an answer about a file may take; 10 where unset or 0.
     ///

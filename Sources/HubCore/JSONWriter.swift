@@ -35,7 +35,8 @@ extension JSON {
                 element.write(into: &out, style, level: level + 1)
             }
         case .object(let object):
-            let members = style.sortsKeys
+            let members =
+                style.sortsKeys
                 ? object.members.sorted { $0.key.unicodeScalars.lexicographicallyPrecedes($1.key.unicodeScalars) }
                 : object.members
             JSON.list(members, "{", "}", into: &out, style, level) { member, out in
@@ -77,7 +78,8 @@ extension JSON {
             case "\u{8}": out += "\\b"
             case "\u{C}": out += "\\f"
             // DEL and the C1 controls are legal in JSON, but a terminal would obey them.
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+            case _
+            where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
                 || (escapesNonASCII && scalar.value > 0x7E && scalar.value != 0x7F):
                 for unit in UTF16.encode(scalar)! { out += "\\u" + hex(unit) }
             default: out.unicodeScalars.append(scalar)

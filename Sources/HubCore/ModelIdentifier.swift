@@ -72,7 +72,9 @@ public struct ModelIdentifier: Sendable, Hashable, Codable, CustomStringConverti
     }
 
     /// Decodes the form of ``description``.
-    public init(from decoder: any Decoder) throws { try self.init(parsing: decoder.singleValueContainer().decode(String.self)) }
+    public init(from decoder: any Decoder) throws {
+        try self.init(parsing: decoder.singleValueContainer().decode(String.self))
+    }
     /// Encodes the form of ``description``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()

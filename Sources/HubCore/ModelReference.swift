@@ -69,7 +69,9 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     /// After `hf://`: `[kind/]org/name[@revision][/path]`. A revision's own slashes are written `%2F`, but for the
     /// Hub's `refs/pr/N` and `refs/convert/NAME`.
     private init(uri text: String, whole: String) throws(AIError) {
-        func refuse(_ why: String) -> AIError { AIError(.invalidInput, "\"\(whole.printable)\" is no reference: \(why)") }
+        func refuse(_ why: String) -> AIError {
+            AIError(.invalidInput, "\"\(whole.printable)\" is no reference: \(why)")
+        }
         var rest = Substring(text)
         var kind = RepositoryKind.model
         for candidate in RepositoryKind.allCases {
@@ -107,16 +109,22 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     }
 
     private init(web text: String, endpoint: Endpoint) throws(AIError) {
-        func refuse(_ why: String) -> AIError { AIError(.invalidInput, "\"\(text.printable)\" is no reference: \(why)") }
+        func refuse(_ why: String) -> AIError {
+            AIError(.invalidInput, "\"\(text.printable)\" is no reference: \(why)")
+        }
         guard let origin = Origin(text), origin == endpoint.origin else {
             throw refuse("its host is not the endpoint's, \(endpoint.origin)")
         }
         var bare = text
         if let cut = bare.firstIndex(where: { $0 == "?" || $0 == "#" }) { bare = String(bare[..<cut]) }
-        guard let below = bare.dropping(prefix: endpoint.address + "/") else { throw refuse("it is not below \(endpoint)") }
+        guard let below = bare.dropping(prefix: endpoint.address + "/") else {
+            throw refuse("it is not below \(endpoint)")
+        }
         var parts = below.split(separator: "/")[...]
         var kind = RepositoryKind.model
-        if let first = parts.first, let named = RepositoryKind.allCases.first(where: { $0.plural == first }), named != .model {
+        if let first = parts.first, let named = RepositoryKind.allCases.first(where: { $0.plural == first }),
+            named != .model
+        {
             kind = named
             parts = parts.dropFirst()
         }
@@ -131,7 +139,9 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
             throw refuse("only /tree/, /blob/ and /resolve/ pages name files")
         }
         let (revision, rest) = Self.splitRevision(Substring(parts.joined(separator: "/")))
-        guard let revision, let path = PercentEncoding.decode(rest.dropFirst()) else { throw refuse("its escapes are wrong") }
+        guard let revision, let path = PercentEncoding.decode(rest.dropFirst()) else {
+            throw refuse("its escapes are wrong")
+        }
         // A folder's page means all of it.
         let files = path.isEmpty ? nil : view == "tree" ? path + "/" : path
         self.init(Repository(kind, id), revision: revision, files: files)

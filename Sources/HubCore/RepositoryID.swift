@@ -20,15 +20,20 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
     /// - Throws: ``ErrorCode/invalidInput`` saying which rule is broken.
     public init(_ name: String) throws(AIError) {
         func refuse(_ why: String) -> AIError {
-            AIError(.invalidInput, "\"\(name.printable)\" is not a repository name: \(why)", advice: "names look like org/name")
+            AIError(
+                .invalidInput, "\"\(name.printable)\" is not a repository name: \(why)",
+                advice: "names look like org/name")
         }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2 else { throw refuse("it has \(parts.count) parts, at most two are allowed") }
         for part in parts {
             guard !part.isEmpty else { throw refuse("a part is empty") }
-            guard part.utf8.count <= 96 else { throw refuse("a part has \(part.utf8.count) characters, at most 96 are allowed") }
+            guard part.utf8.count <= 96 else {
+                throw refuse("a part has \(part.utf8.count) characters, at most 96 are allowed")
+            }
             if let bad = part.unicodeScalars.first(where: { !Self.allows($0) }) {
-                throw refuse("\"\(String(bad).printable)\" is not allowed; letters, digits, \"_\", \".\" and \"-\" are")
+                throw refuse(
+                    "\"\(String(bad).printable)\" is not allowed; letters, digits, \"_\", \".\" and \"-\" are")
             }
             for end in ["-", "."] where part.hasPrefix(end) || part.hasSuffix(end) {
                 throw refuse("a part begins or ends with \"\(end)\"")
@@ -53,7 +58,9 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
     public var description: String { name }
 
     /// Decodes and checks a name.
-    public init(from decoder: any Decoder) throws { try self.init(decoder.singleValueContainer().decode(String.self)) }
+    public init(from decoder: any Decoder) throws {
+        try self.init(decoder.singleValueContainer().decode(String.self))
+    }
     /// Encodes the name.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -85,7 +92,8 @@ public struct Repository: Sendable, Hashable, CustomStringConvertible {
     public init?(folderName: String) {
         guard let split = folderName.range(of: "--"),
             let kind = RepositoryKind.allCases.first(where: { $0.plural == folderName[..<split.lowerBound] }),
-            let id = try? RepositoryID(folderName[split.upperBound...].split(separator: "--").joined(separator: "/"))
+            let id = try? RepositoryID(
+                folderName[split.upperBound...].split(separator: "--").joined(separator: "/"))
         else { return nil }
         self.init(kind, id)
     }

@@ -67,6 +67,7 @@ public struct Commit: Sendable, Hashable, CustomStringConvertible {
 extension UInt8 {
     /// `0`-`9`, `a`-`f`.
     package var isLowercaseHex: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self)
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self)
     }
 }

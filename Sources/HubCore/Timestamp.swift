@@ -33,7 +33,9 @@ package enum Timestamp {
         let bytes = Array(text.utf8)
         guard bytes.count >= 19 else { return nil }
         func number(_ range: Range<Int>) -> Int32? {
-            guard range.upperBound <= bytes.count, bytes[range].allSatisfy({ (48...57).contains($0) }) else { return nil }
+            guard range.upperBound <= bytes.count, bytes[range].allSatisfy({ (48...57).contains($0) }) else {
+                return nil
+            }
             return Int32(String(decoding: bytes[range], as: UTF8.self))
         }
         guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),

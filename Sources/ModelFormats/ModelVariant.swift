@@ -29,7 +29,10 @@ package struct ModelVariant: Sendable, Hashable {
         let folder = Path.parent(path)
         func made(_ format: String, _ name: String, _ quantization: String? = nil) -> (String, ModelVariant) {
             let shown = folder == "." ? name : "\(folder)/\(name)"
-            return ("\(format) \(shown)", ModelVariant(name: shown, format: format, quantization: quantization, files: [], sizeBytes: 0))
+            return (
+                "\(format) \(shown)",
+                ModelVariant(name: shown, format: format, quantization: quantization, files: [], sizeBytes: 0)
+            )
         }
         if name.hasSuffix(".gguf") {
             // Projectors and importance matrices run beside a model, not by themselves.

@@ -39,7 +39,8 @@ import Darwin
         for words in [["--json", "nope"], ["search", "--json", "--limit", "x"], ["search", "--nope", "--json"]] {
             let output = Recorder()
             let status = await Program.run(
-                words, environment: HubEnvironment([:]), streams: .init(), output: output.sink, error: Recorder().sink)
+                words, environment: HubEnvironment([:]), streams: .init(), output: output.sink,
+                error: Recorder().sink)
             #expect(status == 2)
             #expect(try JSON.parse(output.text)["error"]?["code"]?.string == "invalid_input")
         }

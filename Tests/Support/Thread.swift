@@ -19,16 +19,20 @@ package enum Thread {
         let work = Unmanaged.passRetained(Work(body)).toOpaque()
         #if os(Linux)
         var thread = pthread_t()
-        let fault = pthread_create(&thread, nil, { pointer in
-            Unmanaged<Work>.fromOpaque(pointer!).takeRetainedValue().body()
-            return nil
-        }, work)
+        let fault = pthread_create(
+            &thread, nil,
+            { pointer in
+                Unmanaged<Work>.fromOpaque(pointer!).takeRetainedValue().body()
+                return nil
+            }, work)
         #else
         var thread: pthread_t?
-        let fault = pthread_create(&thread, nil, { pointer in
-            Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
-            return nil
-        }, work)
+        let fault = pthread_create(
+            &thread, nil,
+            { pointer in
+                Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
+                return nil
+            }, work)
         #endif
         precondition(fault == 0, "no thread can be started")
         #if os(Linux)

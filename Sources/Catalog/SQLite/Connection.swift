@@ -14,7 +14,8 @@ package final class Connection {
         // The mutex above serialises all use. https://www.sqlite.org/threadsafe.html
         let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let handle else {
-            let error = SQLiteError(extendedCode: code, message: handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory")
+            let error = SQLiteError(
+                extendedCode: code, message: handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory")
             sqlite3_close_v2(handle)
             throw error
         }
@@ -39,16 +40,22 @@ package final class Connection {
     }
 
     /// All rows of a query.
-    package func query<Value>(_ sql: String, _ values: (any SQLBindable)?..., map: (Row) throws -> Value) throws -> [Value] {
+    package func query<Value>(_ sql: String, _ values: (any SQLBindable)?..., map: (Row) throws -> Value) throws
+        -> [Value]
+    {
         try rows(sql, values, map)
     }
 
     /// All rows of a query whose values are in a list.
-    package func query<Value>(_ sql: String, list values: [any SQLBindable], map: (Row) throws -> Value) throws -> [Value] {
+    package func query<Value>(_ sql: String, list values: [any SQLBindable], map: (Row) throws -> Value) throws
+        -> [Value]
+    {
         try rows(sql, values, map)
     }
 
-    private func rows<Value>(_ sql: String, _ values: [(any SQLBindable)?], _ map: (Row) throws -> Value) throws -> [Value] {
+    private func rows<Value>(_ sql: String, _ values: [(any SQLBindable)?], _ map: (Row) throws -> Value) throws
+        -> [Value]
+    {
         var out: [Value] = []
         try statement(sql).each(values) { row in
             out.append(try map(row))
@@ -58,7 +65,9 @@ package final class Connection {
     }
 
     /// The first row of a query.
-    package func first<Value>(_ sql: String, _ values: (any SQLBindable)?..., map: (Row) throws -> Value) throws -> Value? {
+    package func first<Value>(_ sql: String, _ values: (any SQLBindable)?..., map: (Row) throws -> Value) throws
+        -> Value?
+    {
         var out: Value?
         try statement(sql).each(values) { row in
             out = try map(row)
@@ -91,11 +100,15 @@ package final class Connection {
     /// https://www.sqlite.org/backup.html
     package func backup(to path: String) throws(SQLiteError) {
         let target = try Connection(path)
-        guard let backup = sqlite3_backup_init(target.database, "main", database, "main") else { throw target.lastError("backup") }
+        guard let backup = sqlite3_backup_init(target.database, "main", database, "main") else {
+            throw target.lastError("backup")
+        }
         let code = sqlite3_backup_step(backup, -1)
         sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE else {
-            throw SQLiteError(extendedCode: code, message: "the backup to \(path) failed: \(String(cString: sqlite3_errstr(code)))")
+            throw SQLiteError(
+                extendedCode: code,
+                message: "the backup to \(path) failed: \(String(cString: sqlite3_errstr(code)))")
         }
     }
 
@@ -111,6 +124,8 @@ package final class Connection {
     }
 
     private func lastError(_ sql: String) -> SQLiteError {
-        SQLiteError(extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)), sql: sql)
+        SQLiteError(
+            extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)),
+            sql: sql)
     }
 }

@@ -29,9 +29,11 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
                 .permissionDenied, "the catalog \(path) cannot be written: \(message)",
                 advice: "check who owns its folder, or set HUB_HOME to another", context: context, cause: self)
         case SQLITE_CORRUPT, SQLITE_NOTADB:
-            return AIError(.catalogUnusable, "the catalog \(path) is damaged: \(message)", context: context, cause: self)
+            return AIError(
+                .catalogUnusable, "the catalog \(path) is damaged: \(message)", context: context, cause: self)
         default:
-            return AIError(.catalogUnusable, "the catalog \(path) failed: \(message)", context: context, cause: self)
+            return AIError(
+                .catalogUnusable, "the catalog \(path) failed: \(message)", context: context, cause: self)
         }
     }
 }

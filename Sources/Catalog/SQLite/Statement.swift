@@ -46,12 +46,14 @@ final class Statement {
             var copy = text
             code = copy.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
-                    sqlite3_bind_text64(handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), transient, UInt8(SQLITE_UTF8))
+                    sqlite3_bind_text64(
+                        handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), transient, UInt8(SQLITE_UTF8))
                 }
             }
         case .blob(let bytes):
             // A null pointer would bind NULL, not an empty blob.
-            code = bytes.isEmpty
+            code =
+                bytes.isEmpty
                 ? sqlite3_bind_zeroblob(handle, index, 0)
                 : sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), transient)
         }
@@ -61,7 +63,8 @@ final class Statement {
     private func error() -> SQLiteError {
         let database = sqlite3_db_handle(handle)
         return SQLiteError(
-            extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)), sql: sql)
+            extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)),
+            sql: sql)
     }
 }
 

@@ -39,7 +39,9 @@ public struct HFConfiguration: Sendable, CustomStringConvertible {
     /// The same with another number of retries; at least 0.
     public func maxRetries(_ count: Int) -> HFConfiguration { with { $0.maxRetries = max(0, count) } }
     /// The same with another first delay, in seconds.
-    public func retryBaseDelay(_ seconds: Double) -> HFConfiguration { with { $0.retryBaseDelay = max(0, seconds) } }
+    public func retryBaseDelay(_ seconds: Double) -> HFConfiguration {
+        with { $0.retryBaseDelay = max(0, seconds) }
+    }
 
     private func with(_ change: (inout HFConfiguration) -> Void) -> HFConfiguration {
         var copy = self

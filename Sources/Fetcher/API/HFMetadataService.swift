@@ -11,7 +11,8 @@ public struct HFMetadataService: Sendable {
     /// - Parameter environment: gives the token (see ``HFTokenProvider/auto``), proxies and certificates, and the place
     ///   of the catalog, which remembers every answer.
     public init(_ configuration: HFConfiguration = .default, environment: HubEnvironment = .process) {
-        workspace = Workspace(environment: environment, configuration: configuration, isOffline: environment.isOffline)
+        workspace = Workspace(
+            environment: environment, configuration: configuration, isOffline: environment.isOffline)
     }
 
     /// The models that a query finds, in the Hub's order.
@@ -27,7 +28,9 @@ public struct HFMetadataService: Sendable {
     public func fetchModelDetails(repoId: String) async throws -> (record: ModelRecord, commit: Commit) {
         let reference = try reference(repoId)
         let info = try await workspace.client().info(reference.repository, revision: reference.revision)
-        try remember { catalog throws(AIError) in try catalog.remember([info.record], detailed: true, at: Timestamp.now) }
+        try remember { catalog throws(AIError) in
+            try catalog.remember([info.record], detailed: true, at: Timestamp.now)
+        }
         return (info.record, info.commit)
     }
 

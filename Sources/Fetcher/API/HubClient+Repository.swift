@@ -12,7 +12,8 @@ extension HubClient {
     /// One repository at a revision; nil means the main branch.
     package func info(_ repository: Repository, revision: String? = nil) async throws -> RepositoryInfo {
         let suffix = revision.map { "/revision/" + PercentEncoding.encode($0) } ?? ""
-        let (json, _) = try await json(apiAddress(repository) + suffix, fault: fault(repository, revision: revision))
+        let (json, _) = try await json(
+            apiAddress(repository) + suffix, fault: fault(repository, revision: revision))
         guard let name = json["id"]?.string, let record = ModelRecord(json: json, kind: repository.kind) else {
             throw violation(repository, "the answer about \(repository) names no repository")
         }
@@ -30,15 +31,20 @@ extension HubClient {
 
     /// All files of a commit: page after page, folders left out, every name checked.
     package func tree(_ repository: Repository, at commit: Commit) async throws -> RepositoryTree {
-        var address: String? = apiAddress(repository) + "/tree/\(commit)"
+        var address: String? =
+            apiAddress(repository) + "/tree/\(commit)"
             + Self.query([("recursive", "true"), ("expand", "false")])
         var files: [RepositoryFile] = []
         var seen: Set<String> = []
         var pages: Set<String> = []
         while let page = address {
-            guard pages.insert(page).inserted else { throw violation(repository, "the file list of \(repository) runs in a circle") }
+            guard pages.insert(page).inserted else {
+                throw violation(repository, "the file list of \(repository) runs in a circle")
+            }
             let (json, fields) = try await json(page, fault: fault(repository, revision: commit.hash))
-            guard let entries = json.array else { throw violation(repository, "the file list of \(repository) is no list") }
+            guard let entries = json.array else {
+                throw violation(repository, "the file list of \(repository) is no list")
+            }
             for entry in entries {
                 guard let file = try file(entry, of: repository) else { continue }
                 guard seen.insert(file.path).inserted else {
@@ -52,7 +58,10 @@ extension HubClient {
         for file in files {
             var parent = Path.parent(file.path)
             while parent != "." {
-                if seen.contains(parent) { throw violation(repository, "the file list of \(repository) has \(parent) as a file and as a folder") }
+                if seen.contains(parent) {
+                    throw violation(
+                        repository, "the file list of \(repository) has \(parent) as a file and as a folder")
+                }
                 parent = Path.parent(parent)
             }
         }
@@ -71,14 +80,20 @@ extension HubClient {
             throw violation(repository, "\(path) in \(repository) has no size")
         }
         guard let oid = entry["oid"]?.string, case .gitSHA1? = ContentDigest(etag: oid) else {
-            throw violation(repository, "\(path) in \(repository) has the digest \"\((entry["oid"]?.string ?? "").printable)\", which is none")
+            throw violation(
+                repository,
+                "\(path) in \(repository) has the digest \"\((entry["oid"]?.string ?? "").printable)\", which is none"
+            )
         }
         var sha256: String?
         if let lfs {
             guard let hash = lfs["oid"]?.string?.dropping(prefix: "sha256:") ?? lfs["oid"]?.string,
                 case .sha256? = ContentDigest(etag: hash)
             else {
-                throw violation(repository, "\(path) in \(repository) has the digest \"\((lfs["oid"]?.string ?? "").printable)\", which is none")
+                throw violation(
+                    repository,
+                    "\(path) in \(repository) has the digest \"\((lfs["oid"]?.string ?? "").printable)\", which is none"
+                )
             }
             sha256 = hash
         }
@@ -96,8 +111,11 @@ extension HubClient {
         for (key, kind) in [("branches", KnownRevision.Kind.branch), ("tags", .tag), ("converts", .convert)] {
             for entry in json[key]?.array ?? [] {
                 guard let name = (kind == .convert ? entry["ref"] ?? entry["name"] : entry["name"])?.string,
-                    let commit = entry["targetCommit"]?.string.flatMap(Commit.init), RepositoryPath.fault(name) == nil
-                else { throw violation(repository, "an entry in the branches and tags of \(repository) is malformed") }
+                    let commit = entry["targetCommit"]?.string.flatMap(Commit.init),
+                    RepositoryPath.fault(name) == nil
+                else {
+                    throw violation(repository, "an entry in the branches and tags of \(repository) is malformed")
+                }
                 out.append(KnownRevision(name: name, kind: kind, commit: commit))
             }
         }
@@ -119,7 +137,10 @@ extension HubClient {
         guard let link = fields.link("next") else { return nil }
         guard let address = SafeAddress.resolve(link, against: page), let next = Origin(address),
             !(next.scheme == "http" && Origin(page)?.scheme == "https")
-        else { throw AIError(.protocolViolation, "\(endpoint.origin) links to a next page that is no address to follow") }
+        else {
+            throw AIError(
+                .protocolViolation, "\(endpoint.origin) links to a next page that is no address to follow")
+        }
         return address
     }
 

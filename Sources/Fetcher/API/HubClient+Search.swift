@@ -9,7 +9,9 @@ extension HubClient {
         add("search", query.text)
         add("author", query.author)
         add("pipeline_tag", query.task)
-        for filter in [query.library, query.license.map { "license:" + $0 }].compactMap({ $0 }) + query.tags { add("filter", filter) }
+        for filter in [query.library, query.license.map { "license:" + $0 }].compactMap({ $0 }) + query.tags {
+            add("filter", filter)
+        }
         add("gated", query.gated.map { $0 ? "true" : "false" })
         add("sort", Self.sortKey(query.sort))
         add("limit", String(min(max(query.limit, 1), 1000)))
@@ -20,7 +22,8 @@ extension HubClient {
         while let page = address, out.count < query.limit {
             let (json, fields) = try await json(page, fault: fault(nil))
             guard let entries = json.array else {
-                throw AIError(.protocolViolation, "\(endpoint.origin) answers a search with something that is no list")
+                throw AIError(
+                    .protocolViolation, "\(endpoint.origin) answers a search with something that is no list")
             }
             // An entry with a name that is none is skipped: one odd row must not hide the others.
             for entry in entries {
@@ -46,7 +49,9 @@ extension HubClient {
     }
 
     private static func expanded(_ kind: RepositoryKind) -> [String] {
-        let common = ["author", "createdAt", "disabled", "gated", "lastModified", "likes", "private", "tags", "trendingScore"]
+        let common = [
+            "author", "createdAt", "disabled", "gated", "lastModified", "likes", "private", "tags", "trendingScore",
+        ]
         return switch kind {
         case .model: common + ["downloads", "library_name", "pipeline_tag", "safetensors", "gguf", "usedStorage"]
         case .dataset: common + ["downloads", "usedStorage"]

@@ -14,7 +14,8 @@ package struct HubClient: Sendable {
 
     package init(
         _ configuration: HFConfiguration, engine: HTTPEngine, environment: HubEnvironment = .process,
-        log: @escaping @Sendable (String) -> Void = { _ in }, notice: @escaping @Sendable (String) -> Void = { _ in }
+        log: @escaping @Sendable (String) -> Void = { _ in },
+        notice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(AIError) {
         self.configuration = configuration
         let token = try configuration.tokenProvider.token(in: environment)
@@ -40,7 +41,8 @@ package struct HubClient: Sendable {
 
     static func query(_ items: [(String, String)]) -> String {
         guard !items.isEmpty else { return "" }
-        return "?" + items.map { "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
+        return "?"
+            + items.map { "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
     }
 
     // MARK: Asking
@@ -59,7 +61,8 @@ package struct HubClient: Sendable {
             let looksLikePage = answer.body.prefix(256).contains(UInt8(ascii: "<"))
             throw AIError(
                 .protocolViolation,
-                "\(shown) answers " + (looksLikePage ? "with a web page instead of JSON" : "with something that is \(error)"),
+                "\(shown) answers "
+                    + (looksLikePage ? "with a web page instead of JSON" : "with something that is \(error)"),
                 context: .init(status: answer.status, address: shown))
         }
     }
@@ -75,7 +78,9 @@ package struct HubClient: Sendable {
                 if let warning = answer.fields["X-HF-Warning"] { notice("the Hub says: \(warning.printable)") }
                 if answer.head.isSuccess { return answer }
                 failure = fault.error(answer.head, body: answer.body)
-                if answer.status == 429 || answer.status == 503 { wait = RateLimit(answer.fields)?.secondsToWait.map(Double.init) }
+                if answer.status == 429 || answer.status == 503 {
+                    wait = RateLimit(answer.fields)?.secondsToWait.map(Double.init)
+                }
             } catch let error as AIError {
                 failure = error
             }
@@ -87,7 +92,8 @@ package struct HubClient: Sendable {
             // The Hub's windows are five minutes; a longer wait is not meant for a program that someone waits for.
             guard delay <= 310 else { throw failure }
             attempt += 1
-            let text = "\(failure.message); trying again in \(Int(delay.rounded(.up))) s (\(attempt) of \(configuration.maxRetries))"
+            let text =
+                "\(failure.message); trying again in \(Int(delay.rounded(.up))) s (\(attempt) of \(configuration.maxRetries))"
             if delay > 5 { notice(text) } else { log(text) }
             try await Task.sleep(nanoseconds: UInt64(delay * 1e9))
         }

@@ -24,7 +24,9 @@ struct HubFault {
         case "RevisionNotFound":
             return fault(.revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"")
         case "EntryNotFound":
-            return fault(.fileNotFound, "\(name) has no file \"\((path ?? "").printable)\"" + (revision.map { " at \($0)" } ?? ""))
+            return fault(
+                .fileNotFound,
+                "\(name) has no file \"\((path ?? "").printable)\"" + (revision.map { " at \($0)" } ?? ""))
         case "GatedRepo":
             let page = "\(endpoint)/\(name)"
             return fault(
@@ -51,7 +53,8 @@ struct HubFault {
             return fault(
                 .rateLimited, "\(endpoint.origin) limits the rate of requests",
                 advice: wait.map { "try again in \($0) seconds; a token raises the limit" })
-        case 500...: return fault(.serverError, "\(endpoint.origin) fails with status \(head.status)" + Self.tail(message))
+        case 500...:
+            return fault(.serverError, "\(endpoint.origin) fails with status \(head.status)" + Self.tail(message))
         default: return fault(.protocolViolation, "\(endpoint.origin) answers \(head.status)" + Self.tail(message))
         }
     }
@@ -68,7 +71,9 @@ struct HubFault {
 
     private func refused(_ fault: Maker) -> AIError {
         hasToken
-            ? fault(.unauthorized, "\(endpoint.origin) refuses the token", "check HF_TOKEN or the token file, or unset it")
+            ? fault(
+                .unauthorized, "\(endpoint.origin) refuses the token",
+                "check HF_TOKEN or the token file, or unset it")
             : fault(.unauthorized, "\(endpoint.origin) asks for a token", "set HF_TOKEN or write the token file")
     }
 
@@ -78,8 +83,10 @@ struct HubFault {
     private static func message(_ head: HTTPHead, _ body: [UInt8]) -> String {
         if let header = head.fields["X-Error-Message"] { return String(header.prefix(300)).printable }
         if let json = try? JSON.parse(body) {
-            let text = json["error"]?.string ?? json["error"]?.array?.compactMap(\.string).joined(separator: "; ")
-                ?? json["error_description"]?.string ?? json["errors"]?.array?.compactMap { $0["message"]?.string }.joined(separator: "; ")
+            let text =
+                json["error"]?.string ?? json["error"]?.array?.compactMap(\.string).joined(separator: "; ")
+                ?? json["error_description"]?.string
+                ?? json["errors"]?.array?.compactMap { $0["message"]?.string }.joined(separator: "; ")
             return String((text ?? "").prefix(300)).printable
         }
         let text = String(decoding: body.prefix(300), as: UTF8.self)
@@ -119,7 +126,9 @@ struct RateLimit: Hashable {
         var out: [String: Int] = [:]
         for part in (text ?? "").split(separator: ";") {
             let pair = part.split(separator: "=", maxSplits: 1)
-            if pair.count == 2, let value = Int(pair[1].filter { $0 != " " }) { out[String(pair[0].filter { $0 != " " })] = value }
+            if pair.count == 2, let value = Int(pair[1].filter { $0 != " " }) {
+                out[String(pair[0].filter { $0 != " " })] = value
+            }
         }
         return out
     }

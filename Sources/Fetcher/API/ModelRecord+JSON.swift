@@ -16,12 +16,13 @@ extension ModelRecord {
         trendingScore = json["trendingScore"]?.double
         parameters = json["safetensors"]?["total"]?.int ?? json["gguf"]?["total"]?.int
         usedStorage = json["usedStorage"]?.int
-        gating = switch json["gated"] {
-        case .bool(false)?: .open
-        case .string(let mode)?: Gating(rawValue: mode) ?? .manual
-        case .bool(true)?: .manual
-        default: nil
-        }
+        gating =
+            switch json["gated"] {
+            case .bool(false)?: .open
+            case .string(let mode)?: Gating(rawValue: mode) ?? .manual
+            case .bool(true)?: .manual
+            default: nil
+            }
         isPrivate = json["private"]?.bool
         isDisabled = json["disabled"]?.bool
         createdAt = json["createdAt"]?.string.flatMap(Timestamp.parse)

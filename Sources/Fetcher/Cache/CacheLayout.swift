@@ -8,7 +8,8 @@ package struct CacheLayout: Sendable, Hashable {
 
     /// The layout of a cache folder, which need not exist yet.
     package init(_ folder: String) {
-        var existing = Path.normalized(folder.hasPrefix("/") ? folder : Path.join(FileSystem.resolved(".") ?? "/", folder))
+        var existing = Path.normalized(
+            folder.hasPrefix("/") ? folder : Path.join(FileSystem.resolved(".") ?? "/", folder))
         var rest: [String] = []
         while FileSystem.resolved(existing) == nil, existing != "/" {
             rest.insert(Path.name(existing), at: 0)
@@ -84,7 +85,9 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// The commit that a branch or tag stood for when it was last fetched. The file is 40 bytes; a line end that some
     /// tool added is forgiven.
     package func commit(ofRef revision: String) throws(AIError) -> Commit? {
-        guard RepositoryPath.fault(revision) == nil, let text = try FileSystem.text(ref(revision)) else { return nil }
+        guard RepositoryPath.fault(revision) == nil, let text = try FileSystem.text(ref(revision)) else {
+            return nil
+        }
         return Commit(text.filter { !$0.isWhitespace })
     }
 
@@ -106,10 +109,15 @@ package struct RepositoryFolder: Sendable, Hashable {
         let known = try readTree(tree.commit)
         guard known != tree else { return }
         let files = tree.files.map { file -> (key: String, value: JSON) in
-            (file.path, .object([
-                "size": .int(file.size), "blob_id": .string(file.oid), "lfs_sha256": file.sha256.map { .string($0) },
-                "lfs_size": file.sha256.map { _ in .int(file.size) }, "xet_hash": file.xetHash.map { .string($0) },
-            ]))
+            (
+                file.path,
+                .object([
+                    "size": .int(file.size), "blob_id": .string(file.oid),
+                    "lfs_sha256": file.sha256.map { .string($0) },
+                    "lfs_size": file.sha256.map { _ in .int(file.size) },
+                    "xet_hash": file.xetHash.map { .string($0) },
+                ])
+            )
         }
         let json = JSON.object(["format_version": 1, "files": .object(JSONObject(files))])
         try FileSystem.createDirectories(trees)
@@ -131,12 +139,15 @@ package struct RepositoryFolder: Sendable, Hashable {
         else { return nil }
         var files: [RepositoryFile] = []
         for (path, entry) in members {
-            guard RepositoryPath.fault(path) == nil, let size = (entry["lfs_size"] ?? entry["size"])?.int, size >= 0,
+            guard RepositoryPath.fault(path) == nil, let size = (entry["lfs_size"] ?? entry["size"])?.int,
+                size >= 0,
                 let oid = entry["blob_id"]?.string, ContentDigest(etag: oid) != nil
             else { return nil }
             let sha256 = entry["lfs_sha256"]?.string
             if let sha256, ContentDigest(etag: sha256) == nil { return nil }
-            files.append(RepositoryFile(path: path, size: size, oid: oid, sha256: sha256, xetHash: entry["xet_hash"]?.string))
+            files.append(
+                RepositoryFile(path: path, size: size, oid: oid, sha256: sha256, xetHash: entry["xet_hash"]?.string)
+            )
         }
         return RepositoryTree(commit: commit, files: files)
     }

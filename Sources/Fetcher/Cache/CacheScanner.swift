@@ -13,7 +13,9 @@ package struct CacheScanner {
     }
 
     /// What Python's own scan passes over in the cache's root.
-    private static let knownNames: Set<String> = [".locks", "CACHEDIR.TAG", ".DS_Store", "Thumbs.db", "desktop.ini"]
+    private static let knownNames: Set<String> = [
+        ".locks", "CACHEDIR.TAG", ".DS_Store", "Thumbs.db", "desktop.ini",
+    ]
     /// A folder changed so shortly before it was read could change again within the same tick of the file system's
     /// clock; it is read once more next time.
     private static let settlingNanoseconds: Int64 = 100_000_000
@@ -38,13 +40,16 @@ package struct CacheScanner {
                 continue
             }
             let folder = RepositoryFolder(cache: layout, name: name)
-            if let known = remembered[name], isCurrent(known), let read = ScanText.read(known.scan, folder, repository) {
+            if let known = remembered[name], isCurrent(known),
+                let read = ScanText.read(known.scan, folder, repository)
+            {
                 state.repositories.append(read.repository)
                 state.remarks += read.remarks
                 continue
             }
             let now = Int64(Timestamp.now * 1e9)
-            var scanner = RepositoryScanner(folder: folder, repository: repository, store: hasStore ? store : nil) { commit in
+            var scanner = RepositoryScanner(folder: folder, repository: repository, store: hasStore ? store : nil) {
+                commit in
                 (try? folder.readTree(commit)) ?? (try? catalog?.tree(of: repository, at: commit)) ?? nil
             }
             let scanned = try scanner.scan()
@@ -52,8 +57,9 @@ package struct CacheScanner {
             state.repositories.append(scanned)
             state.remarks += scanner.remarks
             let settled = scanner.directories.mapValues { now - $0 < Self.settlingNanoseconds ? -1 : $0 }
-            changed.append(RememberedScan(
-                folder: name, scan: ScanText.write(scanned, remarks: scanner.remarks), directories: settled))
+            changed.append(
+                RememberedScan(
+                    folder: name, scan: ScanText.write(scanned, remarks: scanner.remarks), directories: settled))
             blobs[name] = scanned.blobs.values.compactMap { blob in blob.file.map { (blob.name, $0.size) } }
         }
         let gone = remembered.keys.filter { name in !state.repositories.contains { $0.folder.name == name } }
@@ -72,7 +78,9 @@ package struct CacheScanner {
     private func isCurrent(_ scan: RememberedScan) -> Bool {
         guard !scan.directories.isEmpty else { return false }
         return scan.directories.allSatisfy { path, modified in
-            guard let status = try? FileSystem.linkStatus(Path.join(layout.root, path)) else { return modified == 0 }
+            guard let status = try? FileSystem.linkStatus(Path.join(layout.root, path)) else {
+                return modified == 0
+            }
             return status.modifiedNanoseconds == modified
         }
     }
@@ -89,7 +97,9 @@ package struct CacheScanner {
                 let largest = revision.files.compactMap { file -> (String, Int64)? in
                     file.blob.flatMap { blobs[$0]?.file }.map { (file.blob!, $0.size) }
                 }.max { $0.1 < $1.1 }
-                if let largest, let status = try FileSystem.status(folder.blob(largest.0)) { used = max(used, status.accessed) }
+                if let largest, let status = try FileSystem.status(folder.blob(largest.0)) {
+                    used = max(used, status.accessed)
+                }
                 if let noted = uses[folder.name]?[revision.commit.hash] { used = max(used, noted) }
                 state.repositories[r].revisions[v].lastUsedAt = used
             }

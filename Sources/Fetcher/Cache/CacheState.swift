@@ -87,7 +87,9 @@ package struct CachedRepository: Sendable, Hashable {
     package func physicalFiles(of revision: CachedRevision) -> [PhysicalFile.Identity: PhysicalFile] {
         var out: [PhysicalFile.Identity: PhysicalFile] = [:]
         for file in revision.files {
-            if let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) { out[physical.identity] = physical }
+            if let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) {
+                out[physical.identity] = physical
+            }
         }
         return out
     }

@@ -55,7 +55,9 @@ package struct Deletion {
     }
 
     /// Removes a snapshot's entries, following no link, and collects the blobs they linked to.
-    private func removeSnapshot(_ path: String, in folder: RepositoryFolder, blobs: inout Set<String>) throws(AIError) -> Int64 {
+    private func removeSnapshot(_ path: String, in folder: RepositoryFolder, blobs: inout Set<String>)
+        throws(AIError) -> Int64
+    {
         var freed: Int64 = 0
         for name in try FileSystem.entries(path) ?? [] {
             let child = Path.join(path, name)
@@ -145,7 +147,9 @@ package struct Deletion {
 
     /// A repository that held nothing but what has just gone is no repository any more.
     private func removeIfEmpty(_ folder: RepositoryFolder) throws(AIError) {
-        guard try FileSystem.entries(folder.snapshots)?.isEmpty ?? true, try FileSystem.entries(folder.blobs)?.isEmpty ?? true else { return }
+        guard try FileSystem.entries(folder.snapshots)?.isEmpty ?? true,
+            try FileSystem.entries(folder.blobs)?.isEmpty ?? true
+        else { return }
         try FileSystem.removeTree(folder.path)
     }
 }

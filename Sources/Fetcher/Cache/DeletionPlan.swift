@@ -60,7 +60,9 @@ package struct DeletionPlanner {
     package var freedBytes: Int64 { plan.freedBytes }
 
     /// Plans the deletion of a revision; says so instead where it is in use.
-    package mutating func add(_ revision: CachedRevision, of repository: CachedRepository, reason: String) throws(AIError) {
+    package mutating func add(_ revision: CachedRevision, of repository: CachedRepository, reason: String)
+        throws(AIError)
+    {
         let gone = revisionsGone[repository.folder, default: []]
         guard !gone.contains(revision.commit), !foldersGone.contains(repository.folder) else { return }
         let survivors = repository.revisions.filter { $0.commit != revision.commit && !gone.contains($0.commit) }
@@ -82,9 +84,10 @@ package struct DeletionPlanner {
             if let physical = partial.file { freed += take(physical) }
             blobsGone[repository.folder, default: []].insert(partial.name)
         }
-        plan.rows.append(.init(
-            repository: repository.repository, folder: repository.folder, subject: .revision(revision.commit),
-            refs: revision.refs, reason: reason, freedBytes: freed, lastUsedAt: revision.lastUsedAt))
+        plan.rows.append(
+            .init(
+                repository: repository.repository, folder: repository.folder, subject: .revision(revision.commit),
+                refs: revision.refs, reason: reason, freedBytes: freed, lastUsedAt: revision.lastUsedAt))
     }
 
     /// Plans the deletion of everything of a repository.
@@ -95,22 +98,28 @@ package struct DeletionPlanner {
         }
         guard foldersGone.insert(repository.folder).inserted else { return }
         let names = Set(repository.blobs.keys)
-        if let held = try heldLock(repository, names.union(repository.partials.map { Self.etag(ofPartial: $0.name) })) {
+        if let held = try heldLock(
+            repository, names.union(repository.partials.map { Self.etag(ofPartial: $0.name) }))
+        {
             protect(repository, nil, "in use: another process is writing \(held.prefix(12))")
             return
         }
         var freed = takeBlobs(names, of: repository)
         for partial in repository.partials { if let physical = partial.file { freed += take(physical) } }
-        plan.rows.append(.init(
-            repository: repository.repository, folder: repository.folder, subject: .remains, refs: repository.danglingRefs,
-            reason: reason, freedBytes: freed, lastUsedAt: nil))
+        plan.rows.append(
+            .init(
+                repository: repository.repository, folder: repository.folder, subject: .remains,
+                refs: repository.danglingRefs,
+                reason: reason, freedBytes: freed, lastUsedAt: nil))
     }
 
     /// Plans the deletion of unfinished downloads. Another client's is left alone for an hour, for its clients take no
     /// lock that would show that they are at work.
     package mutating func addPartials(of repository: CachedRepository, now: Double) throws(AIError) {
         var byEtag: [String: [CachedBlob]] = [:]
-        for partial in repository.partials { byEtag[Self.etag(ofPartial: partial.name), default: []].append(partial) }
+        for partial in repository.partials {
+            byEtag[Self.etag(ofPartial: partial.name), default: []].append(partial)
+        }
         for (etag, partials) in byEtag.sorted(by: { $0.key < $1.key }) {
             let names = partials.map(\.name).filter { !blobsGone[repository.folder, default: []].contains($0) }
             guard !names.isEmpty else { continue }
@@ -123,9 +132,11 @@ package struct DeletionPlanner {
             } else {
                 let freed = partials.compactMap(\.file).reduce(Int64(0)) { sum, file in sum + take(file) }
                 blobsGone[repository.folder, default: []].formUnion(names)
-                plan.rows.append(.init(
-                    repository: repository.repository, folder: repository.folder, subject: .partial(names), refs: [],
-                    reason: "unfinished download", freedBytes: freed, lastUsedAt: newest))
+                plan.rows.append(
+                    .init(
+                        repository: repository.repository, folder: repository.folder, subject: .partial(names),
+                        refs: [],
+                        reason: "unfinished download", freedBytes: freed, lastUsedAt: newest))
             }
         }
     }
@@ -138,9 +149,11 @@ package struct DeletionPlanner {
                 continue
             }
             let freed = takeBlobs([blob.name], of: repository)
-            plan.rows.append(.init(
-                repository: repository.repository, folder: repository.folder, subject: .orphan(blob.name), refs: [],
-                reason: "no snapshot links to it", freedBytes: freed, lastUsedAt: blob.file?.accessed))
+            plan.rows.append(
+                .init(
+                    repository: repository.repository, folder: repository.folder, subject: .orphan(blob.name),
+                    refs: [],
+                    reason: "no snapshot links to it", freedBytes: freed, lastUsedAt: blob.file?.accessed))
         }
     }
 
@@ -148,9 +161,10 @@ package struct DeletionPlanner {
     package mutating func addUnusedPayloads() {
         for payload in state.unusedPayloads {
             guard store.references(payload.name)?.isEmpty == true, let file = payload.file else { continue }
-            plan.rows.append(.init(
-                repository: nil, folder: nil, subject: .payload(payload.name), refs: [],
-                reason: "no repository links to it", freedBytes: take(file), lastUsedAt: file.accessed))
+            plan.rows.append(
+                .init(
+                    repository: nil, folder: nil, subject: .payload(payload.name), refs: [],
+                    reason: "no repository links to it", freedBytes: take(file), lastUsedAt: file.accessed))
         }
     }
 
@@ -189,13 +203,16 @@ package struct DeletionPlanner {
     }
 
     /// The first of these blobs whose lock another process holds. A lock file that was never made locks nothing.
-    private mutating func heldLock(_ repository: CachedRepository, _ etags: Set<String>) throws(AIError) -> String? {
+    private mutating func heldLock(_ repository: CachedRepository, _ etags: Set<String>) throws(AIError) -> String?
+    {
         if locked[repository.folder] == nil {
             var held: Set<String> = []
             for name in try FileSystem.entries(repository.folder.locks) ?? [] where name.hasSuffix(".lock") {
                 let path = Path.join(repository.folder.locks, name)
                 // Opened for reading only, so that another user's lock in a shared cache can be looked at too.
-                if let file = try? FileDescriptor(path, [.noFollow, .nonBlocking]), try file.tryLock(shared: true) == false {
+                if let file = try? FileDescriptor(path, [.noFollow, .nonBlocking]),
+                    try file.tryLock(shared: true) == false
+                {
                     held.insert(String(name.dropLast(".lock".count)))
                 }
             }

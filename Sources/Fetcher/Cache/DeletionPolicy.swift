@@ -21,7 +21,9 @@ package struct DeletionPolicy: Sendable {
     package init() {}
 
     /// Whether anything is asked for.
-    package var isEmpty: Bool { !detached && !partials && !orphans && olderThan == nil && maxSize == nil && free == nil }
+    package var isEmpty: Bool {
+        !detached && !partials && !orphans && olderThan == nil && maxSize == nil && free == nil
+    }
 
     /// The plan for a cache, read fresh.
     ///
@@ -71,7 +73,8 @@ package struct DeletionPolicy: Sendable {
         if detached { parts.append("no branch or tag names it") }
         if olderThan != nil || maxSize != nil || free != nil {
             let days = Int((now - revision.lastUsedAt) / 86400)
-            parts.append(days < 1 ? "last used today" : days == 1 ? "last used yesterday" : "last used \(days) days ago")
+            parts.append(
+                days < 1 ? "last used today" : days == 1 ? "last used yesterday" : "last used \(days) days ago")
         }
         if let maxSize { parts.append("the cache is to hold \(ByteCount(maxSize)) at most") }
         if let free { parts.append("\(ByteCount(free)) are to be free") }
@@ -86,6 +89,7 @@ extension ModelReference {
         guard repository.repository == self.repository else { return false }
         guard let wanted = self.revision else { return true }
         return revision.refs.contains(wanted) || revision.commit.hash == wanted
-            || (wanted.utf8.count >= 7 && wanted.utf8.allSatisfy(\.isLowercaseHex) && revision.commit.hash.hasPrefix(wanted))
+            || (wanted.utf8.count >= 7 && wanted.utf8.allSatisfy(\.isLowercaseHex)
+                && revision.commit.hash.hasPrefix(wanted))
     }
 }

@@ -19,7 +19,11 @@ package struct FreeableSizes: Sendable {
         var seen: Set<PhysicalFile.Identity> = []
         var freed: Int64 = 0
         for (file, isShared) in Self.entries(of: repository) where seen.insert(file.identity).inserted {
-            if isLastName(file, isShared: isShared, taken: names[file.identity]?[repository.folder.name] ?? 0, repository) { freed += file.size }
+            if isLastName(
+                file, isShared: isShared, taken: names[file.identity]?[repository.folder.name] ?? 0, repository)
+            {
+                freed += file.size
+            }
         }
         return freed + repository.partials.reduce(0) { $0 + ($1.file?.size ?? 0) }
     }
@@ -27,7 +31,8 @@ package struct FreeableSizes: Sendable {
     /// Bytes that go with one revision while the others stay; those of the whole repository where it is the only one.
     package func ofRevision(_ revision: CachedRevision, _ repository: CachedRepository) -> Int64 {
         guard repository.revisions.count > 1 else { return ofRepository(repository) }
-        let needed = Set(repository.revisions.filter { $0.commit != revision.commit }.flatMap { $0.files.compactMap(\.blob) })
+        let needed = Set(
+            repository.revisions.filter { $0.commit != revision.commit }.flatMap { $0.files.compactMap(\.blob) })
         var freed: Int64 = 0
         var counted: Set<String> = []
         for entry in revision.files {
@@ -43,7 +48,9 @@ package struct FreeableSizes: Sendable {
         return freed
     }
 
-    private func isLastName(_ file: PhysicalFile, isShared: Bool, taken: Int, _ repository: CachedRepository) -> Bool {
+    private func isLastName(_ file: PhysicalFile, isShared: Bool, taken: Int, _ repository: CachedRepository)
+        -> Bool
+    {
         // The store's payload has one name of its own, and goes when no repository links to it any more.
         if isShared { return names[file.identity]?.keys.allSatisfy { $0 == repository.folder.name } ?? false }
         return UInt64(taken) >= file.links

@@ -14,7 +14,10 @@ struct RepositoryScanner {
     private(set) var directories: [String: Int64] = [:]
     private(set) var remarks: [String] = []
 
-    init(folder: RepositoryFolder, repository: Repository, store: SharedStore?, tree: @escaping (Commit) -> RepositoryTree?) {
+    init(
+        folder: RepositoryFolder, repository: Repository, store: SharedStore?,
+        tree: @escaping (Commit) -> RepositoryTree?
+    ) {
         (self.folder, self.repository, self.store, self.tree) = (folder, repository, store, tree)
     }
 
@@ -27,7 +30,8 @@ struct RepositoryScanner {
         var revisions: [CachedRevision] = []
         for name in try list(folder.snapshots) ?? [] {
             let path = Path.join(folder.snapshots, name)
-            guard let status = try FileSystem.linkStatus(path), status.kind == .directory, let commit = Commit(name) else {
+            guard let status = try FileSystem.linkStatus(path), status.kind == .directory, let commit = Commit(name)
+            else {
                 remarks.append("\(path) is no snapshot")
                 continue
             }
@@ -78,7 +82,9 @@ struct RepositoryScanner {
         return (blobs, partials)
     }
 
-    private mutating func scanRefs(_ path: String, prefix: String, into refs: inout [String: [String]]) throws(AIError) {
+    private mutating func scanRefs(_ path: String, prefix: String, into refs: inout [String: [String]])
+        throws(AIError)
+    {
         for name in try list(path) ?? [] {
             let child = Path.join(path, name)
             guard let status = try FileSystem.linkStatus(child) else { continue }
@@ -106,7 +112,8 @@ struct RepositoryScanner {
     }
 
     private mutating func scanFiles(
-        _ path: String, prefix: String, _ blobs: [String: CachedBlob], into files: inout [CachedFile], newest: inout Double
+        _ path: String, prefix: String, _ blobs: [String: CachedBlob], into files: inout [CachedFile],
+        newest: inout Double
     ) throws(AIError) {
         for name in try list(path) ?? [] {
             let child = Path.join(path, name)
@@ -123,7 +130,11 @@ struct RepositoryScanner {
                 let target = Path.normalized(Path.join(path, text))
                 let blob = Path.parent(target) == folder.blobs ? Path.name(target) : nil
                 let broken: Bool
-                if let blob { broken = blobs[blob]?.file == nil } else { broken = try FileSystem.status(child) == nil }
+                if let blob {
+                    broken = blobs[blob]?.file == nil
+                } else {
+                    broken = try FileSystem.status(child) == nil
+                }
                 files.append(CachedFile(path: prefix + name, blob: blob, isBroken: broken))
                 if broken { remarks.append("\(child) is a broken link") }
                 newest = max(newest, status.modified)
@@ -145,7 +156,8 @@ extension CachedRevision {
             sizes[file.path] = physical.size
         }
         out.lastUsedAt = used > 0 ? used : fallback
-        out.isComplete = files.contains(where: \.isBroken)
+        out.isComplete =
+            files.contains(where: \.isBroken)
             ? false : tree.map { $0.files.allSatisfy { sizes[$0.path] == $0.size } }
         return out
     }

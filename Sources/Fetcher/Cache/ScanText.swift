@@ -12,9 +12,13 @@ enum ScanText {
                 "commit": .string(revision.commit.hash), "refs": strings(revision.refs),
                 "complete": revision.isComplete.map { .bool($0) }, "downloaded": .double(revision.downloadedAt),
                 "used": .double(revision.lastUsedAt),
-                "files": .array(revision.files.map { file in
-                    .array([.string(file.path), file.blob.map { .string($0) } ?? .null, physical(file.file), .bool(file.isBroken)])
-                }),
+                "files": .array(
+                    revision.files.map { file in
+                        .array([
+                            .string(file.path), file.blob.map { .string($0) } ?? .null, physical(file.file),
+                            .bool(file.isBroken),
+                        ])
+                    }),
             ])
         }
         func blob(_ blob: CachedBlob) -> JSON {
@@ -27,8 +31,11 @@ enum ScanText {
         ]).text()
     }
 
-    static func read(_ text: String, _ folder: RepositoryFolder, _ repository: Repository) -> (repository: CachedRepository, remarks: [String])? {
-        guard let json = try? JSON.parse(text), json["version"]?.int == version, let revisions = json["revisions"]?.array,
+    static func read(_ text: String, _ folder: RepositoryFolder, _ repository: Repository) -> (
+        repository: CachedRepository, remarks: [String]
+    )? {
+        guard let json = try? JSON.parse(text), json["version"]?.int == version,
+            let revisions = json["revisions"]?.array,
             let blobs = json["blobs"]?.array, let partials = json["partials"]?.array
         else { return nil }
         func strings(_ json: JSON?) -> [String] { json?.array?.compactMap(\.string) ?? [] }
@@ -43,8 +50,11 @@ enum ScanText {
                 commit: commit, refs: strings(entry["refs"]), files: [], isComplete: entry["complete"]?.bool,
                 downloadedAt: downloaded, lastUsedAt: used)
             for file in files {
-                guard let parts = file.array, parts.count == 4, let path = parts[0].string, let broken = parts[3].bool else { return nil }
-                revision.files.append(CachedFile(path: path, blob: parts[1].string, file: physical(parts[2]), isBroken: broken))
+                guard let parts = file.array, parts.count == 4, let path = parts[0].string,
+                    let broken = parts[3].bool
+                else { return nil }
+                revision.files.append(
+                    CachedFile(path: path, blob: parts[1].string, file: physical(parts[2]), isBroken: broken))
             }
             out.revisions.append(revision)
         }
@@ -67,14 +77,17 @@ enum ScanText {
         guard let file else { return .null }
         // Device and inode as text: they use all 64 bits.
         return .array([
-            .int(file.size), .string(String(file.device)), .string(String(file.inode)), .int(Int64(clamping: file.links)),
+            .int(file.size), .string(String(file.device)), .string(String(file.inode)),
+            .int(Int64(clamping: file.links)),
             .double(file.modified), .double(file.accessed),
         ])
     }
 
     private static func physical(_ json: JSON) -> PhysicalFile? {
-        guard let parts = json.array, parts.count == 6, let size = parts[0].int, let device = parts[1].string.flatMap({ UInt64($0) }),
-            let inode = parts[2].string.flatMap({ UInt64($0) }), let links = parts[3].int, let modified = parts[4].double,
+        guard let parts = json.array, parts.count == 6, let size = parts[0].int,
+            let device = parts[1].string.flatMap({ UInt64($0) }),
+            let inode = parts[2].string.flatMap({ UInt64($0) }), let links = parts[3].int,
+            let modified = parts[4].double,
             let accessed = parts[5].double
         else { return nil }
         return PhysicalFile(

@@ -14,7 +14,9 @@ struct SharedStore {
         return (try? FileSystem.text(marker)) == "1\n"
     }
 
-    func payload(_ hash: String) -> String { Path.join(Path.join(layout.sharedStore, String(hash.prefix(2))), hash) }
+    func payload(_ hash: String) -> String {
+        Path.join(Path.join(layout.sharedStore, String(hash.prefix(2))), hash)
+    }
 
     /// The payload's name, if the text of a repository blob's link leads into the store. Judged by text alone: the
     /// first hop is what identifies a blob.
@@ -22,7 +24,9 @@ struct SharedStore {
         let target = Path.normalized(Path.join(folder.blobs, text))
         guard let below = target.dropping(prefix: layout.sharedStore + "/") else { return nil }
         let parts = below.split(separator: "/")
-        guard parts.count == 2, case .sha256(let hash)? = ContentDigest(etag: String(parts[1])), parts[0] == hash.prefix(2) else { return nil }
+        guard parts.count == 2, case .sha256(let hash)? = ContentDigest(etag: String(parts[1])),
+            parts[0] == hash.prefix(2)
+        else { return nil }
         return hash
     }
 
@@ -32,7 +36,8 @@ struct SharedStore {
         for prefix in try FileSystem.entries(layout.sharedStore) ?? [] where prefix.utf8.count == 2 {
             let folder = Path.join(layout.sharedStore, prefix)
             for name in try FileSystem.entries(folder) ?? [] {
-                guard case .sha256? = ContentDigest(etag: name), let status = try FileSystem.linkStatus(Path.join(folder, name)),
+                guard case .sha256? = ContentDigest(etag: name),
+                    let status = try FileSystem.linkStatus(Path.join(folder, name)),
                     status.kind == .file
                 else { continue }
                 out.append(CachedBlob(name: name, file: PhysicalFile(status), sharedHash: name))
@@ -48,9 +53,13 @@ struct SharedStore {
         var out: [String] = []
         for line in text.split(separator: "\n") where !out.contains(String(line)) {
             let parts = line.split(separator: "/")
-            guard parts.count == 3, parts[1] == "blobs", Repository(folderName: String(parts[0])) != nil else { continue }
+            guard parts.count == 3, parts[1] == "blobs", Repository(folderName: String(parts[0])) != nil else {
+                continue
+            }
             let folder = RepositoryFolder(cache: layout, name: String(parts[0]))
-            if let link = FileSystem.linkText(folder.blob(String(parts[2]))), self.hash(ofLink: link, in: folder) == hash {
+            if let link = FileSystem.linkText(folder.blob(String(parts[2]))),
+                self.hash(ofLink: link, in: folder) == hash
+            {
                 out.append(String(line))
             }
         }

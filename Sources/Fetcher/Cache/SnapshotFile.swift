@@ -9,13 +9,17 @@ package enum SnapshotFile: Sendable, Hashable {
 
     /// Looks at a file of a snapshot: where it leads must have the size that the tree says, and where it is a link it
     /// must be to the blob that the tree names. A plain file (a cache without links) is known by its size alone.
-    package static func state(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder) throws(AIError) -> SnapshotFile {
+    package static func state(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder) throws(AIError)
+        -> SnapshotFile
+    {
         let path = Path.join(folder.snapshot(commit), file.path)
         guard let entry = try FileSystem.linkStatus(path) else { return .absent }
         if entry.kind == .symlink {
             guard let text = FileSystem.linkText(path), Path.name(text) == file.digest.hex else { return .absent }
         }
-        guard let target = try FileSystem.status(path), target.kind == .file, target.size == file.size else { return .absent }
+        guard let target = try FileSystem.status(path), target.kind == .file, target.size == file.size else {
+            return .absent
+        }
         return .present
     }
 
@@ -27,7 +31,9 @@ package enum SnapshotFile: Sendable, Hashable {
 
     /// Makes the snapshot's link to its blob; where the file system has no links, the blob itself moves there, as
     /// Python does it.
-    package static func link(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder, symlinks: Bool) throws(AIError) {
+    package static func link(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder, symlinks: Bool)
+        throws(AIError)
+    {
         let path = Path.join(folder.snapshot(commit), file.path)
         try FileSystem.createDirectories(Path.parent(path))
         let blob = folder.blob(file.digest.hex)

@@ -14,7 +14,9 @@ enum CurlFault {
         case CURLE_COULDNT_RESOLVE_HOST:
             return fault(.unreachable, "\(place) cannot be found: no address for its name")
         case CURLE_COULDNT_RESOLVE_PROXY:
-            return fault(.unreachable, "the proxy cannot be found: no address for its name", advice: "check HTTPS_PROXY and ALL_PROXY")
+            return fault(
+                .unreachable, "the proxy cannot be found: no address for its name",
+                advice: "check HTTPS_PROXY and ALL_PROXY")
         case CURLE_COULDNT_CONNECT:
             return fault(.unreachable, "\(place) cannot be reached: \(text)")
         case CURLE_OPERATION_TIMEDOUT:
@@ -22,7 +24,8 @@ enum CurlFault {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
             return fault(
                 .unreachable, "the certificate of \(place) is not trusted: \(text)",
-                advice: "behind a proxy that opens TLS, name its certificate with SSL_CERT_FILE or REQUESTS_CA_BUNDLE")
+                advice:
+                    "behind a proxy that opens TLS, name its certificate with SSL_CERT_FILE or REQUESTS_CA_BUNDLE")
         case CURLE_PROXY:
             return fault(.unreachable, "the proxy refuses: \(text)", advice: "check HTTPS_PROXY and ALL_PROXY")
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:

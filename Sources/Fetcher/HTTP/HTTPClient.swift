@@ -16,7 +16,9 @@ package struct HTTPClient: Sendable {
     /// Adds the token where the address is of its own origin, and that origin is safe for it.
     package func authorise(_ request: inout HTTPRequest) {
         request.fields["Authorization"] = nil
-        guard let token, let target = Origin(request.address), target == origin, target.isSafeForCredentials else { return }
+        guard let token, let target = Origin(request.address), target == origin, target.isSafeForCredentials else {
+            return
+        }
         request.fields["Authorization"] = "Bearer \(token.secret)"
     }
 
@@ -71,7 +73,8 @@ private final class Exchange: @unchecked Sendable {
             transfer.onBody = { [self] bytes in
                 guard body.count + bytes.count <= limit else {
                     let shown = SafeAddress.shown(request.address)
-                    return .abort(AIError(.protocolViolation, "\(shown) answers more than \(ByteCount(Int64(limit)))"))
+                    return .abort(
+                        AIError(.protocolViolation, "\(shown) answers more than \(ByteCount(Int64(limit)))"))
                 }
                 body.append(contentsOf: bytes)
                 return .go

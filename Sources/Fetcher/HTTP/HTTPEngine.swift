@@ -121,7 +121,9 @@ package final class HTTPEngine: @unchecked Sendable {
 
     private func loop() {
         while !stopping.load(ordering: .acquiring) {
-            for body in inbox.withLock({ blocks in defer { blocks = [] }; return blocks }) { body() }
+            for body in inbox.withLock({ blocks in
+                defer { blocks = [] }; return blocks
+            }) { body() }
             runTimers()
             var active: Int32 = 0
             curl_multi_perform(multi, &active)
@@ -137,7 +139,9 @@ package final class HTTPEngine: @unchecked Sendable {
         }
         running = [:]
         timers = []
-        for body in inbox.withLock({ blocks in defer { blocks = [] }; return blocks }) { body() }
+        for body in inbox.withLock({ blocks in
+            defer { blocks = [] }; return blocks
+        }) { body() }
         curl_multi_cleanup(multi)
     }
 

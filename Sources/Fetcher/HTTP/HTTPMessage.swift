@@ -89,11 +89,14 @@ package struct HTTPHead: Sendable {
     package func redirectTarget() throws(AIError) -> String {
         let shown = SafeAddress.shown(address)
         guard let location = fields["Location"], let target = SafeAddress.resolve(location, against: address) else {
-            throw AIError(.protocolViolation, "\(shown) redirects to no address", context: .init(status: status, address: shown))
+            throw AIError(
+                .protocolViolation, "\(shown) redirects to no address",
+                context: .init(status: status, address: shown))
         }
         guard let origin = Origin(target) else {
             throw AIError(
-                .protocolViolation, "\(shown) redirects to \(SafeAddress.shown(target).printable), which is not http or https",
+                .protocolViolation,
+                "\(shown) redirects to \(SafeAddress.shown(target).printable), which is not http or https",
                 context: .init(status: status, address: shown))
         }
         if origin.scheme == "http", Origin(address)?.scheme == "https" {

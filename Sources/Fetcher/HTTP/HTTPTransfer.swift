@@ -87,20 +87,27 @@ final class HTTPTransfer {
             let body = request.body ?? []
             set(CURLOPT_POST, 1)
             results.append(hub_curl_set_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
-            results.append(body.withUnsafeBytes {
-                hub_curl_set_pointer(curl, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
-            })
+            results.append(
+                body.withUnsafeBytes {
+                    hub_curl_set_pointer(
+                        curl, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
+                })
         }
-        for field in request.fields.fields { headerList = curl_slist_append(headerList, "\(field.name): \(field.value)") }
+        for field in request.fields.fields {
+            headerList = curl_slist_append(headerList, "\(field.name): \(field.value)")
+        }
         results.append(hub_curl_set_list(curl, CURLOPT_HTTPHEADER, headerList))
         results.append(hub_curl_set_pointer(curl, CURLOPT_ERRORBUFFER, errorText))
-        results.append(hub_curl_set_data_callback(curl, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-            HTTPTransfer.from(context).receiveHeader(UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
-        })
+        results.append(
+            hub_curl_set_data_callback(curl, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+                HTTPTransfer.from(context).receiveHeader(UnsafeRawBufferPointer(start: data, count: size * count))
+                    ? size * count : 0
+            })
         results.append(hub_curl_set_pointer(curl, CURLOPT_HEADERDATA, context))
-        results.append(hub_curl_set_data_callback(curl, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-            HTTPTransfer.from(context).receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
-        })
+        results.append(
+            hub_curl_set_data_callback(curl, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+                HTTPTransfer.from(context).receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
+            })
         results.append(hub_curl_set_pointer(curl, CURLOPT_WRITEDATA, context))
         return results.allSatisfy { $0 == CURLE_OK } ? curl : nil
     }

@@ -17,8 +17,12 @@ enum BlobReuse {
         }
     }
 
-    private static func take(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) throws -> Bool {
-        guard let real = FileSystem.resolved(source), try ContentHasher.digest(ofFile: real, like: file.digest) == file.digest else { return false }
+    private static func take(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) throws
+        -> Bool
+    {
+        guard let real = FileSystem.resolved(source),
+            try ContentHasher.digest(ofFile: real, like: file.digest) == file.digest
+        else { return false }
         try FileSystem.createDirectories(folder.blobs)
         let blob = folder.blob(file.digest.hex)
         let temporary = "\(blob).\(FileSystem.randomHex(4)).tmp"

@@ -107,7 +107,8 @@ final class PartialFile: @unchecked Sendable {
         var at = range.lowerBound
         while at < range.upperBound {
             let wanted = Int(min(Int64(buffer.count), range.upperBound - at))
-            let count = try descriptor!.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: at)
+            let count = try descriptor!.read(
+                into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: at)
             guard count > 0 else { throw AIError(.ioError, "\(path) became shorter while it was read") }
             hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             at += Int64(count)

@@ -54,7 +54,8 @@ package struct PullPlan: Sendable {
     /// - Parameter force: takes nothing for present.
     /// - Throws: ``ErrorCode/nothingMatches`` where the filter leaves no file.
     package init(
-        _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, filter: FileFilter, force: Bool
+        _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, filter: FileFilter,
+        force: Bool
     ) throws(AIError) {
         self.repository = repository
         self.tree = tree
@@ -70,11 +71,17 @@ package struct PullPlan: Sendable {
                 advice: "it has \(tree.files.count) files: \(some.printable)\(tree.files.count > 8 ? ", ..." : "")",
                 context: .init(repository: repository.description))
         }
-        let others = (try FileSystem.entries(layout.root) ?? []).filter { $0 != folder.name && Repository(folderName: $0) != nil }
-        for file in wanted { files.append((file, try state(of: file, force: force, layout: layout, others: others))) }
+        let others = (try FileSystem.entries(layout.root) ?? []).filter {
+            $0 != folder.name && Repository(folderName: $0) != nil
+        }
+        for file in wanted {
+            files.append((file, try state(of: file, force: force, layout: layout, others: others)))
+        }
     }
 
-    private func state(of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String]) throws(AIError) -> State {
+    private func state(of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String]) throws(AIError)
+        -> State
+    {
         if force { return .missing(safe: 0) }
         if try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
         if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
@@ -86,7 +93,8 @@ package struct PullPlan: Sendable {
             }
         }
         guard let partial = try FileSystem.linkStatus(folder.partial(file.digest.hex)), partial.size == file.size,
-            let map = try RangeMap.read(folder.partialMap(file.digest.hex)), map.digest == file.digest, map.size == file.size
+            let map = try RangeMap.read(folder.partialMap(file.digest.hex)), map.digest == file.digest,
+            map.size == file.size
         else { return .missing(safe: 0) }
         return .missing(safe: map.safe.count)
     }
@@ -97,7 +105,9 @@ extension FileFilter {
     package var description: String {
         var parts: [String] = []
         if let include { parts.append(include.map { "\"\($0.pattern.printable)\"" }.joined(separator: " or ")) }
-        if !exclude.isEmpty { parts.append("without " + exclude.map { "\"\($0.pattern.printable)\"" }.joined(separator: " and ")) }
+        if !exclude.isEmpty {
+            parts.append("without " + exclude.map { "\"\($0.pattern.printable)\"" }.joined(separator: " and "))
+        }
         return parts.isEmpty ? "anything" : parts.joined(separator: " ")
     }
 }

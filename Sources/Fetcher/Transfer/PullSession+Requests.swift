@@ -76,7 +76,9 @@ extension PullSession {
     }
 
     /// Checks that an answer brings the range that was asked for.
-    private func accept(_ head: HTTPHead, for part: FileTransfer.Part, of file: FileTransfer) throws(AIError) -> Bool {
+    private func accept(_ head: HTTPHead, for part: FileTransfer.Part, of file: FileTransfer) throws(AIError)
+        -> Bool
+    {
         part.isResolving = false
         if file.location == nil, Origin(head.address) == client.http.origin { file.isServedDirectly = true }
         let asksRange = part.transfer?.request.fields["Range"] != nil
@@ -85,7 +87,10 @@ extension PullSession {
             guard let field = head.fields["Content-Range"], let got = ContentRange(field), got.range == part.range,
                 got.total == nil || got.total == file.file.size
             else {
-                throw violation(file, "answers with the range \"\((head.fields["Content-Range"] ?? "").printable)\" to \(part.range.lowerBound)-\(part.range.upperBound - 1)")
+                throw violation(
+                    file,
+                    "answers with the range \"\((head.fields["Content-Range"] ?? "").printable)\" to \(part.range.lowerBound)-\(part.range.upperBound - 1)"
+                )
             }
         case 200:
             if let length = head.contentLength, length != file.file.size {
@@ -116,10 +121,13 @@ extension PullSession {
             redirect(part, of: file, head)
         } else {
             let rate = RateLimit(head.fields)
-            if Origin(head.address) != client.http.origin, [400, 401, 403, 404, 410].contains(head.status), file.location != nil {
+            if Origin(head.address) != client.http.origin, [400, 401, 403, 404, 410].contains(head.status),
+                file.location != nil
+            {
                 // A signed address that has expired. The Hub gives a new one for the same content.
                 file.location = nil
-                let error = AIError(.connectionLost, "the address of \(file.file.path) has expired (\(head.status))")
+                let error = AIError(
+                    .connectionLost, "the address of \(file.file.path) has expired (\(head.status))")
                 return failed(part, of: file, error, status: nil, wait: 0)
             }
             let fault = HubFault(
@@ -149,7 +157,9 @@ extension PullSession {
     }
 
     /// Puts the rest of a range back, and decides when to try again or that it is enough.
-    private func failed(_ part: FileTransfer.Part, of file: FileTransfer, _ error: AIError, status: Int?, wait: Double?) {
+    private func failed(
+        _ part: FileTransfer.Part, of file: FileTransfer, _ error: AIError, status: Int?, wait: Double?
+    ) {
         file.parts.removeAll { $0 === part }
         guard file.phase == .fetching else { return }
         file.lastError = error
@@ -160,13 +170,17 @@ extension PullSession {
         let again: Set<ErrorCode> = [.connectionLost, .timedOut, .serverError, .rateLimited, .unreachable]
         // A server that answers wrongly may be one of many behind a name: it gets a few more chances.
         let isOdd = error.code == .protocolViolation && file.failures < 3
-        guard again.contains(error.code) || isOdd, file.failures < limits.failures else { return end(file, failed: error) }
+        guard again.contains(error.code) || isOdd, file.failures < limits.failures else {
+            return end(file, failed: error)
+        }
         file.failures += 1
         let backoff = min(30, 0.25 * Double(1 << file.failures)) * Double.random(in: 0.5...1)
         let delay = min(wait ?? (file.failures == 1 ? 0.05 : backoff), 310)
         file.notBefore = Clock.seconds + delay
         if error.code == .rateLimited { pauseUntil = max(pauseUntil, file.notBefore) }
-        client.log("\(file.file.path): \(error.message); trying again in \(Int((delay * 1000).rounded())) ms (failure \(file.failures) of \(limits.failures))")
+        client.log(
+            "\(file.file.path): \(error.message); trying again in \(Int((delay * 1000).rounded())) ms (failure \(file.failures) of \(limits.failures))"
+        )
         report(.retrying(path: file.file.path, reason: error.message, seconds: delay))
         pump()
     }
@@ -189,7 +203,8 @@ struct ContentRange: Hashable {
         let halves = rest.split(separator: "/")
         guard halves.count == 2 else { return nil }
         let bounds = halves[0].split(separator: "-")
-        guard bounds.count == 2, let start = Int64(bounds[0].filter { $0 != " " }), let end = Int64(bounds[1].filter { $0 != " " }),
+        guard bounds.count == 2, let start = Int64(bounds[0].filter { $0 != " " }),
+            let end = Int64(bounds[1].filter { $0 != " " }),
             start >= 0, end >= start, end < Int64.max
         else { return nil }
         range = start..<end + 1

@@ -49,8 +49,10 @@ final class PullSession: @unchecked Sendable {
     ///   - missing: files to fetch; several paths may share one digest.
     ///   - present: files that need nothing, for the progress.
     init(
-        client: HubClient, repository: Repository, commit: Commit, folder: RepositoryFolder, missing: [RepositoryFile],
-        present: [RepositoryFile], limits: Limits, restart: Bool, symlinks: Bool, report: @escaping @Sendable (PullEvent) -> Void
+        client: HubClient, repository: Repository, commit: Commit, folder: RepositoryFolder,
+        missing: [RepositoryFile],
+        present: [RepositoryFile], limits: Limits, restart: Bool, symlinks: Bool,
+        report: @escaping @Sendable (PullEvent) -> Void
     ) {
         self.client = client
         self.repository = repository
@@ -108,13 +110,17 @@ final class PullSession: @unchecked Sendable {
             if file.notBefore == 0 {
                 file.notBefore = .infinity
                 report(.waiting(path: file.file.path))
-                client.log("\(file.file.path): another process holds \(file.folder.lock(file.file.digest.hex)); waiting")
+                client.log(
+                    "\(file.file.path): another process holds \(file.folder.lock(file.file.digest.hex)); waiting")
             }
             engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
         case .success(.blobExists): link(file, as: .linked)
         case .success(.ready(let safe, let note)):
             if let note { client.log(note) }
-            if !safe.isEmpty { client.log("\(file.file.path): going on with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))") }
+            if !safe.isEmpty {
+                client.log(
+                    "\(file.file.path): going on with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))")
+            }
             file.received = safe
             file.safe = safe
             file.notBefore = 0
@@ -142,7 +148,9 @@ final class PullSession: @unchecked Sendable {
             }
         }
         if !file.isFlushing, file.unflushed >= limits.flushBytes, !file.isWholeHere { flush(file) }
-        if file.isWholeHere, file.hashed == file.file.size, !file.isHashing, !file.isFlushing, file.parts.isEmpty { prove(file) }
+        if file.isWholeHere, file.hashed == file.file.size, !file.isHashing, !file.isFlushing, file.parts.isEmpty {
+            prove(file)
+        }
     }
 
     private func flush(_ file: FileTransfer) {
@@ -193,10 +201,12 @@ final class PullSession: @unchecked Sendable {
         let message = "\(file.file.path) has the digest \(found?.hex ?? "?") instead of \(file.file.digest.hex)"
         guard file.mismatches < limits.mismatches, !isCancelled else {
             let times = file.mismatches == 1 ? "once" : "\(file.mismatches) times"
-            return end(file, failed: AIError(
-                .digestMismatch, "\(message); it was fetched \(times)",
-                advice: "the server or something on the way changes it; nothing of it was kept",
-                context: .init(repository: repository.description, path: file.file.path)))
+            return end(
+                file,
+                failed: AIError(
+                    .digestMismatch, "\(message); it was fetched \(times)",
+                    advice: "the server or something on the way changes it; nothing of it was kept",
+                    context: .init(repository: repository.description, path: file.file.path)))
         }
         report(.retrying(path: file.file.path, reason: message, seconds: 0))
         client.log(message + "; fetching it again")
@@ -236,7 +246,8 @@ final class PullSession: @unchecked Sendable {
         for path in file.paths {
             // Several paths may share one content; its bytes came once.
             let outcome = PulledFile(
-                path: path, size: file.file.size, status: path == file.paths[0] || status != .downloaded ? status : .linked,
+                path: path, size: file.file.size,
+                status: path == file.paths[0] || status != .downloaded ? status : .linked,
                 receivedBytes: path == file.paths[0] ? file.receivedBytes : 0, error: error)
             outcomes.append(outcome)
             report(.finished(outcome))
@@ -309,7 +320,9 @@ final class PullSession: @unchecked Sendable {
         let ready = files.filter { file in
             guard file.phase == .fetching, file.notBefore <= now else { return false }
             // While the Hub is asked where an LFS file lies, its other ranges wait for the answer.
-            return !(file.file.isLFS && file.location == nil && !file.isServedDirectly && file.parts.contains(where: \.isResolving))
+            return
+                !(file.file.isLFS && file.location == nil && !file.isServedDirectly
+                && file.parts.contains(where: \.isResolving))
         }
         let smallActive = files.filter(\.isSmall).reduce(0) { $0 + $1.parts.count }
         let preferSmall = smallActive < max(1, limits.connections / 2)
@@ -334,7 +347,9 @@ final class PullSession: @unchecked Sendable {
     private var unflushed: Int64 { files.reduce(0) { $0 + $1.unflushed } }
 
     /// Takes received bytes; whether the transfer should pause until more is on stable storage.
-    func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer) -> HTTPTransfer.Verdict {
+    func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer)
+        -> HTTPTransfer.Verdict
+    {
         if unflushed >= limits.unflushedBytes, files.contains(where: \.isFlushing) || startFlush() {
             part.isPaused = true
             return .pause
@@ -376,13 +391,17 @@ final class PullSession: @unchecked Sendable {
         lastProgress = time
         let active = files.filter { $0.phase == .finishing || !$0.parts.isEmpty }.map {
             PullProgress.Active(
-                path: $0.file.path, received: $0.received.count, size: $0.file.size, isVerifying: $0.phase == .finishing)
+                path: $0.file.path, received: $0.received.count, size: $0.file.size,
+                isVerifying: $0.phase == .finishing)
         }
         let done = files.filter { $0.phase == .ended }
-        report(.progress(PullProgress(
-            totalBytes: totalBytes,
-            completedBytes: presentBytes + files.reduce(0) { $0 + $1.received.count * Int64($1.paths.count) },
-            filesDone: presentFiles + done.reduce(0) { $0 + $1.paths.count },
-            filesTotal: presentFiles + files.reduce(0) { $0 + $1.paths.count }, active: active)))
+        report(
+            .progress(
+                PullProgress(
+                    totalBytes: totalBytes,
+                    completedBytes: presentBytes
+                        + files.reduce(0) { $0 + $1.received.count * Int64($1.paths.count) },
+                    filesDone: presentFiles + done.reduce(0) { $0 + $1.paths.count },
+                    filesTotal: presentFiles + files.reduce(0) { $0 + $1.paths.count }, active: active)))
     }
 }

@@ -58,7 +58,8 @@ package struct Puller: Sendable {
         remember { catalog throws(AIError) in
             try catalog.remember([info.record], detailed: true, at: Timestamp.now)
             try catalog.remember(
-                [KnownRevision(name: revision, kind: .branch, commit: info.commit)], of: reference.repository, complete: false,
+                [KnownRevision(name: revision, kind: .branch, commit: info.commit)], of: reference.repository,
+                complete: false,
                 at: Timestamp.now)
         }
         return info.commit
@@ -70,10 +71,13 @@ package struct Puller: Sendable {
         if let known = try await Offload.run({
             if let catalog, let known = try? catalog.tree(of: repository, at: commit) { return known }
             return try folder.readTree(commit)
-        }) { return known }
+        }) {
+            return known
+        }
         guard !isOffline else {
             throw AIError(
-                .offline, "the files of \(repository) at \(commit.short) are not known, and the network is switched off",
+                .offline,
+                "the files of \(repository) at \(commit.short) are not known, and the network is switched off",
                 context: .init(repository: repository.description))
         }
         let tree = try await client.tree(repository, at: commit)
@@ -89,7 +93,8 @@ package struct Puller: Sendable {
         let layout = layout
         return try await Offload.run {
             try PullPlan(
-                reference.repository, in: layout, tree: tree, ref: ref, filter: options.filter, force: options.force)
+                reference.repository, in: layout, tree: tree, ref: ref, filter: options.filter, force: options.force
+            )
         }
     }
 
@@ -100,7 +105,8 @@ package struct Puller: Sendable {
         guard needed <= free else {
             throw AIError(
                 .diskFull, "\(ByteCount(needed)) are needed in \(layout.root), \(ByteCount(free)) are free",
-                advice: "hub gc --free \(ByteCount(needed).description.filter { $0 != " " }) --dry-run shows what could go",
+                advice:
+                    "hub gc --free \(ByteCount(needed).description.filter { $0 != " " }) --dry-run shows what could go",
                 context: .init(path: layout.root))
         }
     }
@@ -128,11 +134,17 @@ package struct Puller: Sendable {
             case .blob, .missing: missing.append(file)
             case .elsewhere(let source):
                 let adopted = try await Offload.run { try BlobReuse.adopt(file, from: source, into: plan.folder) }
-                client.log(adopted ? "\(file.path): taken from \(source)" : "\(file.path): \(source) is not what its name says, or is locked")
+                client.log(
+                    adopted
+                        ? "\(file.path): taken from \(source)"
+                        : "\(file.path): \(source) is not what its name says, or is locked")
                 missing.append(file)
             }
         }
-        report(.planned(files: plan.files.count, totalBytes: plan.totalBytes, presentBytes: plan.totalBytes - plan.downloadBytes))
+        report(
+            .planned(
+                files: plan.files.count, totalBytes: plan.totalBytes,
+                presentBytes: plan.totalBytes - plan.downloadBytes))
         var limits = PullSession.Limits()
         limits.connections = max(1, options.connections)
         let session = PullSession(
@@ -170,11 +182,13 @@ package struct Puller: Sendable {
         let (plan, bytes, seconds) = (result.plan, result.downloadedBytes, result.seconds)
         remember { catalog throws(AIError) in
             if result.error == nil {
-                try catalog.markUsed(cache: layout.root, folder: plan.folder.name, commit: plan.commit, at: Timestamp.now)
+                try catalog.markUsed(
+                    cache: layout.root, folder: plan.folder.name, commit: plan.commit, at: Timestamp.now)
             }
             // What came in a moment says nothing of the line.
             if bytes > 1 << 20, seconds > 0.05 {
-                try catalog.remember(bytes: bytes, seconds: seconds, origin: client.endpoint.origin.description, at: Timestamp.now)
+                try catalog.remember(
+                    bytes: bytes, seconds: seconds, origin: client.endpoint.origin.description, at: Timestamp.now)
             }
         }
     }
@@ -182,6 +196,8 @@ package struct Puller: Sendable {
     /// Tells the catalog. A catalog that fails now is said, and is no reason to fail what it only mirrors.
     private func remember(_ body: (Catalog) throws(AIError) -> Void) {
         guard let catalog else { return }
-        do throws(AIError) { try body(catalog) } catch { client.notice("the catalog could not be written: \(error.message)") }
+        do throws(AIError) { try body(catalog) } catch {
+            client.notice("the catalog could not be written: \(error.message)")
+        }
     }
 }

@@ -16,15 +16,19 @@ struct RangeMap: Sendable, Hashable {
 
     var json: JSON {
         .object([
-            "version": .int(Self.version), "digest": .string(digest.hex), "size": .int(size), "inode": .string(String(inode)),
-            "nonce": .string(nonce), "safe": .array(safe.ranges.map { .array([.int($0.lowerBound), .int($0.upperBound)]) }),
+            "version": .int(Self.version), "digest": .string(digest.hex), "size": .int(size),
+            "inode": .string(String(inode)),
+            "nonce": .string(nonce),
+            "safe": .array(safe.ranges.map { .array([.int($0.lowerBound), .int($0.upperBound)]) }),
         ])
     }
 
     /// Reads a map; nil where it is absent or anything in it is not as it should be.
     static func read(_ path: String) throws(AIError) -> RangeMap? {
-        guard let bytes = try FileSystem.contents(path), let json = try? JSON.parse(bytes), json["version"]?.int == version,
-            let digest = json["digest"]?.string.flatMap(ContentDigest.init(etag:)), let size = json["size"]?.int, size >= 0,
+        guard let bytes = try FileSystem.contents(path), let json = try? JSON.parse(bytes),
+            json["version"]?.int == version,
+            let digest = json["digest"]?.string.flatMap(ContentDigest.init(etag:)), let size = json["size"]?.int,
+            size >= 0,
             let inode = json["inode"]?.string.flatMap({ UInt64($0) }), let nonce = json["nonce"]?.string,
             let pairs = json["safe"]?.array
         else { return nil }
@@ -42,6 +46,7 @@ struct RangeMap: Sendable, Hashable {
     /// that a crash leaves behind is counted and pruned like them.
     func write(_ path: String) throws(AIError) {
         let temporary = String(path.dropLast("incomplete".count)) + "\(FileSystem.randomHex(4)).incomplete"
-        try FileSystem.replace(path, with: Array(json.text().utf8), durable: true, temporary: temporary, syncsFolder: false)
+        try FileSystem.replace(
+            path, with: Array(json.text().utf8), durable: true, temporary: temporary, syncsFolder: false)
     }
 }

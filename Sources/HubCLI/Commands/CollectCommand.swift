@@ -50,12 +50,14 @@ enum CollectCommand {
         guard !policy.isEmpty else {
             throw AIError(
                 .invalidInput, "gc needs to be told what may go",
-                advice: "such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB")
+                advice:
+                    "such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB")
         }
         let workspace = try await context.workspace()
         let state = try await workspace.state(fresh: true)
         let plan = try await Offload.run { [policy] in
-            try policy.plan(for: state, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
+            try policy.plan(
+                for: state, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
         }
         try await DeletionView(context: context, workspace: workspace, plan: plan).run(
             isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes])

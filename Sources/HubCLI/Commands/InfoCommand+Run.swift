@@ -31,16 +31,21 @@ extension InfoCommand {
             } catch {
                 // Only where the Hub cannot be asked does what is remembered stand in for its answer.
                 let wrapped = AIError.wrapping(error)
-                guard [.unreachable, .timedOut, .connectionLost, .serverError, .rateLimited].contains(wrapped.code) else { throw error }
+                guard [.unreachable, .timedOut, .connectionLost, .serverError, .rateLimited].contains(wrapped.code)
+                else { throw error }
                 failure = wrapped
                 do { try await recall(&facts, workspace) } catch { throw wrapped }
             }
         }
         if let tree = facts.tree {
             let (layout, repository) = (workspace.layout, reference.repository)
-            facts.plan = try await Offload.run { try PullPlan(repository, in: layout, tree: tree, ref: nil, filter: .all, force: false) }
+            facts.plan = try await Offload.run {
+                try PullPlan(repository, in: layout, tree: tree, ref: nil, filter: .all, force: false)
+            }
         }
-        facts.diskFree = try await Offload.run { [layout = workspace.layout] in try FileSystem.diskSpace(layout.root).available }
+        facts.diskFree = try await Offload.run { [layout = workspace.layout] in
+            try FileSystem.diskSpace(layout.root).available
+        }
         facts.memoryTotal = try Machine.memory().total
         show(facts, arguments[files], context)
         if let failure {
@@ -63,10 +68,14 @@ extension InfoCommand {
         facts.revisions = try await Offload.run { try catalog?.revisions(of: repository) ?? [] }
         // A branch that has moved since makes the list stale.
         let main = facts.reference.revision ?? "main"
-        if refresh || facts.revisions.count < 2 || facts.revisions.first(where: { $0.name == main })?.commit != info.commit {
+        if refresh || facts.revisions.count < 2
+            || facts.revisions.first(where: { $0.name == main })?.commit != info.commit
+        {
             let found = try await client.revisions(repository)
             facts.revisions = found
-            try await Offload.run { try catalog?.remember(found, of: repository, complete: true, at: Timestamp.now) }
+            try await Offload.run {
+                try catalog?.remember(found, of: repository, complete: true, at: Timestamp.now)
+            }
         }
     }
 
@@ -90,7 +99,8 @@ extension InfoCommand {
         facts.commit = Commit(wanted) ?? facts.revisions.first { $0.name == wanted }?.commit ?? cached?.commit
         if let commit = facts.commit {
             facts.tree = try await Offload.run {
-                try catalog?.tree(of: reference.repository, at: commit) ?? layout.repository(reference.repository).readTree(commit)
+                try catalog?.tree(of: reference.repository, at: commit)
+                    ?? layout.repository(reference.repository).readTree(commit)
             }
         }
     }
@@ -106,27 +116,54 @@ extension InfoCommand {
                 let padding = String(repeating: " ", count: max(1, 12 - name.count))
                 context.output.line(Styled("  \(name)\(padding)", .faint) + Styled(text, style))
             }
-            context.output.line(Styled("\(facts.reference.repository)", .name) + Styled(facts.commit.map { " at \($0.short)" } ?? ""))
+            context.output.line(
+                Styled("\(facts.reference.repository)", .name)
+                    + Styled(facts.commit.map { " at \($0.short)" } ?? ""))
             if let seen = facts.seenAt { line("as of", Humanize.age(of: seen, now: context.now), .caution) }
             line("task", record.task)
             line("library", record.library)
             line("license", record.license)
-            line("access", record.isPrivate == true ? "private" : record.gating.flatMap { $0 == .open ? nil : "gated (\($0.rawValue))" }, .caution)
+            line(
+                "access",
+                record.isPrivate == true
+                    ? "private" : record.gating.flatMap { $0 == .open ? nil : "gated (\($0.rawValue))" }, .caution)
             line("parameters", record.parameters.map(Humanize.count))
-            line("popularity", [record.downloads.map { "\(Humanize.count($0)) downloads a month" }, record.likes.map { "\(Humanize.count($0)) likes" }].compactMap { $0 }.joined(separator: ", "))
+            line(
+                "popularity",
+                [
+                    record.downloads.map { "\(Humanize.count($0)) downloads a month" },
+                    record.likes.map { "\(Humanize.count($0)) likes" },
+                ].compactMap { $0 }.joined(separator: ", "))
             line("updated", record.updatedAt.map { Humanize.age(of: $0, now: context.now) })
-            line("refs", facts.revisions.prefix(8).map(\.name).joined(separator: ", ") + (facts.revisions.count > 8 ? ", ..." : ""))
+            line(
+                "refs",
+                facts.revisions.prefix(8).map(\.name).joined(separator: ", ")
+                    + (facts.revisions.count > 8 ? ", ..." : ""))
             line("tags", (record.tags ?? []).filter { !$0.contains(":") }.prefix(10).joined(separator: ", "))
             if let tree = facts.tree, let plan = facts.plan {
                 line("files", "\(tree.files.count), \(ByteCount(tree.totalSize))")
-                for variant in variants { line("weights", "\(variant.name), \(Humanize.plural(variant.files.count, "file")), \(ByteCount(variant.sizeBytes))") }
-                line("cached", plan.cachedBytes == tree.totalSize ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
+                for variant in variants {
+                    line(
+                        "weights",
+                        "\(variant.name), \(Humanize.plural(variant.files.count, "file")), \(ByteCount(variant.sizeBytes))"
+                    )
+                }
+                line(
+                    "cached",
+                    plan.cachedBytes == tree.totalSize
+                        ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
                 if plan.downloadBytes > 0 {
                     let fits = plan.neededBytes <= facts.diskFree
-                    line("to fetch", "\(ByteCount(plan.downloadBytes)), \(fits ? "fits on the disk" : "does not fit on the disk"): \(ByteCount(facts.diskFree)) free", fits ? .plain : .bad)
+                    line(
+                        "to fetch",
+                        "\(ByteCount(plan.downloadBytes)), \(fits ? "fits on the disk" : "does not fit on the disk"): \(ByteCount(facts.diskFree)) free",
+                        fits ? .plain : .bad)
                 }
                 if let largest = variants.map(\.sizeBytes).max(), let memory = facts.memoryTotal {
-                    line("memory", "\(ByteCount(largest)) for the \(variants.count > 1 ? "largest " : "")weights, of \(ByteCount(memory))", largest <= memory ? .plain : .bad)
+                    line(
+                        "memory",
+                        "\(ByteCount(largest)) for the \(variants.count > 1 ? "largest " : "")weights, of \(ByteCount(memory))",
+                        largest <= memory ? .plain : .bad)
                 }
             }
             if listsFiles { fileTable(facts, context) }
@@ -135,10 +172,13 @@ extension InfoCommand {
 
     private static func fileTable(_ facts: Facts, _ context: Context) {
         guard let plan = facts.plan else { return }
-        var table = Table([.init("FILE", least: 20, cut: .middle), .init("SIZE", .right), .init("KIND"), .init("CACHED")])
+        var table = Table([
+            .init("FILE", least: 20, cut: .middle), .init("SIZE", .right), .init("KIND"), .init("CACHED"),
+        ])
         for (file, state) in plan.files {
             table.add([
-                Styled(file.path), Styled("\(ByteCount(file.size))"), Styled(file.isLFS ? "lfs" : "regular", .faint),
+                Styled(file.path), Styled("\(ByteCount(file.size))"),
+                Styled(file.isLFS ? "lfs" : "regular", .faint),
                 isCached(state) ? Styled("yes", .good) : "",
             ])
         }
@@ -154,31 +194,42 @@ extension InfoCommand {
         func time(_ value: Double?) -> JSON? { value.map { .string(Timestamp.iso8601($0)) } }
         return [
             "id": .string(record.repository.id.name), "commit": text(facts.commit?.hash),
-            "refs": .array(facts.revisions.map { revision in
-                .object(["name": .string(revision.name), "kind": .string(revision.kind.rawValue), "commit": .string(revision.commit.hash)])
-            }),
+            "refs": .array(
+                facts.revisions.map { revision in
+                    .object([
+                        "name": .string(revision.name), "kind": .string(revision.kind.rawValue),
+                        "commit": .string(revision.commit.hash),
+                    ])
+                }),
             "task": text(record.task), "library": text(record.library), "license": text(record.license),
             "downloads": record.downloads.map { .int($0) }, "likes": record.likes.map { .int($0) },
             "parameters": record.parameters.map { .int($0) },
             "gated": record.gating.map { $0 == .open ? .bool(false) : .string($0.rawValue) },
-            "private": record.isPrivate.map { .bool($0) }, "created_at": time(record.createdAt), "updated_at": time(record.updatedAt),
-            "tags": record.tags.map { .array($0.map { .string($0) }) }, "size_bytes": facts.tree.map { .int($0.totalSize) },
+            "private": record.isPrivate.map { .bool($0) }, "created_at": time(record.createdAt),
+            "updated_at": time(record.updatedAt),
+            "tags": record.tags.map { .array($0.map { .string($0) }) },
+            "size_bytes": facts.tree.map { .int($0.totalSize) },
             "files": facts.plan.map { plan in
-                .array(plan.files.map { file, state in
-                    .object([
-                        "path": .string(file.path), "size_bytes": .int(file.size), "kind": .string(file.isLFS ? "lfs" : "regular"),
-                        "digest": .string(file.digest.hex), "cached": .bool(isCached(state)),
-                    ])
-                })
+                .array(
+                    plan.files.map { file, state in
+                        .object([
+                            "path": .string(file.path), "size_bytes": .int(file.size),
+                            "kind": .string(file.isLFS ? "lfs" : "regular"),
+                            "digest": .string(file.digest.hex), "cached": .bool(isCached(state)),
+                        ])
+                    })
             },
             "cached_bytes": facts.plan.map { .int($0.cachedBytes) },
             "variants": facts.tree.map { _ in
-                .array(variants.map { variant in
-                    .object([
-                        "name": .string(variant.name), "format": .string(variant.format), "quantization": text(variant.quantization),
-                        "files": .array(variant.files.map { .string($0) }), "size_bytes": .int(variant.sizeBytes),
-                    ])
-                })
+                .array(
+                    variants.map { variant in
+                        .object([
+                            "name": .string(variant.name), "format": .string(variant.format),
+                            "quantization": text(variant.quantization),
+                            "files": .array(variant.files.map { .string($0) }),
+                            "size_bytes": .int(variant.sizeBytes),
+                        ])
+                    })
             },
             // Said only where the Hub was not asked.
             "as_of": time(facts.seenAt),

@@ -20,7 +20,10 @@ extension ListCommand {
                 return narrowed.revisions.isEmpty ? nil : narrowed
             }
             guard !shown.isEmpty else {
-                throw AIError(.notCached, "nothing in \(state.layout.root) matches \(arguments.operands.joined(separator: " ").printable)")
+                throw AIError(
+                    .notCached,
+                    "nothing in \(state.layout.root) matches \(arguments.operands.joined(separator: " ").printable)"
+                )
             }
         }
         let costs = FreeableSizes(state)
@@ -54,20 +57,27 @@ extension ListCommand {
         let free: Int64
         var output: Output { context.output }
 
-        private func age(_ time: Double?) -> Styled { Styled(time.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint) }
+        private func age(_ time: Double?) -> Styled {
+            Styled(time.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint)
+        }
         private func size(_ bytes: Int64) -> Styled { Styled("\(ByteCount(bytes))") }
         private func marks(_ complete: Bool?) -> Styled { complete == false ? Styled("incomplete", .caution) : "" }
 
         func table(_ repositories: [CachedRepository]) {
             var table = Table([
-                .init("MODEL", least: 16, cut: .middle), .init("SIZE", .right), .init("FREES", .right, optional: true),
-                .init("REVISIONS", least: 6), .init("USED", .left), .init("DOWNLOADED", .left, optional: true), .init("", .left),
+                .init("MODEL", least: 16, cut: .middle), .init("SIZE", .right),
+                .init("FREES", .right, optional: true),
+                .init("REVISIONS", least: 6), .init("USED", .left), .init("DOWNLOADED", .left, optional: true),
+                .init("", .left),
             ])
             for repository in repositories {
                 let refs = repository.revisions.flatMap { $0.refs.isEmpty ? [$0.commit.short] : $0.refs }
-                let isWhole = repository.revisions.isEmpty ? false : repository.revisions.contains { $0.isComplete == false } ? false : nil
+                let isWhole =
+                    repository.revisions.isEmpty
+                    ? false : repository.revisions.contains { $0.isComplete == false } ? false : nil
                 table.add([
-                    Styled(repository.repository.description, .name), size(repository.size), size(costs.ofRepository(repository)),
+                    Styled(repository.repository.description, .name), size(repository.size),
+                    size(costs.ofRepository(repository)),
                     Styled(refs.joined(separator: ", ")), age(repository.revisions.map(\.lastUsedAt).max()),
                     age(repository.revisions.map(\.downloadedAt).max()), marks(isWhole),
                 ])
@@ -77,16 +87,19 @@ extension ListCommand {
 
         func revisionTable(_ repositories: [CachedRepository]) {
             var table = Table([
-                .init("MODEL", least: 16, cut: .middle), .init("COMMIT"), .init("REFS", least: 6), .init("SIZE", .right),
+                .init("MODEL", least: 16, cut: .middle), .init("COMMIT"), .init("REFS", least: 6),
+                .init("SIZE", .right),
                 .init("FREES", .right, optional: true), .init("USED", .left), .init("", .left),
             ])
             for repository in repositories {
                 for revision in repository.revisions {
                     table.add([
                         Styled(repository.repository.description, .name), Styled(revision.commit.short),
-                        revision.refs.isEmpty ? Styled("detached", .faint) : Styled(revision.refs.joined(separator: ", ")),
+                        revision.refs.isEmpty
+                            ? Styled("detached", .faint) : Styled(revision.refs.joined(separator: ", ")),
                         size(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
-                        size(costs.ofRevision(revision, repository)), age(revision.lastUsedAt), marks(revision.isComplete),
+                        size(costs.ofRevision(revision, repository)), age(revision.lastUsedAt),
+                        marks(revision.isComplete),
                     ])
                 }
             }
@@ -95,12 +108,14 @@ extension ListCommand {
 
         func partialTable(_ repositories: [CachedRepository]) {
             var table = Table([
-                .init("PARTIAL OF", least: 16, cut: .middle), .init("FILE", least: 12), .init("ON DISK", .right), .init("CHANGED"),
+                .init("PARTIAL OF", least: 16, cut: .middle), .init("FILE", least: 12), .init("ON DISK", .right),
+                .init("CHANGED"),
             ])
             for repository in repositories {
                 for partial in repository.partials {
                     table.add([
-                        Styled(repository.repository.description, .name), Styled(partial.name), size(partial.file?.size ?? 0),
+                        Styled(repository.repository.description, .name), Styled(partial.name),
+                        size(partial.file?.size ?? 0),
                         age(partial.file?.modified),
                     ])
                 }
@@ -114,7 +129,9 @@ extension ListCommand {
                 output.note("nothing is cached in \(state.layout.root)")
                 return
             }
-            var parts = ["\(Humanize.plural(state.repositories.count, "repository", "repositories")), \(ByteCount(state.totalSize))"]
+            var parts = [
+                "\(Humanize.plural(state.repositories.count, "repository", "repositories")), \(ByteCount(state.totalSize))"
+            ]
             if state.partialSize > 0 { parts.append("\(ByteCount(state.partialSize)) in unfinished downloads") }
             if state.otherSize > 0 { parts.append("\(ByteCount(state.otherSize)) that nothing links to") }
             parts.append("\(ByteCount(free)) free on the disk")
@@ -124,7 +141,8 @@ extension ListCommand {
         func json(_ repositories: [CachedRepository]) -> JSONObject {
             [
                 "models": .array(repositories.map(json)), "total_bytes": .int(state.totalSize),
-                "partial_bytes": .int(state.partialSize), "other_bytes": .int(state.otherSize), "disk_free_bytes": .int(free),
+                "partial_bytes": .int(state.partialSize), "other_bytes": .int(state.otherSize),
+                "disk_free_bytes": .int(free),
             ]
         }
 
@@ -141,14 +159,17 @@ extension ListCommand {
                 // Unknown stays absent; one revision that is not whole makes the answer no.
                 "complete": completeness.contains(false) || completeness.isEmpty
                     ? .bool(false) : completeness.contains(nil) ? nil : .bool(true),
-                "revisions": .array(repository.revisions.map { revision in
-                    .object([
-                        "commit": .string(revision.commit.hash), "refs": .array(revision.refs.map { .string($0) }),
-                        "size_bytes": .int(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
-                        "freeable_bytes": .int(costs.ofRevision(revision, repository)),
-                        "complete": revision.isComplete.map { .bool($0) },
-                    ])
-                }),
+                "revisions": .array(
+                    repository.revisions.map { revision in
+                        .object([
+                            "commit": .string(revision.commit.hash),
+                            "refs": .array(revision.refs.map { .string($0) }),
+                            "size_bytes": .int(
+                                repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
+                            "freeable_bytes": .int(costs.ofRevision(revision, repository)),
+                            "complete": revision.isComplete.map { .bool($0) },
+                        ])
+                    }),
             ])
         }
     }

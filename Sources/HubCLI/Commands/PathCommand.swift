@@ -25,16 +25,20 @@ enum PathCommand {
             whole.files = nil
             guard let (folder, commit) = try workspace.snapshot(of: reference) else {
                 throw AIError(
-                    .notCached, "\(whole) is not in the cache \(workspace.layout.root)", advice: "hub pull \(whole) fetches it",
+                    .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
+                    advice: "hub pull \(whole) fetches it",
                     context: .init(repository: reference.repository.description))
             }
             var path = folder.snapshot(commit)
             if let file = reference.files {
-                if let fault = RepositoryPath.fault(file) { throw AIError(.invalidInput, "\"\(file.printable)\" is no file of a repository: \(fault)") }
+                if let fault = RepositoryPath.fault(file) {
+                    throw AIError(.invalidInput, "\"\(file.printable)\" is no file of a repository: \(fault)")
+                }
                 path = Path.join(path, file)
                 guard FileSystem.exists(path) else {
                     throw AIError(
-                        .notCached, "\(reference) is not in the cache", advice: "hub pull \(whole) --include '\(file)' fetches it",
+                        .notCached, "\(reference) is not in the cache",
+                        advice: "hub pull \(whole) --include '\(file)' fetches it",
                         context: .init(repository: reference.repository.description, path: file))
                 }
             }

@@ -9,7 +9,8 @@ extension PullCommand {
             var reference = try context.reference(text)
             if let revision = arguments[revision] {
                 guard reference.revision == nil || reference.revision == revision else {
-                    throw AIError(.invalidInput, "\(reference) and --revision \(revision.printable) name two revisions")
+                    throw AIError(
+                        .invalidInput, "\(reference) and --revision \(revision.printable) name two revisions")
                 }
                 try RepositoryPath.checkRevision(revision)
                 reference.revision = revision
@@ -54,7 +55,9 @@ extension PullCommand {
     }
 
     /// Pulls one model with its progress on stderr. `try` uses it too.
-    static func fetch(_ plan: PullPlan, _ options: Puller.Options, _ puller: Puller, _ context: Context) async throws -> Puller.Result {
+    static func fetch(_ plan: PullPlan, _ options: Puller.Options, _ puller: Puller, _ context: Context)
+        async throws -> Puller.Result
+    {
         let watcher = PullWatcher(plan, context)
         defer { watcher.finish() }
         return try await puller.pull(plan, options) { watcher.hear($0) }
@@ -66,14 +69,19 @@ extension PullCommand {
         if let error = result.error {
             let kept = result.files.filter { $0.status != .failed }.count
             if error.code == .cancelled {
-                context.interruption.kept = "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; the same command goes on"
+                context.interruption.kept =
+                    "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; the same command goes on"
                 throw CancellationError()
             }
             for file in result.files where file.status == .failed && file.error?.code != .cancelled {
                 if let other = file.error, other.message != error.message { context.output.failure(other) }
             }
             var told = error
-            if kept > 0 { told.specificAdvice = (told.recoverySuggestion.map { $0 + "\n" } ?? "") + "\(kept) of \(result.files.count) files are complete; the same command goes on with the others" }
+            if kept > 0 {
+                told.specificAdvice =
+                    (told.recoverySuggestion.map { $0 + "\n" } ?? "")
+                    + "\(kept) of \(result.files.count) files are complete; the same command goes on with the others"
+            }
             throw told
         }
         var facts = ["\(Humanize.plural(result.files.count, "file")), \(ByteCount(plan.totalBytes))"]
@@ -84,22 +92,28 @@ extension PullCommand {
         } else {
             facts.append("nothing to fetch")
         }
-        context.output.line(Styled("\(plan.repository)", .name) + Styled(" at \(plan.commit.short): " + facts.joined(separator: ", ")))
+        context.output.line(
+            Styled("\(plan.repository)", .name)
+                + Styled(" at \(plan.commit.short): " + facts.joined(separator: ", ")))
         context.output.value(result.path)
     }
 
     private static func json(_ result: Puller.Result) -> JSON {
         let seconds = result.seconds
         return .object([
-            "id": .string(result.plan.repository.id.name), "commit": .string(result.plan.commit.hash), "path": .string(result.path),
-            "files": .array(result.files.map { file in
-                .object([
-                    "path": .string(file.path), "size_bytes": .int(file.size), "status": .string(file.status.rawValue),
-                    "error": file.error.map { .object($0.json) },
-                ])
-            }),
+            "id": .string(result.plan.repository.id.name), "commit": .string(result.plan.commit.hash),
+            "path": .string(result.path),
+            "files": .array(
+                result.files.map { file in
+                    .object([
+                        "path": .string(file.path), "size_bytes": .int(file.size),
+                        "status": .string(file.status.rawValue),
+                        "error": file.error.map { .object($0.json) },
+                    ])
+                }),
             "total_bytes": .int(result.plan.totalBytes), "downloaded_bytes": .int(result.downloadedBytes),
-            "reused_bytes": .int(result.files.filter { $0.status == .cached || $0.status == .linked }.reduce(0) { $0 + $1.size }),
+            "reused_bytes": .int(
+                result.files.filter { $0.status == .cached || $0.status == .linked }.reduce(0) { $0 + $1.size }),
             "elapsed_seconds": .double(seconds),
             "bytes_per_second": seconds > 0 ? .double(Double(result.downloadedBytes) / seconds) : nil,
         ])
@@ -136,7 +150,10 @@ final class PullWatcher: Sendable {
         let id = plan.repository.description
         switch event {
         case .planned(let files, let total, _):
-            renderer.event(.plan(id: id, commit: plan.commit.hash, files: files, totalBytes: total, downloadBytes: plan.downloadBytes))
+            renderer.event(
+                .plan(
+                    id: id, commit: plan.commit.hash, files: files, totalBytes: total,
+                    downloadBytes: plan.downloadBytes))
         case .waiting(let path):
             output.note("another process is fetching \(path); waiting for it")
         case .retrying(let path, let reason, let seconds):
@@ -160,7 +177,7 @@ final class PullWatcher: Sendable {
         snapshot.filesDone = progress.filesDone
         snapshot.filesTotal = progress.filesTotal
         snapshot.active = progress.active.map { .init($0.path, done: $0.received, total: $0.size) }
-        if !progress.active.isEmpty, progress.active.allSatisfy(\.isVerifying) { snapshot.phase = "verifying" }
+        if progress.completedBytes == progress.totalBytes, !progress.active.isEmpty { snapshot.phase = "verifying" }
         rate.withLock { rate in
             rate.record(progress.completedBytes)
             snapshot.bytesPerSecond = rate.bytesPerSecond

@@ -49,12 +49,17 @@ struct PullEstimate {
         context.output.render(json: json, quiet: plans.map { "\($0.downloadBytes)" }) {
             for plan in plans { show(plan, context) }
             show("to fetch", "\(ByteCount(downloadBytes))" + (plans.count > 1 ? " in all" : ""), context)
-            show("disk", "\(ByteCount(diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) too little")", context, fits ? .plain : .bad)
+            show(
+                "disk",
+                "\(ByteCount(diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) too little")",
+                context, fits ? .plain : .bad)
             if let memoryBytes { show("memory", "\(ByteCount(memoryBytes)) for the weights", context) }
             if downloadBytes > 0 {
-                show("time", rate.map { rate in
-                    "\(Humanize.duration(seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(Humanize.plural(rate.pulls, "pull"))"
-                } ?? "not known: nothing was pulled from \(context.endpointText) before", context)
+                show(
+                    "time",
+                    rate.map { rate in
+                        "\(Humanize.duration(seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(Humanize.plural(rate.pulls, "pull"))"
+                    } ?? "not known: nothing was pulled from \(context.endpointText) before", context)
             }
         }
     }
@@ -65,32 +70,42 @@ struct PullEstimate {
     }
 
     private func show(_ plan: PullPlan, _ context: Context) {
-        context.output.line(Styled("\(plan.repository)", .name) + Styled(" at \(plan.commit.short)" + (plan.ref.map { " (\($0))" } ?? "")))
+        context.output.line(
+            Styled("\(plan.repository)", .name)
+                + Styled(" at \(plan.commit.short)" + (plan.ref.map { " (\($0))" } ?? "")))
         show("files", "\(plan.files.count), \(ByteCount(plan.totalBytes))", context)
         if plan.cachedBytes > 0 { show("cached", "\(ByteCount(plan.cachedBytes))", context) }
-        if plan.reusableBytes > 0 { show("reusable", "\(ByteCount(plan.reusableBytes)) that other repositories hold", context) }
-        if plan.partialBytes > 0 { show("partial", "\(ByteCount(plan.partialBytes)) from an earlier pull", context) }
+        if plan.reusableBytes > 0 {
+            show("reusable", "\(ByteCount(plan.reusableBytes)) that other repositories hold", context)
+        }
+        if plan.partialBytes > 0 {
+            show("partial", "\(ByteCount(plan.partialBytes)) from an earlier pull", context)
+        }
         if plans.count > 1 { show("to fetch", "\(ByteCount(plan.downloadBytes))", context) }
     }
 
     private var json: JSONObject {
         [
-            "models": .array(plans.map { plan in
-                .object([
-                    "id": .string(plan.repository.id.name), "commit": .string(plan.commit.hash),
-                    "files": .array(plan.files.map { entry in
-                        .object([
-                            "path": .string(entry.file.path), "size_bytes": .int(entry.file.size),
-                            "status": .string(Self.status(entry.state)),
-                        ])
-                    }),
-                    "total_bytes": .int(plan.totalBytes), "cached_bytes": .int(plan.cachedBytes),
-                    "reusable_bytes": .int(plan.reusableBytes), "partial_bytes": .int(plan.partialBytes),
-                    "download_bytes": .int(plan.downloadBytes),
-                ])
-            }),
-            "download_bytes": .int(downloadBytes), "disk_free_bytes": .int(diskFree), "disk_after_bytes": .int(diskAfter),
-            "fits": .bool(fits), "memory_bytes": memoryBytes.map { .int($0) }, "estimated_seconds": seconds.map { .double($0) },
+            "models": .array(
+                plans.map { plan in
+                    .object([
+                        "id": .string(plan.repository.id.name), "commit": .string(plan.commit.hash),
+                        "files": .array(
+                            plan.files.map { entry in
+                                .object([
+                                    "path": .string(entry.file.path), "size_bytes": .int(entry.file.size),
+                                    "status": .string(Self.status(entry.state)),
+                                ])
+                            }),
+                        "total_bytes": .int(plan.totalBytes), "cached_bytes": .int(plan.cachedBytes),
+                        "reusable_bytes": .int(plan.reusableBytes), "partial_bytes": .int(plan.partialBytes),
+                        "download_bytes": .int(plan.downloadBytes),
+                    ])
+                }),
+            "download_bytes": .int(downloadBytes), "disk_free_bytes": .int(diskFree),
+            "disk_after_bytes": .int(diskAfter),
+            "fits": .bool(fits), "memory_bytes": memoryBytes.map { .int($0) },
+            "estimated_seconds": seconds.map { .double($0) },
             "estimated_from": rate.map { .string("\($0.pulls) earlier pulls") },
         ]
     }

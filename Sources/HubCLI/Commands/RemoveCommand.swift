@@ -19,10 +19,12 @@ enum RemoveCommand {
         run: run)
 
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let selectors = try arguments.operands.map { text throws(AIError) -> (text: String, selector: CacheSelector) in
+        let selectors = try arguments.operands.map {
+            text throws(AIError) -> (text: String, selector: CacheSelector) in
             let selector = try CacheSelector(text, context)
             if case .reference(let reference) = selector, reference.files != nil {
-                throw AIError(.invalidInput, "\"\(text.printable)\" names files; rm deletes models and revisions whole")
+                throw AIError(
+                    .invalidInput, "\"\(text.printable)\" names files; rm deletes models and revisions whole")
             }
             return (text, selector)
         }
@@ -37,11 +39,17 @@ enum RemoveCommand {
                     repository.revisions.filter { selector.matches($0, of: repository) }.map { (repository, $0) }
                 }
                 guard !revisions.isEmpty || (!repositories.isEmpty && !selector.namesRevision) else {
-                    throw AIError(.notCached, "\(text.printable) is not in the cache \(state.layout.root)", advice: "hub ls lists what is")
+                    throw AIError(
+                        .notCached, "\(text.printable) is not in the cache \(state.layout.root)",
+                        advice: "hub ls lists what is")
                 }
-                for (repository, revision) in revisions { try planner.add(revision, of: repository, reason: "asked for") }
+                for (repository, revision) in revisions {
+                    try planner.add(revision, of: repository, reason: "asked for")
+                }
                 // What holds no revision at all can be asked for as well.
-                for repository in repositories where repository.revisions.isEmpty { try planner.add(repository, reason: "asked for") }
+                for repository in repositories where repository.revisions.isEmpty {
+                    try planner.add(repository, reason: "asked for")
+                }
             }
         }
         let view = DeletionView(context: context, workspace: workspace, plan: planner.plan)

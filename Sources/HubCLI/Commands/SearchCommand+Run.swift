@@ -80,7 +80,8 @@ extension SearchCommand {
         ) {
             var table = Table([
                 .init("", .left), .init("MODEL", least: 16, cut: .middle), .init("TASK", least: 8, optional: true),
-                .init("PARAMS", .right, optional: true), .init("DOWNLOADS", .right), .init("LIKES", .right, optional: true),
+                .init("PARAMS", .right, optional: true), .init("DOWNLOADS", .right),
+                .init("LIKES", .right, optional: true),
                 .init("UPDATED", .left, optional: true), .init("LICENSE", least: 6, optional: true),
             ])
             for entry in found {
@@ -88,21 +89,25 @@ extension SearchCommand {
                 table.add([
                     entry.isCached ? Styled(context.isUnicode ? "●" : "*", .good) : "",
                     Styled(record.repository.id.name, .name), Styled(record.task ?? ""),
-                    Styled(record.parameters.map(Humanize.count) ?? ""), Styled(record.downloads.map(Humanize.count) ?? ""),
+                    Styled(record.parameters.map(Humanize.count) ?? ""),
+                    Styled(record.downloads.map(Humanize.count) ?? ""),
                     Styled(record.likes.map(Humanize.count) ?? ""),
                     Styled(record.updatedAt.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint),
                     Styled(record.license ?? "", .faint),
                 ])
             }
             context.output.table(table)
-            if found.isEmpty { context.output.note("no model matches" + (query.text.isEmpty ? "" : " \"\(query.text)\"")) }
+            if found.isEmpty {
+                context.output.note("no model matches" + (query.text.isEmpty ? "" : " \"\(query.text)\""))
+            }
         }
     }
 
     private static func json(_ entry: Found) -> JSON {
         let record = entry.record
         return .object([
-            "id": .string(record.repository.id.name), "author": (record.author ?? record.repository.id.owner).map { .string($0) },
+            "id": .string(record.repository.id.name),
+            "author": (record.author ?? record.repository.id.owner).map { .string($0) },
             "task": record.task.map { .string($0) }, "library": record.library.map { .string($0) },
             "license": record.license.map { .string($0) }, "downloads": record.downloads.map { .int($0) },
             "likes": record.likes.map { .int($0) }, "parameters": record.parameters.map { .int($0) },

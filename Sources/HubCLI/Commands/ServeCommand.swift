@@ -31,9 +31,12 @@ enum ServeCommand {
             let report: @Sendable (AIError) -> Void = { output.failure($0) }
             let source = try FolderSource(arguments.operand!, report: report)
             let access = try HubAccess.serving(on: host, token: token)
-            return try HubServer(host: host, port: port, handler: HubService(source, access: access, report: report))
+            return try HubServer(
+                host: host, port: port, handler: HubService(source, access: access, report: report))
         }
-        output.render(json: ["address": .string(server.address)], quiet: [server.address]) { output.value(server.address) }
+        output.render(json: ["address": .string(server.address)], quiet: [server.address]) {
+            output.value(server.address)
+        }
         output.flush()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             context.interruption.onRequest { continuation.resume() }

@@ -24,6 +24,11 @@ extension TryCommand {
             report.show(context)
             // What cannot run here is no verdict on the model's health.
             if failure.code == .generationFailed { throw AnswerIsNo() }
+            if failure.code == .unsupportedModel, let obstacles = smoke.inspection?.obstacles {
+                throw AIError(
+                    .unsupportedModel, "\(target.id) cannot be run yet: \(obstacles.joined(separator: "; "))",
+                    context: .init(path: target.path))
+            }
             throw failure
         }
         guard operands.count > 1 else { return report.show(context) }
@@ -32,16 +37,25 @@ extension TryCommand {
     }
 
     /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
-    private static func locate(_ text: String, _ context: Context, isAgreed: Bool) async throws -> (id: String, path: String) {
-        let looksLocal = text.hasPrefix("/") || text.hasPrefix("./") || text.hasPrefix("../") || text.hasPrefix("~")
+    private static func locate(_ text: String, _ context: Context, isAgreed: Bool) async throws -> (
+        id: String, path: String
+    ) {
+        let looksLocal =
+            text.hasPrefix("/") || text.hasPrefix("./") || text.hasPrefix("../") || text.hasPrefix("~")
             || [".", ".."].contains(text) || text.hasSuffix(".gguf")
         if looksLocal {
             let path = context.environment.expand(text)
-            guard FileSystem.exists(path) else { throw AIError(.fileNotFound, "there is no \(path.printable)", advice: "hub try takes a folder with config.json and weights, or org/name") }
+            guard FileSystem.exists(path) else {
+                throw AIError(
+                    .fileNotFound, "there is no \(path.printable)",
+                    advice: "hub try takes a folder with config.json and weights, or org/name")
+            }
             return (Path.name(Path.normalized(path)), path)
         }
         let reference = try context.reference(text)
-        guard reference.files == nil else { throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model") }
+        guard reference.files == nil else {
+            throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model")
+        }
         let workspace = try await context.workspace()
         let id = reference.repository.id.name
         if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
@@ -49,18 +63,26 @@ extension TryCommand {
             return (id, folder.snapshot(commit))
         }
         guard !workspace.isOffline else {
-            throw AIError(.notCached, "\(reference) is not in the cache, and the network is switched off", advice: "hub pull \(reference) fetches it")
+            throw AIError(
+                .notCached, "\(reference) is not in the cache, and the network is switched off",
+                advice: "hub pull \(reference) fetches it")
         }
         let puller = try workspace.puller()
         let options = Puller.Options()
         let plan = try await puller.plan(reference, options)
         context.output.note("\(reference) is not here: \(ByteCount(plan.downloadBytes)) to fetch")
         do {
-            guard try await context.confirm("Fetch it?", isGiven: isAgreed, otherwise: "\(reference) is not in the cache") else {
-                throw AIError(.notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it")
+            guard
+                try await context.confirm(
+                    "Fetch it?", isGiven: isAgreed, otherwise: "\(reference) is not in the cache")
+            else {
+                throw AIError(
+                    .notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it")
             }
         } catch let error as AIError where error.code == .confirmationRequired {
-            throw AIError(.notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it, or say --yes")
+            throw AIError(
+                .notCached, "\(reference) is not in the cache",
+                advice: "hub pull \(reference) fetches it, or say --yes")
         }
         try puller.checkSpace([plan])
         let result = try await PullCommand.fetch(plan, options, puller, context)
@@ -87,9 +109,11 @@ extension TryCommand {
     ) async throws {
         let model = try await LanguageModel.open(folder: report.path, options: options)
         report.context = model.context
-        report.threads = model.threads
+        report.isGreedy = config.isGreedy
         if model.inspection.hasChatTemplate, !arguments[raw] {
-            context.output.note("chat templates are not applied yet: the prompt is continued as it stands (--raw says so without this note)")
+            context.output.note(
+                "chat templates are not applied yet: the prompt is continued as it stands (--raw says so without this note)"
+            )
         }
         if arguments[logits] { report.logits = try await model.logits(prompt: prompt) }
         context.output.line(Styled(prompt, .faint))

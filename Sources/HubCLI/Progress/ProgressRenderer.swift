@@ -33,6 +33,8 @@ final class ProgressRenderer: Sendable {
         self.clock = clock
         self.terminalSize = terminalSize
         layout = ProgressLayout(isUnicode: isUnicode)
+        // A log begins with the state after a second: what takes no longer needs no line.
+        if mode == .plain { state.withLock { $0.lastShown = clock() } }
     }
 
     /// Seconds between two showings.

@@ -15,7 +15,8 @@ extension Context {
         let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
         let workspace = try await Offload.run {
             Workspace(
-                environment: environment, cacheDirectory: cacheDir, configuration: configuration, isOffline: isOffline,
+                environment: environment, cacheDirectory: cacheDir, configuration: configuration,
+                isOffline: isOffline,
                 log: { message in output.debug(message) }, notice: { message in output.warning(message) })
         }
         if let fault = workspace.catalogFault {
@@ -36,7 +37,8 @@ enum CacheSelector: Sendable {
     case glob(GlobPattern)
 
     init(_ text: String, _ context: Context) throws(AIError) {
-        self = GlobPattern.isPattern(text.prefix { $0 != ":" }.description)
+        self =
+            GlobPattern.isPattern(text.prefix { $0 != ":" }.description)
             ? .glob(GlobPattern(text)) : .reference(try context.reference(text))
     }
 
@@ -57,5 +59,7 @@ enum CacheSelector: Sendable {
     }
 
     /// Whether a revision was named, so that only that one is meant.
-    var namesRevision: Bool { if case .reference(let reference) = self { reference.revision != nil } else { false } }
+    var namesRevision: Bool {
+        if case .reference(let reference) = self { reference.revision != nil } else { false }
+    }
 }

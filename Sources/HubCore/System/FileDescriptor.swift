@@ -31,7 +31,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// open(2), close-on-exec.
     package init(_ path: String, _ options: Options = [], mode: UInt32 = 0o666) throws(AIError) {
         var descriptor: Int32
-        repeat { descriptor = open(path, options.rawValue | O_CLOEXEC, mode_t(mode)) } while descriptor < 0 && errno == EINTR
+        repeat {
+            descriptor = open(path, options.rawValue | O_CLOEXEC, mode_t(mode))
+        } while descriptor < 0 && errno == EINTR
         guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
         self.raw = descriptor
         self.path = path
@@ -114,6 +116,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// fchmod(2)
     package func setMode(_ mode: UInt32) throws(AIError) {
-        guard fchmod(raw, mode_t(mode)) == 0 else { throw .system("cannot change the mode of", path: path, errno: errno) }
+        guard fchmod(raw, mode_t(mode)) == 0 else {
+            throw .system("cannot change the mode of", path: path, errno: errno)
+        }
     }
 }

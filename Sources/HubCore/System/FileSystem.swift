@@ -55,12 +55,15 @@ package enum FileSystem {
     package static func contents(_ path: String, limit: Int = 64 << 20) throws(AIError) -> [UInt8]? {
         guard let status = try status(path), status.kind == .file else { return nil }
         guard status.size <= limit else {
-            throw AIError(.ioError, "\(path) has \(status.size) bytes, more than \(limit)", context: .init(path: path))
+            throw AIError(
+                .ioError, "\(path) has \(status.size) bytes, more than \(limit)", context: .init(path: path))
         }
         let file = try FileDescriptor(path)
         var bytes = [UInt8](repeating: 0, count: Int(status.size))
         let result: Result<Int, AIError> = bytes.withUnsafeMutableBytes { buffer in
-            do throws(AIError) { return .success(try file.read(into: buffer, at: 0)) } catch { return .failure(error) }
+            do throws(AIError) { return .success(try file.read(into: buffer, at: 0)) } catch {
+                return .failure(error)
+            }
         }
         bytes.removeLast(bytes.count - (try result.get()))
         return bytes
@@ -80,7 +83,9 @@ package enum FileSystem {
             throw .system("cannot make the folder", path: path, errno: ENOTDIR)
         }
         let parent = Path.parent(path)
-        guard number == ENOENT, parent != path else { throw .system("cannot make the folder", path: path, errno: number) }
+        guard number == ENOENT, parent != path else {
+            throw .system("cannot make the folder", path: path, errno: number)
+        }
         try createDirectories(parent, mode: mode)
         guard mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else {
             throw .system("cannot make the folder", path: path, errno: errno)
@@ -102,7 +107,9 @@ package enum FileSystem {
         do throws(AIError) {
             let file = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: mode)
             let result: Result<Void, AIError> = bytes.withUnsafeBytes { buffer in
-                do throws(AIError) { return .success(try file.write(buffer, at: 0)) } catch { return .failure(error) }
+                do throws(AIError) { return .success(try file.write(buffer, at: 0)) } catch {
+                    return .failure(error)
+                }
             }
             try result.get()
             if durable { try file.synchronizeData() }
@@ -206,7 +213,9 @@ package enum FileSystem {
             timespec(tv_sec: Int(seconds.rounded(.down)), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
         }
         let times = [time(accessed), time(modified)]
-        guard utimensat(AT_FDCWD, path, times, 0) == 0 else { throw .system("cannot set the times of", path: path, errno: errno) }
+        guard utimensat(AT_FDCWD, path, times, 0) == 0 else {
+            throw .system("cannot set the times of", path: path, errno: errno)
+        }
     }
 
     /// Random bytes as hexadecimal digits, two for each byte.

@@ -18,7 +18,8 @@ enum Keychain {
         switch SecItemCopyMatching(query as CFDictionary, &item) {
         case errSecSuccess: return (item as? Data).map { String(decoding: $0, as: UTF8.self) }
         case errSecItemNotFound: return nil
-        case let status: throw AIError(.permissionDenied, "the keychain refuses \(service)/\(account) (status \(status))")
+        case let status:
+            throw AIError(.permissionDenied, "the keychain refuses \(service)/\(account) (status \(status))")
         }
         #else
         throw AIError(.invalidInput, "this system has no keychain", advice: "use HF_TOKEN or the token file")

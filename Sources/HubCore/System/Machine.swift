@@ -14,7 +14,4 @@ package enum Machine {
 
     /// The largest resident set this process has had, in bytes.
     package static var peakResidentBytes: Int64 { Int64(clamping: hub_peak_resident_bytes()) }
-
-    /// Seconds of the monotonic clock; only differences mean anything.
-    package static var seconds: Double { Double(hub_monotonic_nanoseconds()) / 1e9 }
 }

@@ -13,7 +13,9 @@ enum ProcessVariables {
         var at = environ
         while let entry = at.pointee {
             let text = String(cString: entry)
-            if let equals = text.firstIndex(of: "=") { out[String(text[..<equals])] = String(text[text.index(after: equals)...]) }
+            if let equals = text.firstIndex(of: "=") {
+                out[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
             at += 1
         }
         return out

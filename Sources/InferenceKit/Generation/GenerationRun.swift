@@ -25,7 +25,7 @@ struct GenerationRun {
 
     mutating func run() throws(AIError) {
         try config.validate()
-        start = Machine.seconds
+        start = Clock.seconds
         promptEnd = start
         let promptIDs = try model.promptIDs(prompt)
         let (wanted, overflow) = promptIDs.count.addingReportingOverflow(config.maxTokens)
@@ -33,7 +33,7 @@ struct GenerationRun {
         guard var logits = model.prefill(promptIDs[...], sequence, cancelled: { job.isCancelled }) else {
             return finish(.cancelled, promptIDs)
         }
-        promptEnd = Machine.seconds
+        promptEnd = Clock.seconds
 
         var sampler = Sampler(config, seed: seed, prompt: promptIDs)
         var assembler = TextAssembler()
@@ -42,7 +42,7 @@ struct GenerationRun {
             if job.isCancelled { return finish(.cancelled, promptIDs, flush(&assembler, &stops).text) }
             let id = try sampler.next(logits)
             ids.append(id)
-            last = Machine.seconds
+            last = Clock.seconds
             if ids.count == 1 { first = last }
             let ended = model.eosIDs.contains(id) && !config.ignoresEndOfSequence
             let piece = ended ? "" : assembler.add(model.tokenizer.bytes(of: id, skipSpecialTokens: true))

@@ -18,7 +18,7 @@ struct FolderReading: Sendable {
     ///
     /// - Throws: ``ErrorCode/fileNotFound`` where there is nothing, ``ErrorCode/malformedModel`` for what is broken.
     init(_ folder: String) throws(AIError) {
-        let start = Machine.seconds
+        let start = Clock.seconds
         guard let status = try FileSystem.status(folder) else {
             throw AIError(.fileNotFound, "there is nothing at \(folder)", context: .init(path: folder))
         }
@@ -64,7 +64,7 @@ struct FolderReading: Sendable {
         self.obstacles = obstacles
         memory = MemoryEstimate(
             weightsBytes: weights?.tensorBytes ?? 0, configuration: configuration, batch: Decoder.batch)
-        seconds = Machine.seconds - start
+        seconds = Clock.seconds - start
     }
 
     /// Element types that there are no kernels for. Packed integers of a quantised model are named as its quantisation.

@@ -13,7 +13,7 @@ struct LoadedModel: Sendable {
 
     /// Maps and checks everything of a folder that ``FolderReading`` found no obstacle in.
     init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
-        let start = Machine.seconds
+        let start = Clock.seconds
         let runnable = try reading.runnable()
         context = try Self.context(runnable.description, options)
         let needed = reading.memory.bytes(context: context)
@@ -37,7 +37,7 @@ struct LoadedModel: Sendable {
         tokenizer = runnable.tokenizer
         configuration = runnable.configuration
         eosIDs = Set(try GenerationConfiguration.read(folder: reading.folder)?.eosIDs ?? configuration.eosIDs)
-        loadSeconds = Machine.seconds - start + reading.seconds
+        loadSeconds = Clock.seconds - start + reading.seconds
     }
 
     /// 4,096 positions unless more are asked for: the cache of a long context can be larger than the weights.
