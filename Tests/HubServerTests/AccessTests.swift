@@ -15,7 +15,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "localhost", "localhost:8080", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8080", "127.1.2.3:80", "[::1]", "[::1]:8080",
+        "localhost", "localhost:8080", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8080", "127.1.2.3:80", "[::1]",
+        "[::1]:8080",
     ])
     func loopbackServesItsOwnNames(_ host: String) throws {
         #expect(try status(HubAccess(.loopback), host: host) == 200)

@@ -2,12 +2,13 @@ import HubServer
 import Testing
 
 @Suite struct ByteRangeTests {
-    @Test(arguments: [
-        ("bytes=0-0", 0..<1), ("bytes=0-", 0..<100), ("bytes=99-", 99..<100), ("bytes=10-19", 10..<20),
-        ("bytes=10-1000", 10..<100), ("bytes=-1", 99..<100), ("bytes=-100", 0..<100), ("bytes=-1000", 0..<100),
-        ("BYTES=1-2", 1..<3), ("bytes= 1 - 2 ", 1..<3), ("bytes=0-99999999999999999999999", 0..<100),
-        ("bytes=-99999999999999999999999", 0..<100),
-    ] as [(String, Range<Int64>)])
+    @Test(
+        arguments: [
+            ("bytes=0-0", 0..<1), ("bytes=0-", 0..<100), ("bytes=99-", 99..<100), ("bytes=10-19", 10..<20),
+            ("bytes=10-1000", 10..<100), ("bytes=-1", 99..<100), ("bytes=-100", 0..<100), ("bytes=-1000", 0..<100),
+            ("BYTES=1-2", 1..<3), ("bytes= 1 - 2 ", 1..<3), ("bytes=0-99999999999999999999999", 0..<100),
+            ("bytes=-99999999999999999999999", 0..<100),
+        ] as [(String, Range<Int64>)])
     func part(_ header: String, _ expected: Range<Int64>) {
         #expect(ByteRange(header: header, length: 100) == .part(expected))
     }

@@ -16,8 +16,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "..", "../x", "%2e%2e/x", "%2e%2e%2fx", "..%2fx", "%2E%2E%2Fx", "sub/../config.json", "sub/%2e%2e/config.json",
-        "./config.json", "%2e/config.json", "config.json%00", "%00", "sub%2f..%2fconfig.json", "a%0ab", "a%7f", "%zz",
+        "..", "../x", "%2e%2e/x", "%2e%2e%2fx", "..%2fx", "%2E%2E%2Fx", "sub/../config.json",
+        "sub/%2e%2e/config.json",
+        "./config.json", "%2e/config.json", "config.json%00", "%00", "sub%2f..%2fconfig.json", "a%0ab", "a%7f",
+        "%zz",
         "%", "%4", "%ff", "%c0%ae%c0%ae/x", "sub//dir/vocab.txt", "/etc/passwd",
     ])
     func malformedPaths(_ path: String) throws {
@@ -28,7 +30,10 @@ import Testing
     }
 
     /// Well formed, and there is no such file: nothing but the list of files is asked, never the file system.
-    @Test(arguments: ["%2Fetc%2Fpasswd", "..%5C..%5Cx", "sub%2F%2Fdir%2Fvocab.txt", "C:%5Cx", "....//", "...", "sub/dir/vocab.txt%20"])
+    @Test(arguments: [
+        "%2Fetc%2Fpasswd", "..%5C..%5Cx", "sub%2F%2Fdir%2Fvocab.txt", "C:%5Cx", "....//", "...",
+        "sub/dir/vocab.txt%20",
+    ])
     func absentPaths(_ path: String) throws {
         let status = try hub().hub.get("/org/tiny/resolve/main/\(path)").status
         #expect(status == 404 || status == 400)

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct FrontMatterTests {
     @Test func readsScalarsAndLists() {
-        let fields = FrontMatter.read("""
+        let fields = FrontMatter.read(
+            """
             ---
             # a comment
             license: apache-2.0
@@ -29,7 +30,8 @@ import Testing
     }
 
     @Test func leavesOutWhatIsNested() {
-        let fields = FrontMatter.read("""
+        let fields = FrontMatter.read(
+            """
             ---
             model-index:
             - name: x

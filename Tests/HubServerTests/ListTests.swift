@@ -12,20 +12,29 @@ import Testing
             try repository.write("model.safetensors", "weights of \(id)")
             try repository.card(fields)
         }
-        try make("acme/alpha", [
-            "downloads": 10, "likes": 3, "trendingScore": 1, "pipeline_tag": "text-generation",
-            "library_name": "transformers", "tags": .array(["mlx", "en"]), "lastModified": "2026-01-01T00:00:00.000Z",
-            "createdAt": "2025-03-01T00:00:00.000Z", "safetensors": .object(["total": 7_000_000_000]),
-        ])
-        try make("acme/beta", [
-            "downloads": 30, "likes": 1, "trendingScore": 2, "pipeline_tag": "fill-mask", "tags": .array(["mlx"]),
-            "lastModified": "2026-03-01T00:00:00.000Z", "createdAt": "2025-01-01T00:00:00.000Z", "gated": "auto",
-            "gguf": .object(["total": 500_000_000]),
-        ])
-        try make("other/Alphabet", [
-            "downloads": 20, "likes": 2, "trendingScore": 3, "lastModified": "2026-02-01T00:00:00.000Z",
-            "createdAt": "2025-02-01T00:00:00.000Z",
-        ])
+        try make(
+            "acme/alpha",
+            [
+                "downloads": 10, "likes": 3, "trendingScore": 1, "pipeline_tag": "text-generation",
+                "library_name": "transformers", "tags": .array(["mlx", "en"]),
+                "lastModified": "2026-01-01T00:00:00.000Z",
+                "createdAt": "2025-03-01T00:00:00.000Z", "safetensors": .object(["total": 7_000_000_000]),
+            ])
+        try make(
+            "acme/beta",
+            [
+                "downloads": 30, "likes": 1, "trendingScore": 2, "pipeline_tag": "fill-mask",
+                "tags": .array(["mlx"]),
+                "lastModified": "2026-03-01T00:00:00.000Z", "createdAt": "2025-01-01T00:00:00.000Z",
+                "gated": "auto",
+                "gguf": .object(["total": 500_000_000]),
+            ])
+        try make(
+            "other/Alphabet",
+            [
+                "downloads": 20, "likes": 2, "trendingScore": 3, "lastModified": "2026-02-01T00:00:00.000Z",
+                "createdAt": "2025-02-01T00:00:00.000Z",
+            ])
         try make("other/secret", ["private": true, "downloads": 99])
         try ModelRepository("org/data", in: folder, kind: .dataset).write("data.csv", "1,2\n")
         var sizes = HubService.PageSizes()
@@ -72,10 +81,11 @@ import Testing
 
     @Test func plainItemsAreShort() throws {
         let items = try hub().get("/api/models?search=acme/alpha").json().array
-        #expect(items?.first?.keys == [
-            "_id", "id", "modelId", "likes", "trendingScore", "private", "downloads", "tags", "pipeline_tag",
-            "library_name", "createdAt",
-        ])
+        #expect(
+            items?.first?.keys == [
+                "_id", "id", "modelId", "likes", "trendingScore", "private", "downloads", "tags", "pipeline_tag",
+                "library_name", "createdAt",
+            ])
     }
 
     @Test func fullAddsFilesAndCommit() throws {
@@ -88,7 +98,10 @@ import Testing
         #expect(item?["lastModified"] == "2026-01-01T00:00:00.000Z")
     }
 
-    @Test(arguments: ["expand=likes&expand=sha", "expand[]=likes&expand[]=sha", "expand%5B%5D=likes&expand=sha", "expand=likes,sha"])
+    @Test(arguments: [
+        "expand=likes&expand=sha", "expand[]=likes&expand[]=sha", "expand%5B%5D=likes&expand=sha",
+        "expand=likes,sha",
+    ])
     func expandNamesWhatComesBack(_ query: String) throws {
         let item = try hub().get("/api/models?search=acme/alpha&\(query)").json().array?.first
         #expect(item?.keys == ["_id", "id", "likes", "sha"])

@@ -5,7 +5,8 @@ import Testing
 
 /// The tests' own Hub answers as the real one: two hops, two listeners, signed addresses.
 @Suite struct LoopbackHubTests {
-    private func hub(_ options: LoopbackHub.Options = .init()) throws -> (hub: LoopbackHub, folder: TemporaryFolder) {
+    private func hub(_ options: LoopbackHub.Options = .init()) throws -> (hub: LoopbackHub, folder: TemporaryFolder)
+    {
         let folder = try TemporaryFolder()
         try ModelRepository.tiny("org/tiny", in: folder)
         return (try LoopbackHub(folder, options: options), folder)
@@ -51,7 +52,9 @@ import Testing
     @Test func theCDNKeepsItsRules() async throws {
         let (hub, _) = try hub()
         func address() async throws -> String {
-            try #require(try await HTTPClient.head("\(hub.endpoint)/org/tiny/resolve/main/model.safetensors").headers["Location"])
+            try #require(
+                try await HTTPClient.head("\(hub.endpoint)/org/tiny/resolve/main/model.safetensors").headers[
+                    "Location"])
         }
         let location = try await address()
         #expect(try await HTTPClient.get(location, headers: ["Authorization": "Bearer x"]).status == 400)
@@ -60,21 +63,32 @@ import Testing
         hub.expireSignedAddresses()
         #expect(try await HTTPClient.get(location).status == 403)
         #expect(try await HTTPClient.get(try await address()).status == 200)
-        let (expiring, _) = try self.hub({ var options = LoopbackHub.Options(); options.signedSeconds = -1; return options }())
-        let old = try #require(try await HTTPClient.head("\(expiring.endpoint)/org/tiny/resolve/main/model.safetensors").headers["Location"])
+        let (expiring, _) = try self.hub(
+            {
+                var options = LoopbackHub.Options(); options.signedSeconds = -1; return options
+            }())
+        let old = try #require(
+            try await HTTPClient.head("\(expiring.endpoint)/org/tiny/resolve/main/model.safetensors").headers[
+                "Location"])
         #expect(try await HTTPClient.get(old).status == 403)
     }
 
     @Test func theLogTellsWhatWasAsked() async throws {
         let (hub, _) = try hub()
         _ = try await HTTPClient.get(
-            "\(hub.endpoint)/api/models/org/tiny?blobs=true", headers: ["Authorization": "Bearer hf_secret", "User-Agent": "test/1"])
-        let location = try #require(try await HTTPClient.head("\(hub.endpoint)/org/tiny/resolve/main/model.safetensors").headers["Location"])
+            "\(hub.endpoint)/api/models/org/tiny?blobs=true",
+            headers: ["Authorization": "Bearer hf_secret", "User-Agent": "test/1"])
+        let location = try #require(
+            try await HTTPClient.head("\(hub.endpoint)/org/tiny/resolve/main/model.safetensors").headers["Location"]
+        )
         _ = try await HTTPClient.get(location, headers: ["Range": "bytes=0-9"])
-        let log = try await hub.waitForLog("three finished requests") { $0.count == 3 && $0.allSatisfy(\.isFinished) }
-        #expect(log.map(\.line) == [
-            "GET /api/models/org/tiny", "HEAD /org/tiny/resolve/main/model.safetensors", log[2].line,
-        ])
+        let log = try await hub.waitForLog("three finished requests") {
+            $0.count == 3 && $0.allSatisfy(\.isFinished)
+        }
+        #expect(
+            log.map(\.line) == [
+                "GET /api/models/org/tiny", "HEAD /org/tiny/resolve/main/model.safetensors", log[2].line,
+            ])
         #expect(log.map(\.listener) == [.hub, .hub, .cdn])
         #expect(log.map(\.status) == [200, 302, 206])
         #expect(log.map(\.hasAuthorization) == [true, false, false])

@@ -8,7 +8,9 @@ import Testing
     private func hub() throws -> ServedFolderHub {
         let folder = try TemporaryFolder()
         try ModelRepository.tiny("org/tiny", in: folder, weights: 100)
-        for (id, card) in [("org/gated", ["gated": "manual"]), ("org/private", ["private": true])] as [(String, JSONObject)] {
+        for (id, card) in [("org/gated", ["gated": "manual"]), ("org/private", ["private": true])]
+            as [(String, JSONObject)]
+        {
             let repository = try ModelRepository(id, in: folder)
             try repository.write("config.json", "{}")
             try repository.card(card)
@@ -55,7 +57,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "/org/tiny/resolve/none/config.json", "/api/models/org/tiny/revision/none", "/api/models/org/tiny/tree/none",
+        "/org/tiny/resolve/none/config.json", "/api/models/org/tiny/revision/none",
+        "/api/models/org/tiny/tree/none",
         "/org/tiny/resolve/0123456789012345678901234567890123456789/config.json",
         "/org/tiny/resolve/refs%2Fpr%2F9/config.json", "/org/tiny/resolve/refs/pr/9/config.json",
     ])
@@ -63,14 +66,18 @@ import Testing
         try check(try hub().get(target), 404, "RevisionNotFound")
     }
 
-    @Test(arguments: ["/org/tiny/resolve/main/none.txt", "/org/tiny/resolve/main/sub", "/api/models/org/tiny/tree/main/none"])
+    @Test(arguments: [
+        "/org/tiny/resolve/main/none.txt", "/org/tiny/resolve/main/sub", "/api/models/org/tiny/tree/main/none",
+    ])
     func entryNotFound(_ target: String) throws {
         let reply = try hub().get(target)
         try check(reply, 404, "EntryNotFound")
         #expect(reply.headers["X-Repo-Commit"]?.count == 40)
     }
 
-    @Test(arguments: ["/", "/org", "/org/tiny", "/api", "/api/unknown", "/api/models/org/tiny/unknown", "/org/tiny/resolve/main"])
+    @Test(arguments: [
+        "/", "/org", "/org/tiny", "/api", "/api/unknown", "/api/models/org/tiny/unknown", "/org/tiny/resolve/main",
+    ])
     func pageNotFound(_ target: String) throws {
         try check(try hub().get(target), 404, nil)
     }
@@ -95,9 +102,11 @@ import Testing
     }
 
     @Test func agentHarnessesAreEmpty() throws {
-        #expect(try hub().get("/api/agent-harnesses").json() == .object([
-            "standardEnvVars": .array([]), "harnesses": .object([:]),
-        ]))
+        #expect(
+            try hub().get("/api/agent-harnesses").json()
+                == .object([
+                    "standardEnvVars": .array([]), "harnesses": .object([:]),
+                ]))
     }
 
     /// What the client sent comes back in a header only as far as a header can hold it.

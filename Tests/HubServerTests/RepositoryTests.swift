@@ -27,9 +27,10 @@ import Testing
         #expect(info["private"] == false)
         #expect(info["gated"] == false)
         #expect(info["sha"]?.string.flatMap { Commit($0) } != nil)
-        #expect(info["siblings"]?.array?.compactMap { $0["rfilename"]?.string } == [
-            "config.json", "empty.txt", "model.safetensors", "sub/dir/vocab.txt",
-        ])
+        #expect(
+            info["siblings"]?.array?.compactMap { $0["rfilename"]?.string } == [
+                "config.json", "empty.txt", "model.safetensors", "sub/dir/vocab.txt",
+            ])
         #expect(info["siblings"]?.array?.first?.keys == ["rfilename"])
         #expect(info["usedStorage"] == .int(300_026))
     }
@@ -37,22 +38,30 @@ import Testing
     /// The digests are git's and sha256's own.
     @Test func blobsGiveDigests() throws {
         let siblings = try hub().get("/api/models/org/tiny?blobs=true").json()["siblings"]?.array ?? []
-        #expect(siblings.first == .object([
-            "rfilename": "config.json", "size": 22, "blobId": "9ad7b74e4cba7355811a595a2e179963435b6384",
-        ]))
+        #expect(
+            siblings.first
+                == .object([
+                    "rfilename": "config.json", "size": 22, "blobId": "9ad7b74e4cba7355811a595a2e179963435b6384",
+                ]))
         #expect(siblings[1]["blobId"] == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
         let weights = ModelRepository.randomBytes(300_000, seed: 1)
         let sha256 = ContentHasher.digest(of: weights, like: .sha256("")).hex
         let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:\(sha256)\nsize 300000\n"
-        #expect(siblings[2]["lfs"] == .object([
-            "sha256": .string(sha256), "size": 300_000, "pointerSize": .int(Int64(pointer.utf8.count)),
-        ]))
-        #expect(siblings[2]["blobId"]?.string == ContentHasher.digest(of: Array(pointer.utf8), like: .gitSHA1("")).hex)
+        #expect(
+            siblings[2]["lfs"]
+                == .object([
+                    "sha256": .string(sha256), "size": 300_000, "pointerSize": .int(Int64(pointer.utf8.count)),
+                ]))
+        #expect(
+            siblings[2]["blobId"]?.string == ContentHasher.digest(of: Array(pointer.utf8), like: .gitSHA1("")).hex)
         #expect(siblings[3]["blobId"] == "422c2b7ab3b3c668038da977e4e93a5fc623169c")
     }
 
     @Test func expandNamesWhatComesBack() throws {
-        #expect(try hub().get("/api/models/org/tiny?expand=sha&expand=downloads").json().keys == ["_id", "id", "sha", "downloads"])
+        #expect(
+            try hub().get("/api/models/org/tiny?expand=sha&expand=downloads").json().keys == [
+                "_id", "id", "sha", "downloads",
+            ])
     }
 
     @Test func revisions() throws {
@@ -92,10 +101,14 @@ import Testing
         #expect(top.paths == ["config.json", "empty.txt", "model.safetensors", "sub"])
         #expect(top.array?.last?["type"] == "directory")
         let all = try hub.get("/api/models/org/tiny/tree/main?recursive=true&expand=false").json()
-        #expect(all.paths == ["config.json", "empty.txt", "model.safetensors", "sub", "sub/dir", "sub/dir/vocab.txt"])
-        #expect(all.array?[0] == .object([
-            "type": "file", "oid": "9ad7b74e4cba7355811a595a2e179963435b6384", "size": 22, "path": "config.json",
-        ]))
+        #expect(
+            all.paths == ["config.json", "empty.txt", "model.safetensors", "sub", "sub/dir", "sub/dir/vocab.txt"])
+        #expect(
+            all.array?[0]
+                == .object([
+                    "type": "file", "oid": "9ad7b74e4cba7355811a595a2e179963435b6384", "size": 22,
+                    "path": "config.json",
+                ]))
         #expect(all.array?[2]["lfs"]?.keys == ["oid", "size", "pointerSize"])
         for path in ["sub", "sub/", "sub/dir", "sub%2Fdir"] {
             let below = try hub.get("/api/models/org/tiny/tree/main/\(path)?recursive=true").json()
@@ -117,7 +130,12 @@ import Testing
         let source = try FolderSource(folder.path) { Issue.record($0) }
         let served = try #require(try source.repository(Repository(.model, try RepositoryID("org/tree"))))
         let revision = try #require(try served.revision("main"))
-        #expect(Dictionary(uniqueKeysWithValues: revision.folders.map { ($0.path, $0.oid) }) == ["a-b": "a2afe3aac56c5d646b70aba82c4ae1e809baa491", "a-b/deep": "ab69b4abf3bb84d4e268bd42d84e4a9a5e242bd3", "a": "f09792be40f18f537c28b624b7bc7771f25082e1"])
+        #expect(
+            Dictionary(uniqueKeysWithValues: revision.folders.map { ($0.path, $0.oid) }) == [
+                "a-b": "a2afe3aac56c5d646b70aba82c4ae1e809baa491",
+                "a-b/deep": "ab69b4abf3bb84d4e268bd42d84e4a9a5e242bd3",
+                "a": "f09792be40f18f537c28b624b7bc7771f25082e1",
+            ])
         let text = "tree 67ca07a62932d0cccbfe95104c8dc4aac07e360b\nrepository org/tree\n"
         let hasher = ContentHasher(gitSize: Int64(text.utf8.count), type: "commit")
         hasher.update(Array(text.utf8))
@@ -139,7 +157,8 @@ import Testing
     @Test func pathsInfo() throws {
         let hub = try hub()
         let form = try hub.ask(
-            "POST", "/api/models/org/tiny/paths-info/main", headers: ["Content-Type": "application/x-www-form-urlencoded"],
+            "POST", "/api/models/org/tiny/paths-info/main",
+            headers: ["Content-Type": "application/x-www-form-urlencoded"],
             body: "paths=config.json&paths=nope&paths=sub%2Fdir&expand=false")
         #expect(try form.json().paths == ["config.json", "sub/dir"])
         let json = try hub.ask(
@@ -149,7 +168,8 @@ import Testing
         #expect(try json.json().array?.first?["lastCommit"] != nil)
         for bad in ["{", "[]", "{\"paths\":[1]}", "{}"] {
             let reply = try hub.ask(
-                "POST", "/api/models/org/tiny/paths-info/main", headers: ["Content-Type": "application/json"], body: bad)
+                "POST", "/api/models/org/tiny/paths-info/main", headers: ["Content-Type": "application/json"],
+                body: bad)
             #expect(reply.status == 400)
         }
         #expect(try hub.get("/api/models/org/tiny/paths-info/main").status == 405)
@@ -189,7 +209,9 @@ import Testing
 
     @Test func metadataComesFromTheCard() throws {
         let hub = try hub()
-        try hub.folder.write("org/tiny/README.md", """
+        try hub.folder.write(
+            "org/tiny/README.md",
+            """
             ---
             license: mit
             pipeline_tag: text-generation
@@ -204,10 +226,13 @@ import Testing
         #expect(fromReadme["pipeline_tag"] == "text-generation")
         #expect(fromReadme["library_name"] == "transformers")
         #expect(fromReadme["cardData"]?["license"] == "mit")
-        #expect(fromReadme["tags"] == .array([
-            "transformers", "safetensors", "tiny", "text-generation", "base_model:org/base", "license:mit",
-        ]))
-        try hub.folder.write("org/tiny/.hub.json", "{\"pipeline_tag\":\"fill-mask\",\"id\":\"evil/name\",\"downloads\":5}")
+        #expect(
+            fromReadme["tags"]
+                == .array([
+                    "transformers", "safetensors", "tiny", "text-generation", "base_model:org/base", "license:mit",
+                ]))
+        try hub.folder.write(
+            "org/tiny/.hub.json", "{\"pipeline_tag\":\"fill-mask\",\"id\":\"evil/name\",\"downloads\":5}")
         let fromSide = try hub.get("/api/models/org/tiny").json()
         #expect(fromSide["pipeline_tag"] == "fill-mask")
         #expect(fromSide["library_name"] == "transformers")

@@ -64,7 +64,9 @@ import Testing
         let hub = try hub()
         let etag = try #require(try hub.get("/org/tiny/resolve/main/model.safetensors").headers["ETag"])
         func ask(_ tag: String) throws -> Int {
-            try hub.get("/org/tiny/resolve/main/model.safetensors", headers: ["Range": "bytes=5-9", "If-Range": tag]).status
+            try hub.get(
+                "/org/tiny/resolve/main/model.safetensors", headers: ["Range": "bytes=5-9", "If-Range": tag]
+            ).status
         }
         #expect(try ask(etag) == 206)
         #expect(try ask("\"other\"") == 200)

@@ -23,7 +23,8 @@ import Testing
 
     @Test func directory() async throws {
         let folder = try TemporaryFolder()
-        #expect(try await RunningProcess.run("/bin/pwd", ["-P"], directory: folder.path).output == folder.path + "\n")
+        #expect(
+            try await RunningProcess.run("/bin/pwd", ["-P"], directory: folder.path).output == folder.path + "\n")
     }
 
     @Test func aMissingProgramIsAnError() {
@@ -40,7 +41,8 @@ import Testing
     }
 
     @Test func interrupt() async throws {
-        let process = try RunningProcess(shell, ["-c", "trap 'echo caught; exit 3' INT; echo ready; read x"], input: nil)
+        let process = try RunningProcess(
+            shell, ["-c", "trap 'echo caught; exit 3' INT; echo ready; read x"], input: nil)
         try await process.wait(forText: "ready")
         process.interrupt()
         let result = try await process.wait()

@@ -28,7 +28,8 @@ final class ServedFolderHub: Sendable {
     enum Credential { case none, good, bad }
 
     func ask(
-        _ method: String, _ target: String, _ credential: Credential = .none, headers: HTTPHeaders = [:], body: String = ""
+        _ method: String, _ target: String, _ credential: Credential = .none, headers: HTTPHeaders = [:],
+        body: String = ""
     ) throws -> HTTPReply {
         var all = headers
         if all["Host"] == nil { all["Host"] = "127.0.0.1:80" }
@@ -39,7 +40,8 @@ final class ServedFolderHub: Sendable {
         }
         let response = service.respond(to: HTTPRequest(method, target, headers: all, body: Array(body.utf8)))
         return HTTPReply(
-            status: response.status, headers: response.headers, body: try Self.bytes(response.body), isComplete: true)
+            status: response.status, headers: response.headers, body: try Self.bytes(response.body),
+            isComplete: true)
     }
 
     func get(_ target: String, _ credential: Credential = .none, headers: HTTPHeaders = [:]) throws -> HTTPReply {
@@ -51,8 +53,12 @@ final class ServedFolderHub: Sendable {
         case .bytes(let bytes): return bytes
         case .file(let file, let range):
             var bytes = [UInt8](repeating: 0, count: range.count)
-            let count = try bytes.withUnsafeMutableBytes { try file.descriptor.read(into: $0, at: range.lowerBound) }
-            guard count == bytes.count else { throw AIError(.ioError, "the file is shorter than the response says") }
+            let count = try bytes.withUnsafeMutableBytes {
+                try file.descriptor.read(into: $0, at: range.lowerBound)
+            }
+            guard count == bytes.count else {
+                throw AIError(.ioError, "the file is shorter than the response says")
+            }
             return bytes
         case .stream: throw AIError(.ioError, "this service makes no streams")
         }

@@ -10,7 +10,9 @@ import Testing
         let server: HubServer
     }
 
-    private func start(_ fill: (TemporaryFolder) throws -> Void = { try ModelRepository.tiny("org/tiny", in: $0) }) throws -> Running {
+    private func start(_ fill: (TemporaryFolder) throws -> Void = { try ModelRepository.tiny("org/tiny", in: $0) })
+        throws -> Running
+    {
         let folder = try TemporaryFolder()
         try fill(folder)
         let source = try FolderSource(folder.path) { Issue.record($0) }
@@ -32,16 +34,20 @@ import Testing
         try await Thread.run {
             let connection = try HTTPConnection(address)
             for _ in 0..<20 {
-                #expect(try connection.request("GET", "/org/tiny/resolve/main/config.json").text == "{\"model_type\":\"tiny\"}\n")
+                #expect(
+                    try connection.request("GET", "/org/tiny/resolve/main/config.json").text
+                        == "{\"model_type\":\"tiny\"}\n")
                 #expect(try connection.request("GET", "/org/tiny/resolve/main/none").status == 404)
                 let head = try connection.request("HEAD", "/org/tiny/resolve/main/model.safetensors")
                 #expect(head.status == 200)
                 #expect(head.headers["Content-Length"] == "300000")
                 #expect(head.body.isEmpty)
-                let part = try connection.request("GET", "/org/tiny/resolve/main/model.safetensors", headers: ["Range": "bytes=1-5"])
+                let part = try connection.request(
+                    "GET", "/org/tiny/resolve/main/model.safetensors", headers: ["Range": "bytes=1-5"])
                 #expect(part.status == 206)
                 #expect(part.body.count == 5)
-                let none = try connection.request("GET", "/org/tiny/resolve/main/model.safetensors", headers: ["Range": "bytes=300000-"])
+                let none = try connection.request(
+                    "GET", "/org/tiny/resolve/main/model.safetensors", headers: ["Range": "bytes=300000-"])
                 #expect(none.status == 416)
                 let posted = try connection.request(
                     "POST", "/api/models/org/tiny/paths-info/main", body: Array("paths=config.json".utf8))
@@ -53,7 +59,8 @@ import Testing
     @Test func headEqualsGet() async throws {
         let running = try start()
         for target in [
-            "/api/models", "/api/models/org/tiny", "/org/tiny/resolve/main/config.json", "/org/tiny/resolve/main/empty.txt",
+            "/api/models", "/api/models/org/tiny", "/org/tiny/resolve/main/config.json",
+            "/org/tiny/resolve/main/empty.txt",
             "/org/tiny/resolve/main/none", "/none/x/resolve/main/y",
         ] {
             var get = try await HTTPClient.get(running.server.address + target)
@@ -103,7 +110,8 @@ import Testing
         func respond(to request: HTTPRequest) -> HTTPResponse {
             do {
                 let file = FileRequest(
-                    repository: Repository(.model, try RepositoryID("org/big")), commit: "", file: asked, request: request)
+                    repository: Repository(.model, try RepositoryID("org/big")), commit: "", file: asked,
+                    request: request)
                 return try file.content([:]) ?? HTTPResponse(500)
             } catch {
                 Issue.record(error)
@@ -119,14 +127,17 @@ import Testing
         let weights = ModelRepository.randomBytes(300_000, seed: 1)
         try await Thread.run {
             let connections = try (0..<128).map { _ in try HTTPConnection(address) }
-            for connection in connections { try connection.sendRequest("GET", "/org/tiny/resolve/main/model.safetensors") }
+            for connection in connections {
+                try connection.sendRequest("GET", "/org/tiny/resolve/main/model.safetensors")
+            }
             for connection in connections { #expect(try connection.head().status == 200) }
             for connection in connections { #expect(try connection.take(300_000) == weights) }
         }
     }
 
     @Test(arguments: [
-        "GET /api/models HTTP/1.1\r\n\r\n", "GET /api/models HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        "GET /api/models HTTP/1.1\r\n\r\n",
+        "GET /api/models HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
         "GET /../x HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET http://localhost/api/models HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET /api/models?search=%00%zz HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -145,7 +156,9 @@ import Testing
     /// An escaped slash, a raw one and a plus sign arrive as they were sent.
     @Test func targetsArriveAsTheyWereSent() async throws {
         struct Echo: HTTPHandler {
-            func respond(to request: HTTPRequest) -> HTTPResponse { HTTPResponse(200, body: .bytes(Array(request.target.utf8))) }
+            func respond(to request: HTTPRequest) -> HTTPResponse {
+                HTTPResponse(200, body: .bytes(Array(request.target.utf8)))
+            }
         }
         let server = try HubServer(handler: Echo())
         for target in ["/a%2Fb/c%20d?x=%2F&y=a+b", "/ç", "/a//b", "/?", "/a?b?c", "/%41"] {
@@ -157,14 +170,18 @@ import Testing
 
     @Test func longBodiesAreRefused() async throws {
         struct Count: HTTPHandler {
-            func respond(to request: HTTPRequest) -> HTTPResponse { HTTPResponse(200, body: .bytes(Array("\(request.body.count)".utf8))) }
+            func respond(to request: HTTPRequest) -> HTTPResponse {
+                HTTPResponse(200, body: .bytes(Array("\(request.body.count)".utf8)))
+            }
         }
         var limits = HubServer.Limits()
         limits.requestBody = 1000
         let server = try HubServer(limits: limits, handler: Count())
-        let whole = try await HTTPClient.request("POST", "\(server.address)/", body: Array(repeating: 65, count: 1000))
+        let whole = try await HTTPClient.request(
+            "POST", "\(server.address)/", body: Array(repeating: 65, count: 1000))
         #expect(whole.text == "1000")
-        let declared = try await HTTPClient.request("POST", "\(server.address)/", body: Array(repeating: 65, count: 1001))
+        let declared = try await HTTPClient.request(
+            "POST", "\(server.address)/", body: Array(repeating: 65, count: 1001))
         #expect(declared.status == 413)
         let chunked = try await Thread.run {
             let connection = try HTTPConnection(server.address)
@@ -176,10 +193,22 @@ import Testing
         #expect(chunked.status == 413)
     }
 
+    /// JSON is read by recursion: the deepest that the parser lets through must fit on a connection's stack.
+    @Test(arguments: [1000, 100_000]) func deepJSON(_ levels: Int) async throws {
+        let running = try start()
+        let deep = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let reply = try await HTTPClient.request(
+            "POST", "\(running.server.address)/api/models/org/tiny/paths-info/main",
+            headers: ["Content-Type": "application/json"], body: Array("{\"paths\":\(deep)}".utf8))
+        #expect(reply.status == 400)
+    }
+
     /// A header that would hold a line break is never sent; the connection is cut instead.
     @Test func headersCannotBeForged() async throws {
         struct Forger: HTTPHandler {
-            func respond(to request: HTTPRequest) -> HTTPResponse { HTTPResponse(200, headers: ["X-A": "b\r\nX-Evil: 1"]) }
+            func respond(to request: HTTPRequest) -> HTTPResponse {
+                HTTPResponse(200, headers: ["X-A": "b\r\nX-Evil: 1"])
+            }
         }
         let server = try HubServer(handler: Forger())
         await #expect(throws: AIError.self) { try await HTTPClient.get("\(server.address)/") }
@@ -188,8 +217,11 @@ import Testing
     @Test func aTakenPortIsAnError() throws {
         let running = try start()
         let error = #expect(throws: AIError.self) {
-            try HubServer(port: running.server.port, handler: HubService(
-                try FolderSource(running.folder.path) { Issue.record($0) }, access: HubAccess(.loopback)) { Issue.record($0) })
+            try HubServer(
+                port: running.server.port,
+                handler: HubService(
+                    try FolderSource(running.folder.path) { Issue.record($0) }, access: HubAccess(.loopback)
+                ) { Issue.record($0) })
         }
         #expect(error?.message.contains("127.0.0.1:\(running.server.port)") == true)
     }

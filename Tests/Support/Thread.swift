@@ -1,42 +1,10 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import HubCore
 
 /// Threads of the system, for calls that block. Neither Swift's pool, which has one thread for each core, nor
 /// Dispatch's, which has 64, may be filled with waiting tests.
 package enum Thread {
-    private final class Work {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
     /// Runs `body` on a new thread.
-    package static func start(_ body: @escaping @Sendable () -> Void) {
-        let work = Unmanaged.passRetained(Work(body)).toOpaque()
-        #if os(Linux)
-        var thread = pthread_t()
-        let fault = pthread_create(&thread, nil, { pointer in
-            Unmanaged<Work>.fromOpaque(pointer!).takeRetainedValue().body()
-            return nil
-        }, work)
-        #else
-        var thread: pthread_t?
-        let fault = pthread_create(&thread, nil, { pointer in
-            Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body()
-            return nil
-        }, work)
-        #endif
-        precondition(fault == 0, "no thread can be started")
-        #if os(Linux)
-        pthread_detach(thread)
-        #else
-        pthread_detach(thread!)
-        #endif
-    }
+    package static func start(_ body: @escaping @Sendable () -> Void) { BackgroundThread.start(body) }
 
     /// Runs `body` on a new thread and waits for it without blocking.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

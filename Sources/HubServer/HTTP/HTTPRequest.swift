@@ -19,7 +19,9 @@ package struct HTTPRequest: Sendable {
     package var rawPath: String { String(target.prefix { $0 != "?" }) }
 
     /// The query as it was sent, without its question mark.
-    package var rawQuery: String { target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) } ?? "" }
+    package var rawQuery: String {
+        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) } ?? ""
+    }
 
     /// The query's items.
     package func query() throws(HTTPFault) -> HTTPQuery { try HTTPQuery(rawQuery) }

@@ -30,7 +30,8 @@ struct ListeningSocket {
         var list: UnsafeMutablePointer<addrinfo>?
         let fault = getaddrinfo(host, String(port), &hints, &list)
         guard fault == 0 else {
-            throw AIError(.invalidInput, "\(host.printable) has no address: \(String(cString: gai_strerror(fault)))")
+            throw AIError(
+                .invalidInput, "\(host.printable) has no address: \(String(cString: gai_strerror(fault)))")
         }
         defer { freeaddrinfo(list) }
         var number: Int32 = EADDRNOTAVAIL

@@ -60,7 +60,8 @@ private func produce(
     let room = UnsafeMutableRawBufferPointer(start: buffer, count: size)
     switch producer.produce(into: room, at: Int64(position)) {
     case .bytes(let count):
-        precondition((1...size).contains(count), "a producer makes at least one byte and no more than there is room for")
+        precondition(
+            (1...size).contains(count), "a producer makes at least one byte and no more than there is room for")
         return count
     case .end: return hub_mhd_end_of_stream
     case .abort: return hub_mhd_end_with_error

@@ -31,7 +31,9 @@ package struct HubAccess: Sendable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` where others could reach it and no token is set: what is served can be
     ///   gated or private.
-    package static func serving(on host: String, token: String?, names: Set<String> = []) throws(AIError) -> HubAccess {
+    package static func serving(on host: String, token: String?, names: Set<String> = []) throws(AIError)
+        -> HubAccess
+    {
         if isLoopback(host.lowercased()) { return HubAccess(.loopback, token: token) }
         guard token?.isEmpty == false else {
             throw AIError(
@@ -90,7 +92,9 @@ package struct HubAccess: Sendable {
 
     /// Whether a name is an address, which no DNS server can redirect.
     static func isAddress(_ name: String) -> Bool {
-        if name.contains(":") { return name.utf8.allSatisfy { $0.isLowercaseHex || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") } }
+        if name.contains(":") {
+            return name.utf8.allSatisfy { $0.isLowercaseHex || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
+        }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("+") }
     }

@@ -52,7 +52,8 @@ struct HubFault: Error {
 
     /// A token that is not ours. Clients know this by its words.
     static let credentials = HubFault(
-        status: 401, message: "Invalid credentials in Authorization header", headers: ["WWW-Authenticate": "Bearer"])
+        status: 401, message: "Invalid credentials in Authorization header", headers: ["WWW-Authenticate": "Bearer"]
+    )
 
     static let login = HubFault(
         status: 401, message: "Invalid username or password.", headers: ["WWW-Authenticate": "Bearer"])
@@ -63,6 +64,7 @@ struct HubFault: Error {
 
     /// The machine's own fault: it is told to the operator, and to the client without paths of this machine.
     static func machine(_ error: AIError) -> HubFault {
-        HubFault(status: 500, message: "This Hub cannot read the repository (\(error.code.rawValue)); its log says why")
+        HubFault(
+            status: 500, message: "This Hub cannot read the repository (\(error.code.rawValue)); its log says why")
     }
 }

@@ -48,7 +48,9 @@ enum HubRoute: Hashable {
         }
     }
 
-    private static func kind(plural: String) -> RepositoryKind? { RepositoryKind.allCases.first { $0.plural == plural } }
+    private static func kind(plural: String) -> RepositoryKind? {
+        RepositoryKind.allCases.first { $0.plural == plural }
+    }
 
     /// The readings of `{id}/rest`, the id of two parts first.
     private static func identified(
@@ -83,7 +85,8 @@ enum HubRoute: Hashable {
 
     /// A revision is one part (`main`, `refs%2Fpr%2F1`), or a full ref written with its slashes.
     private static func splitRevision(_ parts: ArraySlice<String>) -> (revision: String?, path: String) {
-        let isRef = parts.count >= 3 && parts.first == "refs"
+        let isRef =
+            parts.count >= 3 && parts.first == "refs"
             && ["heads", "tags", "pr", "convert"].contains(parts[parts.startIndex + 1])
         let count = isRef ? 3 : 1
         guard parts.count >= count else { return (nil, "") }

@@ -83,21 +83,23 @@ struct HubCall {
 
     func whoami() throws(HubFault) -> HTTPResponse {
         guard identity == .owner else { throw identity == .anonymous ? .login : .credentials }
-        return .json(.object([
-            "type": "user", "id": .string(String(repeating: "0", count: 24)), "name": "local",
-            "fullname": "The owner of this Hub", "email": nil, "orgs": .array([]),
-            "auth": .object([
-                "type": "access_token",
-                "accessToken": .object(["displayName": "hub serve", "role": "read"]),
-            ]),
-        ]))
+        return .json(
+            .object([
+                "type": "user", "id": .string(String(repeating: "0", count: 24)), "name": "local",
+                "fullname": "The owner of this Hub", "email": nil, "orgs": .array([]),
+                "auth": .object([
+                    "type": "access_token",
+                    "accessToken": .object(["displayName": "hub serve", "role": "read"]),
+                ]),
+            ]))
     }
 
     /// Serves the first reading whose repository there is and who asks may see.
     func answer(_ readings: [HubRoute]) throws(HubFault) -> HTTPResponse {
         for route in readings where route.methods.contains(request.method) {
             guard let repository = route.repository,
-                let served = try service.reading({ () throws(AIError) in try service.source.repository(repository) })
+                let served = try service.reading({ () throws(AIError) in try service.source.repository(repository) }
+                )
             else { continue }
             let card = try service.reading { () throws(AIError) in try served.card() }
             if card.isPrivate, identity != .owner { continue }

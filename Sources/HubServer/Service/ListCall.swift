@@ -22,7 +22,9 @@ extension HubCall {
         _ card: RepositoryCard, _ kind: RepositoryKind, _ keys: [String]
     ) throws(HubFault) -> JSONObject {
         var fields = card.fields
-        guard keys.contains("sha") || keys.contains("siblings"), let id = try? RepositoryID(card.id) else { return fields }
+        guard keys.contains("sha") || keys.contains("siblings"), let id = try? RepositoryID(card.id) else {
+            return fields
+        }
         let revision = try service.reading { () throws(AIError) in
             try service.source.repository(Repository(kind, id))?.revision("main")
         }
@@ -37,7 +39,9 @@ extension HubCall {
         if let text = query["search"]?.lowercased(), !text.isEmpty {
             cards.removeAll { !$0.id.lowercased().contains(text) }
         }
-        if let author = query["author"] { cards.removeAll { $0.id.split(separator: "/").dropLast().first.map(String.init) != author } }
+        if let author = query["author"] {
+            cards.removeAll { $0.id.split(separator: "/").dropLast().first.map(String.init) != author }
+        }
         if let task = query["pipeline_tag"] { cards.removeAll { $0.fields["pipeline_tag"]?.string != task } }
         for wanted in query.list("filter") {
             cards.removeAll { card in
@@ -50,7 +54,9 @@ extension HubCall {
             cards.removeAll { $0.isGated != wanted }
         }
         if let text = query["num_parameters"] {
-            guard let range = ParameterRange(text) else { throw .badRequest("num_parameters looks like min:1B,max:8B") }
+            guard let range = ParameterRange(text) else {
+                throw .badRequest("num_parameters looks like min:1B,max:8B")
+            }
             cards.removeAll { !range.contains($0) }
         }
         return cards

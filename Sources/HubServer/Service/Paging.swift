@@ -26,7 +26,9 @@ extension HubCall {
 
     private func number(_ key: String, atLeast least: Int) throws(HubFault) -> Int? {
         guard let text = query[key] else { return nil }
-        guard let value = Int(text), value >= least else { throw .badRequest("\(key) is a number from \(least) on") }
+        guard let value = Int(text), value >= least else {
+            throw .badRequest("\(key) is a number from \(least) on")
+        }
         return value
     }
 }

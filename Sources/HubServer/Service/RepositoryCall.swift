@@ -45,9 +45,10 @@ struct RepositoryCall {
     private func refs() throws(HubFault) -> HTTPResponse {
         let refs = try call.service.reading { () throws(AIError) in try served.refs() }
         func list(_ prefix: String) -> JSON {
-            .array(refs.filter { $0.ref.hasPrefix(prefix) }.map {
-                .object(["name": .string($0.name), "ref": .string($0.ref), "targetCommit": .string($0.commit)])
-            })
+            .array(
+                refs.filter { $0.ref.hasPrefix(prefix) }.map {
+                    .object(["name": .string($0.name), "ref": .string($0.ref), "targetCommit": .string($0.commit)])
+                })
         }
         var fields: JSONObject = [
             "branches": list("refs/heads/"), "converts": list("refs/convert/"), "tags": list("refs/tags/"),

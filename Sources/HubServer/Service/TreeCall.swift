@@ -48,7 +48,9 @@ extension RepositoryCall {
         guard let text = String(validating: body, as: UTF8.self) else { throw .badRequest("the body is not UTF-8") }
         do throws(HTTPFault) {
             let form = try HTTPQuery(text)
-            return (form.items.filter { $0.key == "paths" || $0.key == "paths[]" }.map(\.value), form.flag("expand"))
+            return (
+                form.items.filter { $0.key == "paths" || $0.key == "paths[]" }.map(\.value), form.flag("expand")
+            )
         } catch { throw .malformed(error) }
     }
 

@@ -59,7 +59,8 @@ enum CardBuilder {
             matter[key]?.array?.compactMap(\.string) ?? matter[key]?.string.map { [$0] } ?? []
         }
         values("library_name").forEach(add)
-        for format in ["safetensors", "gguf", "onnx"] where scan.entries.contains(where: { $0.path.hasSuffix(".\(format)") }) {
+        for format in ["safetensors", "gguf", "onnx"]
+        where scan.entries.contains(where: { $0.path.hasSuffix(".\(format)") }) {
             add(format)
         }
         for key in ["tags", "pipeline_tag", "language"] { values(key).forEach(add) }

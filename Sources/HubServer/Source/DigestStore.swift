@@ -25,7 +25,8 @@ final class DigestStore: Sendable {
             if count == 0 { break }
             hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
-        guard FileIdentity(try file.descriptor.status()) == entry.identity, hasher.count == entry.identity.size else {
+        guard FileIdentity(try file.descriptor.status()) == entry.identity, hasher.count == entry.identity.size
+        else {
             return nil
         }
         let digest = hasher.finish()

@@ -49,9 +49,11 @@ final class FolderRepository: ServedRepository {
         var out = [(ref: "refs/heads/main", folder: folder)]
         let own = Path.name(folder) + "@"
         for entry in try FileSystem.entries(Path.parent(folder)) ?? [] {
-            guard let suffix = entry.dropping(prefix: own), let name = PercentEncoding.decode(suffix), name != "main",
+            guard let suffix = entry.dropping(prefix: own), let name = PercentEncoding.decode(suffix),
+                name != "main",
                 RepositoryPath.fault(name) == nil,
-                let place = FileSystem.resolved(Path.join(Path.parent(folder), entry)), FolderScan.isInside(place, root)
+                let place = FileSystem.resolved(Path.join(Path.parent(folder), entry)),
+                FolderScan.isInside(place, root)
             else { continue }
             let number = name.dropping(prefix: "pr").flatMap { UInt32($0) }
             out.append((number.map { "refs/pr/\($0)" } ?? "refs/heads/\(name)", place))
@@ -82,7 +84,8 @@ final class FolderRepository: ServedRepository {
         for entry in scan.entries {
             let isLFS = entry.identity.size >= 1 << 20 || Self.isWeights(entry.path)
             guard let digest = try digests.digest(of: entry, isLFS: isLFS) else { return nil }
-            files.append(ServedFile(path: entry.path, digest: digest, location: entry.location, identity: entry.identity))
+            files.append(
+                ServedFile(path: entry.path, digest: digest, location: entry.location, identity: entry.identity))
         }
         return files
     }
@@ -91,7 +94,8 @@ final class FolderRepository: ServedRepository {
     static func isWeights(_ path: String) -> Bool { weights.contains { path.hasSuffix($0) } }
 
     private static let weights = [
-        ".safetensors", ".bin", ".gguf", ".pt", ".pth", ".onnx", ".h5", ".msgpack", ".npz", ".npy", ".ckpt", ".tflite",
+        ".safetensors", ".bin", ".gguf", ".pt", ".pth", ".onnx", ".h5", ".msgpack", ".npz", ".npy", ".ckpt",
+        ".tflite",
         ".parquet", ".tar.gz", ".zip",
     ]
 }

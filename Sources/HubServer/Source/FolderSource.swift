@@ -22,8 +22,11 @@ package final class FolderSource: RepositorySource {
     /// - Parameter report: hears of a repository that is left out of a list because its metadata cannot be read.
     /// - Throws: ``ErrorCode/fileNotFound`` where there is no such folder.
     package init(_ folder: String, report: @escaping @Sendable (AIError) -> Void) throws(AIError) {
-        guard let root = FileSystem.resolved(folder), let status = try FileSystem.status(root), status.kind == .directory
-        else { throw AIError(.fileNotFound, "there is no folder \(folder.printable)", context: .init(path: folder)) }
+        guard let root = FileSystem.resolved(folder), let status = try FileSystem.status(root),
+            status.kind == .directory
+        else {
+            throw AIError(.fileNotFound, "there is no folder \(folder.printable)", context: .init(path: folder))
+        }
         self.root = root
         self.report = report
     }
@@ -58,7 +61,8 @@ package final class FolderSource: RepositorySource {
 
     private func names(_ kind: RepositoryKind) throws(AIError) -> [RepositoryID] {
         var out: [RepositoryID] = []
-        for owner in try FileSystem.entries(base(kind)) ?? [] where !(kind == .model && Self.reserved.contains(owner)) {
+        for owner in try FileSystem.entries(base(kind)) ?? []
+        where !(kind == .model && Self.reserved.contains(owner)) {
             let place = Path.join(base(kind), owner)
             guard let names = try FileSystem.entries(place) else { continue }
             if Self.isRepository(names) {
@@ -73,12 +77,16 @@ package final class FolderSource: RepositorySource {
     /// The folder of a repository, links resolved; nil where it is none or lies outside the root.
     private func folder(of repository: Repository) throws(AIError) -> String? {
         let parts = repository.id.name.split(separator: "/").map(String.init)
-        guard let owner = parts.first, !(repository.kind == .model && Self.reserved.contains(owner)) else { return nil }
+        guard let owner = parts.first, !(repository.kind == .model && Self.reserved.contains(owner)) else {
+            return nil
+        }
         // The names as they are on disk: a file system that ignores case would serve one repository by many names.
         guard try FileSystem.entries(base(repository.kind))?.contains(owner) == true else { return nil }
         let top = Path.join(base(repository.kind), owner)
         let names = try FileSystem.entries(top) ?? []
-        guard Self.isRepository(names) == (parts.count == 1), parts.count == 1 || names.contains(parts[1]) else { return nil }
+        guard Self.isRepository(names) == (parts.count == 1), parts.count == 1 || names.contains(parts[1]) else {
+            return nil
+        }
         guard let folder = FileSystem.resolved(parts.count == 1 ? top : Path.join(top, parts[1])),
             FolderScan.isInside(folder, root), try FileSystem.status(folder)?.kind == .directory
         else { return nil }

@@ -33,7 +33,8 @@ package enum FrontMatter {
             if rest.isEmpty {
                 list = (key, [])
             } else if rest.hasPrefix("["), rest.hasSuffix("]") {
-                fields[key] = .array(rest.dropFirst().dropLast().split(separator: ",").compactMap { scalar(trimmed($0)) })
+                fields[key] = .array(
+                    rest.dropFirst().dropLast().split(separator: ",").compactMap { scalar(trimmed($0)) })
             } else if let value = scalar(rest) {
                 fields[key] = value
             }

@@ -45,7 +45,9 @@ struct GitTree {
     }
 
     private static func bytes(_ hex: String) -> [UInt8] {
-        func value(_ digit: UInt8) -> UInt8 { digit > UInt8(ascii: "9") ? digit - UInt8(ascii: "a") + 10 : digit - UInt8(ascii: "0") }
+        func value(_ digit: UInt8) -> UInt8 {
+            digit > UInt8(ascii: "9") ? digit - UInt8(ascii: "a") + 10 : digit - UInt8(ascii: "0")
+        }
         let digits = Array(hex.utf8)
         return stride(from: 0, to: digits.count - 1, by: 2).map { value(digits[$0]) << 4 | value(digits[$0 + 1]) }
     }

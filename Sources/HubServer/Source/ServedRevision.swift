@@ -15,7 +15,8 @@ package struct ServedRevision: Sendable {
         let tree = GitTree(sorted)
         self.files = sorted
         folders = tree.folders
-        self.commit = commit ?? GitTree.hash("commit", Array("tree \(tree.root)\nrepository \(repository)\n".utf8)).hex
+        self.commit =
+            commit ?? GitTree.hash("commit", Array("tree \(tree.root)\nrepository \(repository)\n".utf8)).hex
     }
 
     /// The file of this very name: bytes are compared, for Unicode has several spellings of one text.
@@ -23,7 +24,11 @@ package struct ServedRevision: Sendable {
         var (low, high) = (0, files.count)
         while low < high {
             let middle = (low + high) / 2
-            if files[middle].path.utf8.lexicographicallyPrecedes(path.utf8) { low = middle + 1 } else { high = middle }
+            if files[middle].path.utf8.lexicographicallyPrecedes(path.utf8) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         guard low < files.count, files[low].path.utf8.elementsEqual(path.utf8) else { return nil }
         return files[low]
@@ -65,7 +70,9 @@ package struct ServedFile: Sendable, Hashable {
     }
 
     /// - Parameter digest: sha256 puts the file in LFS, git's SHA-1 makes it a regular one.
-    package init(path: String, digest: ContentDigest, location: String, identity: FileIdentity, xetHash: String? = nil) {
+    package init(
+        path: String, digest: ContentDigest, location: String, identity: FileIdentity, xetHash: String? = nil
+    ) {
         self.path = path
         self.location = location
         self.identity = identity

@@ -10,7 +10,9 @@ package struct ModelRepository: Sendable {
     /// - Parameters:
     ///   - root: the folder served.
     ///   - revision: makes it another revision: `pr1` is refs/pr/1, anything else a branch.
-    package init(_ id: String, in root: TemporaryFolder, revision: String? = nil, kind: RepositoryKind = .model) throws {
+    package init(_ id: String, in root: TemporaryFolder, revision: String? = nil, kind: RepositoryKind = .model)
+        throws
+    {
         self.id = id
         let suffix = revision.map { "@" + PercentEncoding.encode($0) } ?? ""
         path = root(kind.prefix + id + suffix)
@@ -51,7 +53,9 @@ package struct ModelRepository: Sendable {
     /// config.json, a tokenizer file in a folder, an empty file, and weights of this size: the smallest repository in
     /// which every way of delivery occurs.
     @discardableResult
-    package static func tiny(_ id: String, in root: TemporaryFolder, weights: Int = 300_000) throws -> ModelRepository {
+    package static func tiny(_ id: String, in root: TemporaryFolder, weights: Int = 300_000) throws
+        -> ModelRepository
+    {
         let repository = try ModelRepository(id, in: root)
         try repository.write("config.json", "{\"model_type\":\"tiny\"}\n")
         try repository.write("sub/dir/vocab.txt", "a\nb\n")

@@ -176,7 +176,9 @@ package final class HTTPConnection {
         let count = part.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
         if count > 0 { buffer += part[..<count] }
         // A reset is an end too: what was promised did not come, and that is what tests ask.
-        guard count >= 0 || errno == ECONNRESET else { throw AIError.system("cannot receive from", path: host, errno: errno) }
+        guard count >= 0 || errno == ECONNRESET else {
+            throw AIError.system("cannot receive from", path: host, errno: errno)
+        }
         return count > 0
     }
 }

@@ -20,7 +20,9 @@ struct FaultLayer: HTTPHandler {
             $0.responseHeaders = headers
             if request.method == "HEAD" { $0.isFinished = true }
         }
-        guard request.method != "HEAD" else { return HTTPResponse(response.status, headers: headers, body: response.body) }
+        guard request.method != "HEAD" else {
+            return HTTPResponse(response.status, headers: headers, body: response.body)
+        }
         let body = FaultyBody(response.body, plan(fault, request, response), state, index)
         return HTTPResponse(response.status, headers: headers, body: .stream(length: response.body.length, body))
     }
@@ -42,7 +44,8 @@ struct FaultLayer: HTTPHandler {
         case .html:
             return HTTPResponse(
                 200, headers: ["Content-Type": "text/html"],
-                body: .bytes(Array("<!DOCTYPE html><title>Sign in</title><p>Welcome to the hotel's network\n".utf8)))
+                body: .bytes(Array("<!DOCTYPE html><title>Sign in</title><p>Welcome to the hotel's network\n".utf8))
+            )
         case .redirectLoop: return HTTPResponse(302, headers: ["Location": request.target])
         case .redirect(let target): return HTTPResponse(302, headers: ["Location": target])
         case .delay(let seconds): _ = state.pause(seconds)
@@ -53,9 +56,13 @@ struct FaultLayer: HTTPHandler {
         var response = inner.respond(to: request)
         switch fault {
         case .wrongContentRange:
-            if let range = response.headers["Content-Range"] { response.headers["Content-Range"] = Self.shifted(range) }
+            if let range = response.headers["Content-Range"] {
+                response.headers["Content-Range"] = Self.shifted(range)
+            }
         case .changedEtag(let etag):
-            for name in ["ETag", "X-Linked-Etag"] where response.headers[name] != nil { response.headers[name] = "\"\(etag)\"" }
+            for name in ["ETag", "X-Linked-Etag"] where response.headers[name] != nil {
+                response.headers[name] = "\"\(etag)\""
+            }
         case .gzip: response = Gzip.encoded(response)
         default: break
         }

@@ -54,7 +54,9 @@ final class FaultyBody: BodyProducer {
         if let rate = plan.bytesPerSecond { room = min(room, Int64(max(1, rate / 20))) }
         let step = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(room)]), at: position)
         guard case .bytes(let count) = step else { return step }
-        if let flip = plan.flip, (position..<position + Int64(count)).contains(flip) { buffer[Int(flip - position)] ^= 1 }
+        if let flip = plan.flip, (position..<position + Int64(count)).contains(flip) {
+            buffer[Int(flip - position)] ^= 1
+        }
         state.record(index) { $0.bytesSent += Int64(count) }
         if let rate = plan.bytesPerSecond, !state.pause(Double(count) / Double(rate)) { return .abort }
         return step

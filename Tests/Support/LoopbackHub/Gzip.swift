@@ -34,7 +34,9 @@ enum Gzip {
     }
 
     static func encode(_ bytes: [UInt8]) -> [UInt8] {
-        func little(_ value: UInt32, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) } }
+        func little(_ value: UInt32, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
+        }
         var out: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
         var rest = bytes[...]
         repeat {

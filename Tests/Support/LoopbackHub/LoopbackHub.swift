@@ -44,7 +44,8 @@ package final class LoopbackHub: Sendable {
         // A fault of the machine is a fault of the test: it must be seen, and not as a bare 500.
         let report: @Sendable (AIError) -> Void = { print("LoopbackHub: \($0)") }
         let source = LoopbackSource(
-            base: try FolderSource(path, report: report), listedModels: options.listedModels, xetHash: options.xetHash)
+            base: try FolderSource(path, report: report), listedModels: options.listedModels,
+            xetHash: options.xetHash)
         var limits = HubServer.Limits()
         // Faults may hold a response as long as a test needs.
         limits.idleSeconds = 0
@@ -116,7 +117,8 @@ package final class LoopbackHub: Sendable {
     /// Waits until the log satisfies a condition; the log.
     @discardableResult
     package func waitForLog(
-        _ what: String, seconds: Double = TestTimeout.seconds, _ isEnough: @escaping @Sendable ([LoggedRequest]) -> Bool
+        _ what: String, seconds: Double = TestTimeout.seconds,
+        _ isEnough: @escaping @Sendable ([LoggedRequest]) -> Bool
     ) async throws -> [LoggedRequest] {
         try await state.monitor.value(what, seconds: seconds) { isEnough($0.log) ? $0.log : nil }
     }

@@ -37,7 +37,9 @@ final class LoopbackState: Sendable {
 
     private static func take(_ faults: inout [Fault], for entry: LoggedRequest) -> Fault.Kind? {
         for (offset, fault) in faults.enumerated() where fault.times != 0 {
-            guard fault.listener == nil || fault.listener == entry.listener, entry.matches(fault.match) else { continue }
+            guard fault.listener == nil || fault.listener == entry.listener, entry.matches(fault.match) else {
+                continue
+            }
             if case .corruptFile(let place) = fault.kind, !covers(entry.range, place) { continue }
             if let times = fault.times { faults[offset].times = times - 1 }
             return fault.kind
@@ -78,7 +80,8 @@ final class LoopbackState: Sendable {
 
     func signature(_ sha256: String, _ expires: String) -> String {
         let period = monitor.update { $0.period }
-        let digest = ContentHasher.digest(of: Array("\(secret) \(sha256) \(expires) \(period)".utf8), like: .sha256(""))
+        let digest = ContentHasher.digest(
+            of: Array("\(secret) \(sha256) \(expires) \(period)".utf8), like: .sha256(""))
         return String(digest.hex.prefix(32))
     }
 }

@@ -18,7 +18,8 @@ struct RedirectingDelivery: FileDelivery {
                 return try asked.content(headers)
             }
             let place = PercentEncoding.encode(file.path)
-            let target = "/api/resolve-cache/\(asked.repository.kind.plural)/\(asked.repository.id)/\(asked.commit)/\(place)"
+            let target =
+                "/api/resolve-cache/\(asked.repository.kind.plural)/\(asked.repository.id)/\(asked.commit)/\(place)"
             headers["X-Linked-Etag"] = "\"\(file.etag)\""
             headers["X-Linked-Size"] = String(file.size)
             return redirect(307, "Temporary Redirect", to: "\(target)?etag=%22\(file.etag)%22", headers)
@@ -28,7 +29,8 @@ struct RedirectingDelivery: FileDelivery {
         let signed = state.signature(file.etag, expires)
         if let xet = file.xetHash {
             headers["X-Xet-Hash"] = xet
-            headers["Link"] = "</api/models/\(asked.repository.id)/xet-read-token/\(asked.commit)>; rel=\"xet-auth\""
+            headers["Link"] =
+                "</api/models/\(asked.repository.id)/xet-read-token/\(asked.commit)>; rel=\"xet-auth\""
         }
         // The name is there for the log and the faults; the digest alone decides.
         let name = PercentEncoding.encode(file.path, keeping: "/")
@@ -37,7 +39,8 @@ struct RedirectingDelivery: FileDelivery {
     }
 
     /// The ETag is that of the note in the body, as on the Hub: a client that takes it for the file's is wrong.
-    private func redirect(_ status: Int, _ words: String, to target: String, _ headers: HTTPHeaders) -> HTTPResponse {
+    private func redirect(_ status: Int, _ words: String, to target: String, _ headers: HTTPHeaders) -> HTTPResponse
+    {
         let note = Array("\(words). Redirecting to \(target)".utf8)
         var headers = headers
         headers["ETag"] = "W/\"\(String(note.count, radix: 16))-redirect\""

@@ -30,7 +30,9 @@ package enum BuiltProduct {
         if let path = FileSystem.resolved("/proc/self/exe") { return path }
         #else
         var info = Dl_info()
-        if dladdr(#dsohandle, &info) != 0, let name = info.dli_fname, let path = FileSystem.resolved(String(cString: name)) {
+        if dladdr(#dsohandle, &info) != 0, let name = info.dli_fname,
+            let path = FileSystem.resolved(String(cString: name))
+        {
             return path
         }
         #endif
