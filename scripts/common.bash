@@ -15,7 +15,7 @@ die() {
     exit "$status"
 }
 
-on_macos() { [ "$(uname -s)" = Darwin ]; }
+on_macos() { [[ $OSTYPE == darwin* ]]; }
 
 # The C libraries that Package.swift asks for, a line for each: target|pkg-config name|apt packages|brew formulas.
 # Package.swift is the only list; a library added there is installed by scripts/bootstrap without a change here.

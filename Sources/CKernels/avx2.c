@@ -12,6 +12,8 @@ TARGET static inline float sum_lanes(__m256 value) {
 
 #define VEC __m256
 #define WIDTH 8
+#define TILE_ROWS 3
+#define TILE_BATCH 4
 #define ZERO _mm256_setzero_ps()
 #define SPLAT(value) _mm256_set1_ps(value)
 #define LOADX(at) _mm256_loadu_ps(at)

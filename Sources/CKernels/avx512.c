@@ -5,6 +5,8 @@
 #define TARGET __attribute__((target("avx512f,avx2,fma,f16c")))
 #define VEC __m512
 #define WIDTH 16
+#define TILE_ROWS 4
+#define TILE_BATCH 6
 #define ZERO _mm512_setzero_ps()
 #define SPLAT(value) _mm512_set1_ps(value)
 #define LOADX(at) _mm512_loadu_ps(at)

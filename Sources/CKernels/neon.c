@@ -7,6 +7,8 @@
 #define TARGET
 #define VEC float32x4_t
 #define WIDTH 4
+#define TILE_ROWS 4
+#define TILE_BATCH 6
 #define ZERO vdupq_n_f32(0)
 #define SPLAT(value) vdupq_n_f32(value)
 #define LOADX(at) vld1q_f32(at)

@@ -4,6 +4,8 @@
 #define TARGET
 #define VEC float
 #define WIDTH 1
+#define TILE_ROWS 4
+#define TILE_BATCH 4
 #define ZERO 0.0f
 #define SPLAT(value) (value)
 #define LOADX(at) (*(at))

@@ -19,6 +19,8 @@ package enum JSONFile {
     /// - Throws: ``ErrorCode/malformedModel`` for what is not JSON.
     package static func read(_ path: String) throws(AIError) -> JSON? {
         guard let bytes = try FileSystem.contents(path, limit: 256 << 20) else { return nil }
-        do throws(JSONError) { return try JSON.parse(bytes) } catch { throw .malformed(path, "\(error)", cause: error) }
+        do throws(JSONError) { return try JSON.parse(bytes) } catch {
+            throw .malformed(path, "\(error)", cause: error)
+        }
     }
 }

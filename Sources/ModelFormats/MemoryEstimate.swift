@@ -20,7 +20,8 @@ package struct MemoryEstimate: Sendable, Hashable {
         self.weightsBytes = weightsBytes
         cacheBytesPerPosition = product(2, c?.layers, c?.kvHeads, c?.headSize, 4)
         let width = product(4, c?.hiddenSize).addingReportingOverflow(product(2, c?.intermediateSize)).partialValue
-        activationBytesPerPosition = 4 &* (width &+ product(2, c?.heads, c?.headSize) &+ product(2, c?.kvHeads, c?.headSize))
+        activationBytesPerPosition =
+            4 &* (width &+ product(2, c?.heads, c?.headSize) &+ product(2, c?.kvHeads, c?.headSize))
         self.batch = batch
     }
 

@@ -45,7 +45,9 @@ package struct ModelConfiguration: Sendable {
     package init(_ json: JSON, path: String) throws(AIError) {
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
         let fields = ConfigurationFields(members, path: path)
-        guard let modelType = try fields.string("model_type") else { throw .malformed(path, "it has no model_type") }
+        guard let modelType = try fields.string("model_type") else {
+            throw .malformed(path, "it has no model_type")
+        }
         self.path = path
         self.modelType = modelType
         architectures = (json["architectures"]?.array ?? []).compactMap(\.string)

@@ -27,7 +27,12 @@ package struct SafetensorsFolder: Sendable {
     ///   broken header; ``ErrorCode/fileNotFound`` where the folder has no safetensors file.
     package init(_ folder: String) throws(AIError) {
         let indexPath = Path.join(folder, Self.indexName)
-        let weightMap = try JSONFile.read(indexPath).map { json throws(AIError) in try Self.weightMap(json, indexPath) }
+        let weightMap = try JSONFile.read(indexPath).map { json throws(AIError) in
+            try Self.weightMap(json, indexPath)
+        }
+        if weightMap == nil, try FileSystem.linkStatus(indexPath) != nil {
+            throw .malformed(indexPath, "the link leads to no file")
+        }
         var names = [Self.singleName]
         if let weightMap { names = Set(weightMap.values).sorted() }
 
@@ -49,7 +54,8 @@ package struct SafetensorsFolder: Sendable {
         }
         for (tensor, file) in weightMap ?? [:] {
             guard let entry = tensors[tensor], Path.name(shards[entry.shard].path) == file else {
-                throw .malformed(indexPath, "the index places tensor \"\(tensor)\" in \(file), which does not hold it")
+                throw .malformed(
+                    indexPath, "the index places tensor \"\(tensor)\" in \(file), which does not hold it")
             }
         }
         self.shards = shards
@@ -93,21 +99,27 @@ extension SafetensorsHeader {
         let descriptor = try FileDescriptor(path)
         let size = try descriptor.status().size
         var bytes = try Self.read(8, from: descriptor)
-        let count = try Self.unwrap(bytes.withUnsafeBytes { buffer in
-            Result { () throws(AIError) in try Self.byteCount(prefix: buffer, fileSize: size, path: path) }
-        })
+        let count = try Self.unwrap(
+            bytes.withUnsafeBytes { buffer in
+                Result { () throws(AIError) in try Self.byteCount(prefix: buffer, fileSize: size, path: path) }
+            })
         bytes = try Self.read(count, from: descriptor)
-        self = try Self.unwrap(bytes.withUnsafeBytes { buffer in
-            Result { () throws(AIError) in try SafetensorsHeader(buffer, fileSize: size, path: path) }
-        })
+        self = try Self.unwrap(
+            bytes.withUnsafeBytes { buffer in
+                Result { () throws(AIError) in try SafetensorsHeader(buffer, fileSize: size, path: path) }
+            })
     }
 
-    private static func unwrap<Value>(_ result: Result<Value, AIError>) throws(AIError) -> Value { try result.get() }
+    private static func unwrap<Value>(_ result: Result<Value, AIError>) throws(AIError) -> Value {
+        try result.get()
+    }
 
     private static func read(_ count: Int, from file: borrowing FileDescriptor) throws(AIError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let result = bytes.withUnsafeMutableBytes { buffer -> Result<Int, AIError> in
-            do throws(AIError) { return .success(try file.read(into: buffer, at: 0)) } catch { return .failure(error) }
+            do throws(AIError) { return .success(try file.read(into: buffer, at: 0)) } catch {
+                return .failure(error)
+            }
         }
         bytes.removeLast(bytes.count - (try result.get()))
         return bytes

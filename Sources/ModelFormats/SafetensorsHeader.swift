@@ -36,7 +36,9 @@ public struct SafetensorsHeader: Sendable {
     ///   - prefix: The first 8 bytes of the file.
     ///   - fileSize: The whole file's size in bytes.
     /// - Throws: ``ErrorCode/malformedModel``.
-    package static func byteCount(prefix: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError) -> Int {
+    package static func byteCount(prefix: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError)
+        -> Int
+    {
         guard prefix.count >= 8, fileSize >= 8 else {
             throw .malformed(path, "\(fileSize) bytes are too few for a safetensors file")
         }
@@ -62,7 +64,9 @@ public struct SafetensorsHeader: Sendable {
             throw .malformed(path, "the header has \(dataStart) bytes, only \(bytes.count) are here")
         }
         // The format's reader insists on the brace, so that the file cannot be taken for another kind.
-        guard bytes[8] == UInt8(ascii: "{") else { throw .malformed(path, "the header does not begin with a brace") }
+        guard bytes[8] == UInt8(ascii: "{") else {
+            throw .malformed(path, "the header does not begin with a brace")
+        }
         let document: JSON
         do throws(JSONError) {
             document = try JSON.parse(UnsafeRawBufferPointer(rebasing: bytes[8..<dataStart]))
@@ -82,7 +86,9 @@ public struct SafetensorsHeader: Sendable {
                 tensors.append(try Self.tensor(name, entry, dataStart: dataStart, dataBytes: dataBytes, path))
             }
         }
-        tensors.sort { ($0.byteRange.lowerBound, $0.byteRange.upperBound) < ($1.byteRange.lowerBound, $1.byteRange.upperBound) }
+        tensors.sort {
+            ($0.byteRange.lowerBound, $0.byteRange.upperBound) < ($1.byteRange.lowerBound, $1.byteRange.upperBound)
+        }
         try Self.checkTiling(tensors, from: dataStart, fileSize: fileSize, path)
         self.tensors = tensors
         self.metadata = metadata
@@ -146,7 +152,8 @@ public struct SafetensorsHeader: Sendable {
             }
             guard tensor.byteRange.lowerBound == end else {
                 throw .malformed(
-                    path, "\(tensor.byteRange.lowerBound - end) bytes before tensor \"\(tensor.name)\" belong to none")
+                    path,
+                    "\(tensor.byteRange.lowerBound - end) bytes before tensor \"\(tensor.name)\" belong to none")
             }
             end = tensor.byteRange.upperBound
         }

@@ -32,7 +32,8 @@ import Testing
         let header = try SafetensorsHeader(file: Fixtures.path("tiny-shakespeare/model.safetensors"))
         let text = String(decoding: bytes[8..<header.dataStart], as: UTF8.self)
         #expect(text.contains(old))
-        let changed = Array(text.split(separator: old, omittingEmptySubsequences: false).joined(separator: new).utf8)
+        let changed = Array(
+            text.split(separator: old, omittingEmptySubsequences: false).joined(separator: new).utf8)
         let length = (0..<8).map { UInt8(truncatingIfNeeded: changed.count >> (8 * $0)) }
         try folder.write("model.safetensors", length + changed + bytes[header.dataStart...])
         return folder
@@ -56,7 +57,8 @@ import Testing
     @Test(arguments: [
         ("model_type", "gpt2" as JSON, "architecture gpt2"),
         ("rope_scaling", .object(["rope_type": "llama3", "factor": 8]), "rope_scaling llama3"),
-        ("hidden_act", "gelu", "activation gelu"), ("attention_bias", true, "attention_bias"), ("mlp_bias", true, "mlp_bias"),
+        ("hidden_act", "gelu", "activation gelu"), ("attention_bias", true, "attention_bias"),
+        ("mlp_bias", true, "mlp_bias"),
         ("partial_rotary_factor", .double(0.5), "partial_rotary_factor"),
         ("architectures", .array(["LlamaForSequenceClassification"]), "LlamaForSequenceClassification"),
         ("quantization_config", .object(["quant_method": "awq", "bits": 4]), "awq 4-bit"),
@@ -72,7 +74,8 @@ import Testing
 
     @Test(arguments: [
         ("hidden_size", 64 as JSON?, "shape"), ("num_hidden_layers", 5, "missing"), ("vocab_size", 1000, "shape"),
-        ("tie_word_embeddings", false, "lm_head"), ("num_key_value_heads", 3, "divisible"), ("hidden_size", nil, "hidden_size"),
+        ("tie_word_embeddings", false, "lm_head"), ("num_key_value_heads", 3, "divisible"),
+        ("hidden_size", nil, "hidden_size"),
         ("num_attention_heads", nil, "num_attention_heads"), ("head_dim", 31, "odd"),
     ])
     func whatDoesNotFitIsMalformed(key: String, value: JSON?, fault: String) async throws {
@@ -94,7 +97,9 @@ import Testing
 
     @Test func aWrongShapeIsNamed() async throws {
         let error = try await error(folder(renaming: "[512,128]", to: "[128,512]"))
-        #expect(error.code == .malformedModel && error.message.contains("gate_proj") && error.message.contains("[128, 512]"))
+        #expect(
+            error.code == .malformedModel && error.message.contains("gate_proj")
+                && error.message.contains("[128, 512]"))
     }
 
     @Test func elementTypesWithoutKernelsAreNamed() async throws {
@@ -102,14 +107,18 @@ import Testing
         #expect(error.code == .unsupportedModel && error.message.contains("I16 weights"))
     }
 
-    @Test(arguments: ["config.json", "tokenizer.json", "model.safetensors"]) func aMissingFileIsNamed(name: String) async throws {
+    @Test(arguments: ["config.json", "tokenizer.json", "model.safetensors"]) func aMissingFileIsNamed(name: String)
+        async throws
+    {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: [name])
         let error = try await error(folder.path)
         #expect(error.exitStatus == 7)
         #expect(error.message.contains(name == "model.safetensors" ? "without weights" : name), "\(error.message)")
     }
 
-    @Test(arguments: ["config.json", "tokenizer.json", "generation_config.json"]) func brokenJSONIsNamed(name: String) async throws {
+    @Test(arguments: ["config.json", "tokenizer.json", "generation_config.json"]) func brokenJSONIsNamed(
+        name: String
+    ) async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: [name])
         try folder.write(name, Array(#"{"model_type": "#.utf8))
         let error = try await error(folder.path)
@@ -130,7 +139,20 @@ import Testing
         try FileSystem.createSymlink("model.safetensors", at: folder.file("model.safetensors"))
         #expect(try await error(folder.path).code == .malformedModel)
         #expect(try await error(folder.file("nowhere")).code == .fileNotFound)
-        #expect(await LanguageModel.availability(folder: folder.file("nowhere")) == .unavailable(.modelNotDownloaded))
+        #expect(
+            await LanguageModel.availability(folder: folder.file("nowhere")) == .unavailable(.modelNotDownloaded))
+    }
+
+    @Test func safetensorsUnderOtherNamesAreNoModel() async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        let source = Fixtures.path("tiny-shakespeare/model.safetensors")
+        try FileSystem.createSymlink(source, at: folder.file("adapter_model.safetensors"))
+        let adapter = try await error(folder)
+        #expect(adapter.code == .unsupportedModel && adapter.message.contains("adapter_model.safetensors"))
+        try FileSystem.rename(
+            folder.file("adapter_model.safetensors"), to: folder.file("model-00001-of-00002.safetensors"))
+        let shard = try await error(folder)
+        #expect(shard.code == .malformedModel && shard.message.contains("model.safetensors.index.json is missing"))
     }
 
     @Test func tooLittleMemoryIsSaidWithFigures() async throws {
@@ -141,8 +163,9 @@ import Testing
         #expect(error.code == .insufficientMemory && error.exitStatus == 6)
         #expect(error.message.contains("3.0 MB"), "\(error.message)")
         let required = try await ModelInspection.inspect(folder: path).memoryBytes()
-        #expect(await LanguageModel.availability(folder: path, options: options)
-            == .unavailable(.insufficientMemory(required: required, available: 3_000_000)))
+        #expect(
+            await LanguageModel.availability(folder: path, options: options)
+                == .unavailable(.insufficientMemory(required: required, available: 3_000_000)))
         options.availableMemory = required
         #expect(await LanguageModel.availability(folder: path, options: options) == .available)
         _ = try await LanguageModel.open(folder: path, options: options)
@@ -162,7 +185,9 @@ import Testing
     }
 
     /// The same model in the other element types that have kernels.
-    @Test(arguments: [TensorDataType.f32, .f16]) func otherElementTypesComputeTheSame(type: TensorDataType) async throws {
+    @Test(arguments: [TensorDataType.f32, .f16]) func otherElementTypesComputeTheSame(type: TensorDataType)
+        async throws
+    {
         let source = Fixtures.path("tiny-shakespeare/model.safetensors")
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
         let bytes = try #require(try FileSystem.contents(source))
@@ -180,12 +205,19 @@ import Testing
                 }
             }
             let shape = JSON.array(tensor.shape.map { .int(Int64($0)) })
-            entries.append((tensor.name, .object([
-                "dtype": .string(type.rawValue), "shape": shape, "data_offsets": .array([.int(Int64(begin)), .int(Int64(data.count))]),
-            ])))
+            entries.append(
+                (
+                    tensor.name,
+                    .object([
+                        "dtype": .string(type.rawValue), "shape": shape,
+                        "data_offsets": .array([.int(Int64(begin)), .int(Int64(data.count))]),
+                    ])
+                ))
         }
         let header = Array(JSON.object(JSONObject(entries)).text().utf8)
-        try folder.write("model.safetensors", (0..<8).map { UInt8(truncatingIfNeeded: header.count >> (8 * $0)) } + header + data)
+        try folder.write(
+            "model.safetensors", (0..<8).map { UInt8(truncatingIfNeeded: header.count >> (8 * $0)) } + header + data
+        )
         let golden = try Fixtures.json("goldens/tiny-shakespeare.json")
         let prompt = try #require(golden["prompts"]?.array?[0]["text"]?.string)
         let expected = try #require(golden["logits"]?["values"]?.array).compactMap(\.double)

@@ -26,7 +26,8 @@ import Testing
         let stream = model.generate(prompt: "ROMEO:", config: sampled.seed(nil))
         let first = try await stream.collectWithMetadata()
         #expect(try await stream.collectWithMetadata().ids == first.ids)
-        #expect(try await model.generate(prompt: "ROMEO:", config: sampled.seed(first.seed)).collect() == first.text)
+        #expect(
+            try await model.generate(prompt: "ROMEO:", config: sampled.seed(first.seed)).collect() == first.text)
     }
 
     @Test func chunksJoinedAreTheText() async throws {
@@ -72,11 +73,14 @@ import Testing
 
     @Test func leavingTheLoopEndsTheWork() async throws {
         let model = try await open()
-        for try await chunk in model.generate(prompt: "a", config: .precise.maxTokens(400)) where chunk.tokenCount > 0 { break }
+        for try await chunk in model.generate(prompt: "a", config: .precise.maxTokens(400))
+        where chunk.tokenCount > 0 { break }
         // The model has one thread: this can only start when the first generation has ended.
         let clock = ContinuousClock()
         let taken = try await clock.measure { _ = try await model.logits(prompt: "b") }
-        let full = try await clock.measure { _ = try await model.generate(prompt: "a", config: .precise.maxTokens(400)).collect() }
+        let full = try await clock.measure {
+            _ = try await model.generate(prompt: "a", config: .precise.maxTokens(400)).collect()
+        }
         #expect(taken < full / 3)
     }
 
@@ -122,7 +126,8 @@ import Testing
         // Greedy decoding meets this token soon, so it is made the end token.
         let text = try await open().generate(prompt: "ROMEO:", config: .precise.maxTokens(12)).collectWithMetadata()
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["generation_config.json"])
-        try folder.write("generation_config.json", .object(["eos_token_id": .array([.int(Int64(text.ids[8])), 1])]))
+        try folder.write(
+            "generation_config.json", .object(["eos_token_id": .array([.int(Int64(text.ids[8])), 1])]))
         let model = try await LanguageModel.open(folder: folder.path)
         let stopped = try await model.generate(prompt: "ROMEO:", config: .precise).collectWithMetadata()
         let end = try #require(text.ids.firstIndex(of: text.ids[8]))
@@ -134,7 +139,9 @@ import Testing
 
     @Test func errorsOfTheConfigurationComeWithTheFirstChunk() async throws {
         let model = try await open()
-        #expect(try await thrown { try await model.generate(prompt: "a", config: .default.topK(0)).collect() }.code == .invalidInput)
+        #expect(
+            try await thrown { try await model.generate(prompt: "a", config: .default.topK(0)).collect() }.code
+                == .invalidInput)
         #expect(try await thrown { try await model.perplexity(of: "") }.code == .invalidInput)
     }
 

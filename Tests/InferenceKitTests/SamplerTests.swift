@@ -7,12 +7,16 @@ import Testing
     /// The first outputs from the state 1, 2, 3, 4, as the authors' C code prints them (https://prng.di.unimi.it).
     @Test func xoshiroGivesTheReferenceNumbers() {
         var random = Xoshiro256(state: (1, 2, 3, 4))
-        #expect((0..<6).map { _ in random.next() } == [
-            11520, 0, 1_509_978_240, 1_215_971_899_390_074_240, 1_216_172_134_540_287_360, 607_988_272_756_665_600,
-        ])
+        #expect(
+            (0..<6).map { _ in random.next() } == [
+                11520, 0, 1_509_978_240, 1_215_971_899_390_074_240, 1_216_172_134_540_287_360,
+                607_988_272_756_665_600,
+            ])
     }
 
-    private func draws(_ config: GenerateConfig, _ logits: [Float], count: Int = 600, prompt: [Int] = [], seed: UInt64 = 7) throws
+    private func draws(
+        _ config: GenerateConfig, _ logits: [Float], count: Int = 600, prompt: [Int] = [], seed: UInt64 = 7
+    ) throws
         -> [Int]
     {
         var tokens: [Int] = []
@@ -94,13 +98,15 @@ import Testing
             let error = try await thrown { try draws(plain, [0, bad, 1], count: 1) }
             #expect(error.code == .generationFailed)
         }
-        #expect(try await thrown { try draws(plain, [-.infinity, -.infinity], count: 1) }.code == .generationFailed)
+        #expect(
+            try await thrown { try draws(plain, [-.infinity, -.infinity], count: 1) }.code == .generationFailed)
         #expect(try draws(plain, [-.infinity, 0], count: 50).allSatisfy { $0 == 1 })
     }
 
     @Test(arguments: [
         GenerateConfig.default.maxTokens(0), .default.temperature(-1), .default.temperature(.nan), .default.topK(0),
-        .default.topP(0), .default.topP(1.1), .default.minP(-0.1), .default.minP(.nan), .default.repetitionPenalty(0),
+        .default.topP(0), .default.topP(1.1), .default.minP(-0.1), .default.minP(.nan),
+        .default.repetitionPenalty(0),
         .default.frequencyPenalty(.infinity), .default.presencePenalty(.nan), .default.stopSequences(["a", ""]),
         .default.topLogprobs(-1),
     ])

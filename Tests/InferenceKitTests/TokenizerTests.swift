@@ -34,7 +34,9 @@ import Testing
         var json = try #require(try Fixtures.json("tiny-shakespeare/tokenizer.json").object)
         var model = try #require(json["model"]?.object)
         model["merges"] = .array(
-            try #require(model["merges"]?.array).map { .string(($0.array ?? []).compactMap(\.string).joined(separator: " ")) })
+            try #require(model["merges"]?.array).map {
+                .string(($0.array ?? []).compactMap(\.string).joined(separator: " "))
+            })
         json["model"] = .object(model)
         let tokenizer = try Tokenizer(.object(json), path: "tokenizer.json")
         let reference = try Tokenizer(folder: Fixtures.path("tiny-shakespeare"))
@@ -62,13 +64,17 @@ import Testing
         func ids(_ text: String) throws -> [Int] { try plain.encode(text, addSpecialTokens: false) }
         let text = "a \n\u{3000}<|eos|>\t b"
         #expect(try tokenizer("lstrip").encode(text, addSpecialTokens: false) == ids("a") + [1] + ids("\t b"))
-        #expect(try tokenizer("rstrip").encode(text, addSpecialTokens: false) == ids("a \n\u{3000}") + [1] + ids("b"))
+        #expect(
+            try tokenizer("rstrip").encode(text, addSpecialTokens: false) == ids("a \n\u{3000}") + [1] + ids("b"))
     }
 
     @Test(arguments: [
         ("normalizer", #"{"type":"NFC"}"#, "normalizer NFC"),
         ("pre_tokenizer", #"{"type":"Whitespace"}"#, "pre_tokenizer Whitespace"),
-        ("pre_tokenizer", #"{"type":"ByteLevel","add_prefix_space":false,"surprise":1}"#, "ByteLevel with surprise"),
+        (
+            "pre_tokenizer", #"{"type":"ByteLevel","add_prefix_space":false,"surprise":1}"#,
+            "ByteLevel with surprise"
+        ),
         ("decoder", #"{"type":"WordPiece"}"#, "decoder WordPiece"),
         ("post_processor", #"{"type":"BertProcessing"}"#, "post_processor BertProcessing"),
         ("model", #"{"type":"Unigram","vocab":[]}"#, "model Unigram"),
@@ -108,7 +114,8 @@ import Testing
     @Test func piecesJoinedEqualTheWhole() {
         // Characters of all lengths, and every kind of fault: stray, cut short, overlong, surrogate, too large.
         let texts: [[UInt8]] = [
-            Array("añ€😀z".utf8), [0x80, 0x41, 0xE2, 0x82], [0xC0, 0xAF, 0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80, 0x42],
+            Array("añ€😀z".utf8), [0x80, 0x41, 0xE2, 0x82], [0xC0, 0xAF, 0xE0, 0x80, 0x80],
+            [0xED, 0xA0, 0x80, 0x42],
             [0xF4, 0x90, 0x80, 0x80], [0xF0, 0x9F, 0x98, 0x43, 0xF0, 0x9F], [0xFF, 0xE2, 0x82, 0xE2, 0x82, 0xAC],
         ]
         for bytes in texts {

@@ -21,5 +21,7 @@ final class TemporaryFolder {
 
     func file(_ name: String) -> String { Path.join(path, name) }
     func write(_ name: String, _ text: String) throws { try FileSystem.replace(file(name), with: Array(text.utf8)) }
-    func link(_ fixture: String, as name: String) throws { try FileSystem.createSymlink(Fixtures.path(fixture), at: file(name)) }
+    func link(_ fixture: String, as name: String) throws {
+        try FileSystem.createSymlink(Fixtures.path(fixture), at: file(name))
+    }
 }

@@ -22,22 +22,28 @@ import Testing
     }
 
     @Test func absentValuesFollowFromOthers() throws {
-        let c = try parse(#"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"rope_theta":5e5,"eos_token_id":[7,9]}"#)
+        let c = try parse(
+            #"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"rope_theta":5e5,"eos_token_id":[7,9]}"#
+        )
         #expect(c.headSize == 16 && c.kvHeads == 4)
         #expect(c.rope.theta == 500_000)
         #expect(c.eosIDs == [7, 9] && c.bosIDs == [])
     }
 
     @Test func ropeScalingIsNamed() throws {
-        let scaled = try parse(#"{"model_type":"llama","rope_theta":1e4,"rope_scaling":{"rope_type":"llama3","factor":8}}"#)
+        let scaled = try parse(
+            #"{"model_type":"llama","rope_theta":1e4,"rope_scaling":{"rope_type":"llama3","factor":8}}"#)
         #expect(scaled.rope.type == "llama3" && scaled.rope.theta == 10_000)
-        #expect(try parse(#"{"model_type":"llama","rope_scaling":{"type":"linear","factor":2}}"#).rope.type == "linear")
-        let layered = #"{"model_type":"gemma3","rope_parameters":{"full_attention":{"rope_type":"default"},"sliding_attention":{}}}"#
+        #expect(
+            try parse(#"{"model_type":"llama","rope_scaling":{"type":"linear","factor":2}}"#).rope.type == "linear")
+        let layered =
+            #"{"model_type":"gemma3","rope_parameters":{"full_attention":{"rope_type":"default"},"sliding_attention":{}}}"#
         #expect(try parse(layered).rope.type == "by layer type")
     }
 
     @Test func quantisationIsNamed() throws {
-        let mlx = try #require(try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare-mlx-4bit"))?.quantization)
+        let mlx = try #require(
+            try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare-mlx-4bit"))?.quantization)
         #expect(mlx.description == "MLX 4-bit quantisation (group size 64)")
         let gptq = try parse(#"{"model_type":"llama","quantization_config":{"quant_method":"gptq","bits":4}}"#)
         #expect(gptq.quantization?.description == "gptq 4-bit quantisation")
@@ -67,8 +73,11 @@ import Testing
         #expect(estimate.cacheBytesPerPosition == 2 * 4 * 2 * 32 * 4)
         #expect(estimate.bytes(context: 11) - estimate.bytes(context: 1) == 10 * estimate.cacheBytesPerPosition)
         let absurd = try parse(
-            #"{"model_type":"llama","hidden_size":2147483647,"num_attention_heads":1,"num_hidden_layers":2147483647,"intermediate_size":2147483647}"#)
-        #expect(MemoryEstimate(weightsBytes: .max, configuration: absurd, batch: 256).bytes(context: Int(Int32.max)) == .max)
+            #"{"model_type":"llama","hidden_size":2147483647,"num_attention_heads":1,"num_hidden_layers":2147483647,"intermediate_size":2147483647}"#
+        )
+        #expect(
+            MemoryEstimate(weightsBytes: .max, configuration: absurd, batch: 256).bytes(context: Int(Int32.max))
+                == .max)
     }
 
     @Test func weightFormatsAreKnownByName() {

@@ -30,7 +30,8 @@ import Testing
 
     @Test func aMissingShardIsNamed() throws {
         let error = try error { folder in
-            try folder.link("tiny-shakespeare-sharded/model.safetensors.index.json", as: "model.safetensors.index.json")
+            try folder.link(
+                "tiny-shakespeare-sharded/model.safetensors.index.json", as: "model.safetensors.index.json")
             try folder.link("tiny-shakespeare-sharded/\(Self.shards[0])", as: Self.shards[0])
         }
         #expect(error.code == .malformedModel)
@@ -43,8 +44,19 @@ import Testing
         #expect(error.message.contains("link"))
     }
 
+    @Test func aBrokenLinkToTheIndexIsNotAnAbsentIndex() throws {
+        let error = try error { folder in
+            try FileSystem.createSymlink("../../blobs/gone", at: folder.file("model.safetensors.index.json"))
+            try folder.link("tiny-shakespeare/model.safetensors", as: "model.safetensors")
+        }
+        #expect(error.code == .malformedModel)
+        #expect(error.message.contains("index.json"))
+    }
+
     @Test func aLinkToItselfIsSaid() throws {
-        let error = try error { try FileSystem.createSymlink("model.safetensors", at: $0.file("model.safetensors")) }
+        let error = try error {
+            try FileSystem.createSymlink("model.safetensors", at: $0.file("model.safetensors"))
+        }
         #expect(error.code == .malformedModel)
         #expect(error.message.contains("link"))
     }
@@ -54,14 +66,16 @@ import Testing
             for shard in Self.shards { try folder.link("tiny-shakespeare-sharded/\(shard)", as: shard) }
             try folder.write(
                 "model.safetensors.index.json",
-                #"{"weight_map":{"model.norm.weight":"\#(Self.shards[0])","model.embed_tokens.weight":"\#(Self.shards[0])","no.such":"\#(Self.shards[1])"}}"#)
+                #"{"weight_map":{"model.norm.weight":"\#(Self.shards[0])","model.embed_tokens.weight":"\#(Self.shards[0])","no.such":"\#(Self.shards[1])"}}"#
+            )
         }
         #expect(error.code == .malformedModel)
         #expect(error.message.contains("places tensor"))
     }
 
     @Test(arguments: [
-        "{}", #"{"weight_map":{}}"#, #"{"weight_map":{"a":1}}"#, #"{"weight_map":{"a":"../../secret.safetensors"}}"#,
+        "{}", #"{"weight_map":{}}"#, #"{"weight_map":{"a":1}}"#,
+        #"{"weight_map":{"a":"../../secret.safetensors"}}"#,
         #"{"weight_map":{"a":"/etc/x.safetensors"}}"#, #"{"weight_map":{"a":"x.bin"}}"#, "[", "",
     ])
     func brokenIndexesAreRefused(text: String) throws {
@@ -76,7 +90,8 @@ import Testing
             try folder.link("tiny-shakespeare/model.safetensors", as: "b.safetensors")
             try folder.write(
                 "model.safetensors.index.json",
-                #"{"weight_map":{"model.norm.weight":"a.safetensors","model.embed_tokens.weight":"b.safetensors"}}"#)
+                #"{"weight_map":{"model.norm.weight":"a.safetensors","model.embed_tokens.weight":"b.safetensors"}}"#
+            )
         }
         #expect(error.code == .malformedModel)
         #expect(error.message.contains("another shard"))

@@ -6,7 +6,8 @@ import Testing
 private func file(_ header: String, data: Int = 0, length: UInt64? = nil) -> [UInt8] {
     let text = Array(header.utf8)
     let declared = length ?? UInt64(text.count)
-    return (0..<8).map { UInt8(truncatingIfNeeded: declared >> (8 * $0)) } + text + [UInt8](repeating: 0, count: data)
+    return (0..<8).map { UInt8(truncatingIfNeeded: declared >> (8 * $0)) } + text
+        + [UInt8](repeating: 0, count: data)
 }
 
 private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(AIError) -> SafetensorsHeader {
@@ -31,7 +32,9 @@ private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(
     }
 
     @Test func emptyTensorsTakeNoBytes() throws {
-        let bytes = file(#"{"e":{"dtype":"F32","shape":[0,4],"data_offsets":[0,0]},"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]}}"#, data: 2)
+        let bytes = file(
+            #"{"e":{"dtype":"F32","shape":[0,4],"data_offsets":[0,0]},"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]}}"#,
+            data: 2)
         #expect(try header(bytes).tensors.map(\.name) == ["e", "a"])
     }
 
@@ -42,7 +45,9 @@ private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(
 
     @Test func everyElementTypeHasItsSize() throws {
         for type in TensorDataType.allCases {
-            let bytes = file(#"{"a":{"dtype":"\#(type.rawValue)","shape":[8],"data_offsets":[0,\#(type.bits)]}}"#, data: type.bits)
+            let bytes = file(
+                #"{"a":{"dtype":"\#(type.rawValue)","shape":[8],"data_offsets":[0,\#(type.bits)]}}"#,
+                data: type.bits)
             #expect(try header(bytes).tensors[0].dataType == type)
         }
     }
@@ -63,9 +68,18 @@ private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(
         (#"{"a":{"dtype":"F33","shape":[2],"data_offsets":[0,8]}}"#, 8, "F33"),
         (#"{"a":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}}"#, 2, "12 bits"),
         (#"{"a":{"shape":[2],"data_offsets":[0,8]}}"#, 8, "no dtype"),
-        (#"{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"I8","shape":[2],"data_offsets":[1,3]}}"#, 3, "overlaps"),
-        (#"{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"I8","shape":[2],"data_offsets":[3,5]}}"#, 5, "1 bytes before"),
-        (#"{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}"#, 1, "twice"),
+        (
+            #"{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"I8","shape":[2],"data_offsets":[1,3]}}"#,
+            3, "overlaps"
+        ),
+        (
+            #"{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"I8","shape":[2],"data_offsets":[3,5]}}"#,
+            5, "1 bytes before"
+        ),
+        (
+            #"{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}"#,
+            1, "twice"
+        ),
         (#"{"__metadata__":{"format":1}}"#, 0, "not a string"),
         (#"{"__metadata__":[]}"#, 0, "not an object"),
         (#"{"a":7}"#, 0, "no dtype"),

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.request
 from pathlib import Path
@@ -155,11 +156,27 @@ class Sandbox:
         """Python's snapshot_download: the folder."""
         return self.python(f"h.snapshot_download({repository!r}, **{options!r})")
 
+    def snapshots(self, repositories, **options) -> dict:
+        """The same of several, in one process: each folder by its id."""
+        return self.python(f"{{m: h.snapshot_download(m, **{options!r}) for m in {list(repositories)!r}}}")
+
     def scan(self) -> dict:
         """Python's view of the cache: its warnings, and the ids it lists."""
         return self.python(
             "(lambda s: {'warnings': [str(w) for w in s.warnings],"
             " 'repos': sorted(r.repo_id for r in s.repos)})(h.scan_cache_dir())")
+
+
+def until(condition, what, seconds=SECONDS):
+    """Waits for a condition. Past the limit: a failure that names `what`, or just the end of the wait where it is None."""
+    limit = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > limit:
+            if what is None:
+                return None
+            raise AssertionError(f"never happened: {what}")
+        time.sleep(0.005)
+    return value
 
 
 class PeerTest(unittest.TestCase):
@@ -170,6 +187,19 @@ class PeerTest(unittest.TestCase):
     def setUp(self):
         self.box = Sandbox(self.address)
         self.addCleanup(self.box.remove)
+
+    def start(self, command, **options):
+        process = subprocess.Popen(command, env=self.box.env, text=True, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def start_pull(self, model):
+        """`hub pull` in the background, and where its output goes."""
+        output = self.box.home / "pull.log"
+        with open(output, "w") as log:
+            command = [HUB, "pull", model, "--verbose"]
+            return self.start(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL), output
 
     def assert_same_folder(self, left, right):
         self.assertEqual(os.path.realpath(left), os.path.realpath(right))

@@ -15,20 +15,18 @@ class HubFirst(HubsimTest):
         return pulled
 
     def test_python_finds_the_same_folder_offline(self):
-        for model in MODELS:
+        pulled = {model: self.pull(model) for model in MODELS}
+        for model, folder in self.box.snapshots(MODELS, local_files_only=True).items():
             with self.subTest(model):
-                pulled = self.pull(model)
-                folder = self.box.snapshot(model, local_files_only=True)
-                self.assert_same_folder(folder, pulled["path"])
+                self.assert_same_folder(folder, pulled[model]["path"])
                 self.assertEqual(contents(folder), contents(self.root / model))
 
     def test_python_downloads_nothing_again(self):
-        for model in MODELS:
-            with self.subTest(model):
-                pulled = self.pull(model)
-                self.sim.forget()
-                self.assert_same_folder(self.box.snapshot(model), pulled["path"])
-                self.assertEqual(self.sim.file_requests(), [])
+        pulled = {model: self.pull(model) for model in MODELS}
+        self.sim.forget()
+        for model, folder in self.box.snapshots(MODELS).items():
+            self.assert_same_folder(folder, pulled[model]["path"])
+        self.assertEqual(self.sim.file_requests(), [])
 
     def test_hf_cache_verify_finds_nothing(self):
         for model in MODELS:
@@ -77,7 +75,7 @@ class PythonFirst(HubsimTest):
     """Python downloads, hub looks."""
 
     def test_hub_ls_lists_it_complete(self):
-        folders = {model: self.box.snapshot(model) for model in MODELS}
+        folders = self.box.snapshots(MODELS)
         listed = {model["id"]: model for model in self.box.hub("ls")["models"]}
         self.assertEqual(sorted(listed), sorted(MODELS))
         for model, folder in folders.items():
@@ -88,28 +86,28 @@ class PythonFirst(HubsimTest):
                 self.assertEqual(listed[model]["size_bytes"], sum(blob.stat().st_size for blob in blobs))
 
     def test_hub_pull_fetches_nothing(self):
-        for model in MODELS:
+        folders = self.box.snapshots(MODELS)
+        self.sim.forget()
+        for model, folder in folders.items():
             with self.subTest(model):
-                folder = self.box.snapshot(model)
-                self.sim.forget()
                 [pulled] = self.box.hub("pull", model)["models"]
                 self.assertEqual(pulled["downloaded_bytes"], 0)
                 self.assert_same_folder(pulled["path"], folder)
                 self.assertEqual(self.sim.file_requests(), [])
 
     def test_hub_pull_completes_what_python_began(self):
+        self.box.snapshots(MODELS, allow_patterns=["*.json"])
+        self.sim.forget()
         for model in MODELS:
+            self.box.hub("pull", model)
+        fetched = [entry["path"] for entry in self.sim.file_requests() if entry["path"].endswith(".json")]
+        self.assertEqual(fetched, [])
+        for model, folder in self.box.snapshots(MODELS, local_files_only=True).items():
             with self.subTest(model):
-                self.box.snapshot(model, allow_patterns=["*.json"])
-                self.sim.forget()
-                self.box.hub("pull", model)
-                fetched = [entry["path"] for entry in self.sim.file_requests() if entry["path"].endswith(".json")]
-                self.assertEqual(fetched, [])
-                self.assertEqual(contents(self.box.snapshot(model, local_files_only=True)), contents(self.root / model))
+                self.assertEqual(contents(folder), contents(self.root / model))
 
     def test_python_accepts_what_hub_rm_leaves(self):
-        for model in MODELS:
-            self.box.snapshot(model)
+        self.box.snapshots(MODELS)
         self.box.hub("rm", "--yes", MODELS[-1])
         self.assertEqual(self.box.scan(), {"warnings": [], "repos": sorted(MODELS[:-1])})
 

@@ -10,7 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
-from peers import HUB, SECONDS, HubsimTest
+from peers import SECONDS, HubsimTest, until
 
 MODEL = "hub-demo/tiny-shakespeare"
 WEIGHTS = "model.safetensors"
@@ -24,18 +24,6 @@ with WeakFileLock(sys.argv[1]):
 """
 
 
-def until(condition, what, seconds=SECONDS):
-    """Waits for a condition. Past the limit: a failure that names `what`, or just the end of the wait where it is None."""
-    limit = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > limit:
-            if what is None:
-                return None
-            raise AssertionError(f"never happened: {what}")
-        time.sleep(0.005)
-    return value
-
-
 class Locks(HubsimTest):
     def setUp(self):
         super().setUp()
@@ -44,19 +32,6 @@ class Locks(HubsimTest):
         self.lock = self.box.cache / ".locks" / folder / f"{self.etag}.lock"
         self.blobs = self.box.cache / folder / "blobs"
         self.lock.parent.mkdir(parents=True)
-
-    def start(self, command, **options):
-        process = subprocess.Popen(command, env=self.box.env, text=True, **options)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def start_pull(self):
-        """`hub pull` in the background, and where its output goes."""
-        output = self.box.home / "pull.log"
-        with open(output, "w") as log:
-            command = [HUB, "pull", MODEL, "--verbose"]
-            return self.start(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL), output
 
     def has_open(self, pid):
         """Linux tells which files a process has open; elsewhere nothing does, and other signs must do."""
@@ -73,7 +48,7 @@ class Locks(HubsimTest):
         self.addCleanup(holder.stdout.close)
         self.assertEqual(holder.stdout.readline(), "held\n")
 
-        pull, output = self.start_pull()
+        pull, output = self.start_pull(MODEL)
 
         def waits():
             """A sign that hub has come to the lock (or has ended without waiting for it)."""
@@ -95,7 +70,7 @@ class Locks(HubsimTest):
     def test_python_cannot_take_a_lock_that_hub_holds(self):
         # Slow enough that the transfer outlasts many tries: 2.2 MB at 500 kB/s on each connection.
         self.sim.control("faults", [{"match": f"^GET .*{WEIGHTS}", "kind": "trickle", "rate": 500_000, "times": -1}])
-        pull, output = self.start_pull()
+        pull, output = self.start_pull(MODEL)
 
         def refused():
             """flock, which is what Python's lock comes down to, says that somebody has it."""

@@ -26,31 +26,29 @@ class ServeTest(PeerTest):
 
 class Models(ServeTest):
     def test_python_downloads_from_hub_serve(self):
-        for model in MODELS:
+        for model, folder in self.box.snapshots(MODELS).items():
             with self.subTest(model):
-                self.assertEqual(contents(self.box.snapshot(model)), contents(self.root / model))
+                self.assertEqual(contents(folder), contents(self.root / model))
 
     def test_python_first_then_hub_fetches_nothing(self):
-        for model in MODELS:
+        for model, folder in self.box.snapshots(MODELS).items():
             with self.subTest(model):
-                folder = self.box.snapshot(model)
                 [pulled] = self.box.hub("pull", model)["models"]
                 self.assertEqual(pulled["downloaded_bytes"], 0)
                 self.assert_same_folder(pulled["path"], folder)
 
     def test_hub_first_then_python_finds_it_offline(self):
-        for model in MODELS:
+        pulled = {model: self.box.hub("pull", model)["models"][0] for model in MODELS}
+        for model, folder in self.box.snapshots(MODELS, local_files_only=True).items():
             with self.subTest(model):
-                [pulled] = self.box.hub("pull", model)["models"]
-                folder = self.box.snapshot(model, local_files_only=True)
-                self.assert_same_folder(folder, pulled["path"])
+                self.assert_same_folder(folder, pulled[model]["path"])
                 self.assertEqual(contents(folder), contents(self.root / model))
         self.assertEqual(self.box.scan(), {"warnings": [], "repos": sorted(MODELS)})
 
     def test_hf_cache_verify_agrees_with_hub_serve(self):
+        self.box.snapshots(MODELS)
         for model in MODELS:
             with self.subTest(model):
-                self.box.snapshot(model)
                 self.box.hf("cache", "verify", model, "--fail-on-missing-files", "--fail-on-extra-files")
 
     def test_python_reads_the_model_info(self):

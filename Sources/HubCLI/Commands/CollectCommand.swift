@@ -1,3 +1,4 @@
+import Fetcher
 import HubCore
 
 /// `hub gc`
@@ -38,6 +39,25 @@ enum CollectCommand {
         run: run)
 
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        throw AIError(.invalidInput, "not built yet")
+        var policy = DeletionPolicy()
+        policy.detached = arguments[detached]
+        policy.partials = arguments[partials]
+        policy.orphans = arguments[orphans]
+        policy.olderThan = arguments[olderThan].map { Double($0.seconds) }
+        policy.keep = try arguments.all(keep).map { text throws(AIError) in try context.reference(text) }
+        policy.maxSize = arguments[maxSize]?.bytes
+        policy.free = arguments[free]?.bytes
+        guard !policy.isEmpty else {
+            throw AIError(
+                .invalidInput, "gc needs to be told what may go",
+                advice: "such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB")
+        }
+        let workspace = try await context.workspace()
+        let state = try await workspace.state(fresh: true)
+        let plan = try await Offload.run { [policy] in
+            try policy.plan(for: state, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
+        }
+        try await DeletionView(context: context, workspace: workspace, plan: plan).run(
+            isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes])
     }
 }

@@ -20,8 +20,4 @@ enum InfoCommand {
             .init("hub info gpt2 --json --refresh", "For a program, from the Hub itself."),
         ],
         run: run)
-
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        throw AIError(.invalidInput, "not built yet")
-    }
 }

@@ -25,8 +25,4 @@ enum ListCommand {
             .init("hub ls -q", "The ids alone, for scripts."),
         ],
         run: run)
-
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        throw AIError(.invalidInput, "not built yet")
-    }
 }

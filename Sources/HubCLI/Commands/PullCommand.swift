@@ -32,8 +32,4 @@ enum PullCommand {
             .init("cd \"$(hub pull -q org/model)\"", "For scripts: the folder alone."),
         ],
         run: run)
-
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        throw AIError(.invalidInput, "not built yet")
-    }
 }

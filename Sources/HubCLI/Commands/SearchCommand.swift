@@ -38,8 +38,4 @@ enum SearchCommand {
             .init("hub search --cached --offline", "What is here, without any network."),
         ],
         run: run)
-
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        throw AIError(.invalidInput, "not built yet")
-    }
 }

@@ -1,4 +1,5 @@
 import HubCore
+import HubServer
 
 /// `hub serve`
 enum ServeCommand {
@@ -21,6 +22,23 @@ enum ServeCommand {
         run: run)
 
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        throw AIError(.invalidInput, "not built yet")
+        let host = arguments[host] ?? "127.0.0.1"
+        let port = UInt16(arguments[port] ?? 0)
+        let output = context.output
+        // A token of the server's own: asking others for this user's Hub token would hand it to them.
+        let token = context.environment["HUB_SERVE_TOKEN"]
+        let server = try await Offload.run {
+            let report: @Sendable (AIError) -> Void = { output.failure($0) }
+            let source = try FolderSource(arguments.operand!, report: report)
+            let access = try HubAccess.serving(on: host, token: token)
+            return try HubServer(host: host, port: port, handler: HubService(source, access: access, report: report))
+        }
+        output.render(json: ["address": .string(server.address)], quiet: [server.address]) { output.value(server.address) }
+        output.flush()
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            context.interruption.onRequest { continuation.resume() }
+        }
+        // Closing waits for answers under way.
+        try await Offload.run { server.stop() }
     }
 }

@@ -44,8 +44,4 @@ enum TryCommand {
             .init("hub try org/model --inspect --json", "What it is and what memory it needs, for a program."),
         ],
         run: run)
-
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        throw AIError(.invalidInput, "not built yet")
-    }
 }

@@ -1,6 +1,9 @@
 import CKernels
 import HubCore
 
+/// One number for each token of the vocabulary, before softmax; of several positions one after another.
+typealias Logits = UnsafeBufferPointer<Float>
+
 /// The forward pass of a described decoder: token ids in, logits out. Activations are float32 throughout.
 final class Decoder: Sendable {
     let description: DecoderDescription
@@ -24,13 +27,15 @@ final class Decoder: Sendable {
     /// Runs ids after those that the sequence already holds, at most ``batch`` of them.
     ///
     /// - Returns: The logits, `[positions][vocabulary]`, in the sequence's own buffer; valid until the next pass.
-    func run(_ ids: ArraySlice<Int>, _ sequence: DecoderSequence, logits scope: Scope) -> UnsafeBufferPointer<Float> {
+    func run(_ ids: ArraySlice<Int>, _ sequence: DecoderSequence, logits scope: Scope) -> Logits {
         let d = description
         let batch = ids.count
         precondition(batch > 0 && batch <= sequence.batch && sequence.position + batch <= sequence.capacity)
         precondition(ids.allSatisfy { (0..<d.vocabulary).contains($0) })
         let s = sequence
-        for (row, id) in ids.enumerated() { weights.embedding.widen(row: id, into: s.hidden.start + row * d.hiddenSize) }
+        for (row, id) in ids.enumerated() {
+            weights.embedding.widen(row: id, into: s.hidden.start + row * d.hiddenSize)
+        }
         rotary.fill(positions: s.position..<s.position + batch, cosines: s.cosines.start, sines: s.sines.start)
 
         for (index, layer) in weights.layers.enumerated() {
@@ -63,20 +68,22 @@ final class Decoder: Sendable {
         hub_rope_half(s.keys.start, batch, d.kvHeads, d.headSize, s.cosines.start, s.sines.start)
         s.remember(layer: index, batch: batch)
         var arguments = hub_attention_args(
-            queries: s.queries.start, keys: s.cachedKeys(index), values: s.cachedValues(index), out: s.attended.start,
+            queries: s.queries.start, keys: s.cachedKeys(index), values: s.cachedValues(index),
+            out: s.attended.start,
             scratch: s.scores.start, batch: batch, heads: d.heads, kv_heads: d.kvHeads, head_size: d.headSize,
             capacity: s.capacity, start: s.position, scale: 1 / Float(d.headSize).squareRoot())
         hub_attention(team.pool, team.kernels, &arguments)
     }
 
     /// The head is the largest matrix of a small model, so only the positions asked for go through it.
-    private func logits(_ batch: Int, _ s: DecoderSequence, _ scope: Scope) -> UnsafeBufferPointer<Float> {
+    private func logits(_ batch: Int, _ s: DecoderSequence, _ scope: Scope) -> Logits {
         let d = description
-        let rows = switch scope {
-        case .none: 0
-        case .last: 1
-        case .all: batch
-        }
+        let rows =
+            switch scope {
+            case .none: 0
+            case .last: 1
+            case .all: batch
+            }
         guard rows > 0 else { return UnsafeBufferPointer(start: nil, count: 0) }
         let out = s.logits(rows: rows)
         let from = s.hidden.start + (batch - rows) * d.hiddenSize

@@ -41,7 +41,9 @@ struct DecoderDescription: Sendable, Hashable {
     static func obstacles(_ c: ModelConfiguration) -> [String] {
         guard architectures.contains(c.modelType) else { return ["architecture \(c.modelType)"] }
         var found: [String] = []
-        if let class_ = c.architectures.first, class_ != "LlamaForCausalLM" { found.append("model class \(class_)") }
+        if let class_ = c.architectures.first, class_ != "LlamaForCausalLM" {
+            found.append("model class \(class_)")
+        }
         if let quantization = c.quantization { found.append(quantization.description) }
         if c.rope.type != "default" { found.append("rope_scaling \(c.rope.type)") }
         if c.rope.partialFactor != 1 { found.append("partial_rotary_factor \(c.rope.partialFactor)") }

@@ -90,16 +90,20 @@ private struct TensorFinder {
         guard let name = left.min(), let entry = folder.tensors[name] else { return }
         let more = left.count > 1 ? " and \(left.count - 1) more" : ""
         throw .unsupported(
-            folder.shards[entry.shard].path, "tensor \"\(name)\"\(more), which this architecture does not have, cannot be used")
+            folder.shards[entry.shard].path,
+            "tensor \"\(name)\"\(more), which this architecture does not have, cannot be used")
     }
 
-    private mutating func find(_ name: String, _ shape: [Int], rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
+    private mutating func find(_ name: String, _ shape: [Int], rows: Int, columns: Int) throws(AIError)
+        -> WeightMatrix
+    {
         guard let entry = folder.tensors[name] else {
             throw .malformed(folder.shards[0].path, "tensor \"\(name)\" is missing")
         }
         let file = files[entry.shard]
         guard entry.info.shape == shape else {
-            throw .malformed(file.path, "tensor \"\(name)\" has the shape \(entry.info.shape), config.json says \(shape)")
+            throw .malformed(
+                file.path, "tensor \"\(name)\" has the shape \(entry.info.shape), config.json says \(shape)")
         }
         left.remove(name)
         return try WeightMatrix(entry.info, rows: rows, columns: columns, in: file)

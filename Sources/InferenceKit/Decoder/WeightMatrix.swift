@@ -13,7 +13,8 @@ struct WeightMatrix: Sendable {
     /// - Throws: ``ErrorCode/unsupportedModel`` for an element type without kernels.
     init(_ info: TensorInfo, rows: Int, columns: Int, in file: MappedFile) throws(AIError) {
         guard let element = Self.element(info.dataType) else {
-            throw .unsupported(file.path, "\(info.dataType.rawValue) weights (tensor \"\(info.name)\") cannot be run yet")
+            throw .unsupported(
+                file.path, "\(info.dataType.rawValue) weights (tensor \"\(info.name)\") cannot be run yet")
         }
         // The header was read before the file was mapped: it may have been replaced by a shorter one since.
         guard info.byteRange.upperBound <= file.bytes.count else {

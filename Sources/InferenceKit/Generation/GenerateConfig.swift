@@ -34,7 +34,8 @@ public struct GenerateConfig: Sendable, Hashable {
     public init(
         maxTokens: Int = 512, temperature: Double = 0.7, topK: Int? = nil, topP: Double? = 0.9, minP: Double? = nil,
         repetitionPenalty: Double = 1, frequencyPenalty: Double = 0, presencePenalty: Double = 0,
-        stopSequences: [String] = [], seed: UInt64? = nil, ignoresEndOfSequence: Bool = false, topLogprobs: Int? = nil
+        stopSequences: [String] = [], seed: UInt64? = nil, ignoresEndOfSequence: Bool = false,
+        topLogprobs: Int? = nil
     ) {
         self.maxTokens = maxTokens
         self.temperature = temperature

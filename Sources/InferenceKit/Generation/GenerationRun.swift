@@ -60,7 +60,9 @@ struct GenerationRun {
     }
 
     /// What is held back. Even half a character's replacement can complete a stop sequence.
-    private func flush(_ assembler: inout TextAssembler, _ stops: inout StopMatcher) -> (text: String, stopped: Bool) {
+    private func flush(_ assembler: inout TextAssembler, _ stops: inout StopMatcher) -> (
+        text: String, stopped: Bool
+    ) {
         let (text, stopped) = stops.add(assembler.finish())
         return stopped ? (text, true) : (text + stops.finish(), false)
     }
@@ -74,7 +76,9 @@ struct GenerationRun {
             let all = Logprobs(logits)
             return (
                 chosen: all[id],
-                top: all.top(count).map { TokenLogprob(tokenId: $0, text: model.tokenizer.decode([$0]), logprob: all[$0]) }
+                top: all.top(count).map {
+                    TokenLogprob(tokenId: $0, text: model.tokenizer.decode([$0]), logprob: all[$0])
+                }
             )
         }
         job.send(
@@ -92,7 +96,8 @@ struct GenerationRun {
             tokensPerSecond: tokensPerSecond, seed: seed, peakMemoryBytes: Machine.peakResidentBytes)
         job.send(
             GenerationChunk(
-                text: rest, tokenCount: 0, tokenId: nil, logprob: nil, topLogprobs: [], tokensPerSecond: tokensPerSecond,
+                text: rest, tokenCount: 0, tokenId: nil, logprob: nil, topLogprobs: [],
+                tokensPerSecond: tokensPerSecond,
                 finishReason: reason, timestamp: .now, result: result))
     }
 }

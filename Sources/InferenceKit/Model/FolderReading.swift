@@ -30,8 +30,17 @@ struct FolderReading: Sendable {
         let found = try WeightFormat.inFolder(folder)
         formats = found.map(\.format)
         configuration = try ModelConfiguration.read(folder: folder)
-        let indexed = FileSystem.exists(Path.join(folder, SafetensorsFolder.indexName))
-        weights = indexed || formats.contains(.safetensors) ? try SafetensorsFolder(folder) : nil
+        // A link that leads nowhere counts: it is broken, not absent.
+        let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
+        let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
+        let hasWeights = index != nil || single != nil
+        weights = hasWeights ? try SafetensorsFolder(folder) : nil
+        if !hasWeights, let shard = found.first(where: { $0.format == .safetensors })?.evidence,
+            shard.contains("-of-")
+        {
+            throw .malformed(
+                folder, "\(SafetensorsFolder.indexName) is missing, though there are shards (\(shard))")
+        }
 
         var obstacles: [String] = []
         if weights == nil {
@@ -59,7 +68,9 @@ struct FolderReading: Sendable {
     }
 
     /// Element types that there are no kernels for. Packed integers of a quantised model are named as its quantisation.
-    private static func elementObstacles(_ weights: SafetensorsFolder?, _ configuration: ModelConfiguration) -> [String] {
+    private static func elementObstacles(_ weights: SafetensorsFolder?, _ configuration: ModelConfiguration)
+        -> [String]
+    {
         guard let weights, configuration.quantization == nil else { return [] }
         let types = Set(weights.tensors.values.map(\.info.dataType)).filter { WeightMatrix.element($0) == nil }
         return types.map { "\($0.rawValue) weights" }.sorted()

@@ -37,7 +37,9 @@ public final class LanguageModel: Sendable {
     /// - Throws: Before any weight is read: ``ErrorCode/unsupportedModel`` naming everything that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a broken file or a missing tensor, ``ErrorCode/insufficientMemory`` with
     ///   figures, ``ErrorCode/fileNotFound`` where there is no folder, ``ErrorCode/invalidInput`` for the options.
-    public static func open(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError) -> LanguageModel {
+    public static func open(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError)
+        -> LanguageModel
+    {
         let queue = ComputeQueue(label: "hub.model")
         return try await queue.run { isCancelled throws(AIError) in
             let reading = try FolderReading(folder)

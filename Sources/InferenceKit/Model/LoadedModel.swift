@@ -18,7 +18,11 @@ struct LoadedModel: Sendable {
         context = try Self.context(runnable.description, options)
         let needed = reading.memory.bytes(context: context)
         let available: Int64
-        if let given = options.availableMemory { available = given } else { available = try Machine.memory().available }
+        if let given = options.availableMemory {
+            available = given
+        } else {
+            available = try Machine.memory().available
+        }
         guard needed <= available else {
             throw AIError(
                 .insufficientMemory,
@@ -40,7 +44,8 @@ struct LoadedModel: Sendable {
     static func context(_ description: DecoderDescription, _ options: ModelOptions) throws(AIError) -> Int {
         guard let asked = options.context else { return min(description.maxPositions, ModelOptions.defaultContext) }
         guard (1...description.maxPositions).contains(asked) else {
-            throw AIError(.invalidInput, "a context of \(asked) is outside 1 to \(description.maxPositions), the model's own")
+            throw AIError(
+                .invalidInput, "a context of \(asked) is outside 1 to \(description.maxPositions), the model's own")
         }
         return asked
     }
@@ -71,7 +76,7 @@ struct LoadedModel: Sendable {
     }
 
     /// Runs a prompt in batches; the logits of its last position, or nil where it was cancelled.
-    func prefill(_ ids: ArraySlice<Int>, _ sequence: DecoderSequence, cancelled: () -> Bool) -> UnsafeBufferPointer<Float>? {
+    func prefill(_ ids: ArraySlice<Int>, _ sequence: DecoderSequence, cancelled: () -> Bool) -> Logits? {
         var rest = ids
         while rest.count > sequence.batch {
             if cancelled() { return nil }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 import HubCore
 import ModelFormats
@@ -25,9 +25,12 @@ public struct Perplexity: Sendable, Hashable {
 
     init(of text: String, tokenLimit: Int?, model: LoadedModel, isCancelled: () -> Bool) throws(AIError) {
         guard let bos = model.configuration.bosIDs.first else {
-            throw .unsupported(model.configuration.path, "perplexity of a model without bos_token_id cannot be taken yet")
+            throw .unsupported(
+                model.configuration.path, "perplexity of a model without bos_token_id cannot be taken yet")
         }
-        guard tokenLimit ?? 1 >= 1 else { throw AIError(.invalidInput, "the number of tokens to score must be at least 1") }
+        guard tokenLimit ?? 1 >= 1 else {
+            throw AIError(.invalidInput, "the number of tokens to score must be at least 1")
+        }
         let ids = try model.tokenizer.encode(text, addSpecialTokens: false).prefix(tokenLimit ?? .max)
         guard !ids.isEmpty else { throw AIError(.invalidInput, "the text has no tokens") }
         try model.checkEmbedded([bos] + ids)

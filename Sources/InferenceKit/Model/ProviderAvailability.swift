@@ -31,7 +31,9 @@ public enum ProviderAvailability: Sendable, Hashable {
 
 extension LanguageModel {
     /// Whether a folder's model can be opened, from its headers and the memory that is free.
-    public static func availability(folder: String, options: ModelOptions = ModelOptions()) async -> ProviderAvailability {
+    public static func availability(folder: String, options: ModelOptions = ModelOptions()) async
+        -> ProviderAvailability
+    {
         do throws(AIError) {
             let inspection = try await ModelInspection.inspect(folder: folder)
             guard inspection.isSupported else {
@@ -39,7 +41,11 @@ extension LanguageModel {
             }
             let required = inspection.memoryBytes(context: options.context)
             let available: Int64
-            if let given = options.availableMemory { available = given } else { available = try Machine.memory().available }
+            if let given = options.availableMemory {
+                available = given
+            } else {
+                available = try Machine.memory().available
+            }
             guard required <= available else {
                 return .unavailable(.insufficientMemory(required: required, available: available))
             }

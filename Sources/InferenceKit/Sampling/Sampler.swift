@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #else
-import Darwin
+    import Darwin
 #endif
 import CKernels
 import HubCore
@@ -15,7 +15,9 @@ struct Sampler {
         var weight: Double
 
         /// The likelier first; of equals the smaller id, so that the order never depends on the sort.
-        func goesBefore(_ other: Candidate) -> Bool { weight != other.weight ? weight > other.weight : id < other.id }
+        func goesBefore(_ other: Candidate) -> Bool {
+            weight != other.weight ? weight > other.weight : id < other.id
+        }
     }
 
     private let config: GenerateConfig
@@ -52,7 +54,8 @@ struct Sampler {
         scratch = Array(logits)
         penalise()
         return scratch.withUnsafeBufferPointer { buffer in
-            config.isGreedy ? hub_argmax(buffer.baseAddress, buffer.count) : draw(Self.weights(buffer, config), &random)
+            config.isGreedy
+                ? hub_argmax(buffer.baseAddress, buffer.count) : draw(Self.weights(buffer, config), &random)
         }
     }
 

@@ -30,7 +30,8 @@ struct AddedTokens: Sendable {
         var tokens: [Token] = []
         for json in list {
             let part = try TokenizerComponent(json, place: "added_tokens", path: path)
-            guard let content = part["content"]?.string, let id = part["id"]?.int, (0...Int64(Int32.max)).contains(id)
+            guard let content = part["content"]?.string, let id = part["id"]?.int,
+                (0...Int64(Int32.max)).contains(id)
             else { throw .malformed(path, "an added token has no content or no valid id") }
             try part.allowOnly(["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"])
             if try part.bool("single_word", default: false) { throw part.refuse("single_word (\"\(content)\")") }
@@ -46,7 +47,9 @@ struct AddedTokens: Sendable {
         }
         self.tokens = tokens
         byFirstByte = Dictionary(grouping: tokens, by: \.isNormalized).mapValues { group in
-            Dictionary(grouping: group) { $0.content[0] }.mapValues { $0.sorted { $0.content.count > $1.content.count } }
+            Dictionary(grouping: group) { $0.content[0] }.mapValues {
+                $0.sorted { $0.content.count > $1.content.count }
+            }
         }
     }
 
@@ -61,7 +64,9 @@ struct AddedTokens: Sendable {
         return segments.filter { !$0.range.isEmpty }
     }
 
-    private func split(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ table: [UInt8: [Token]]) -> [Segment] {
+    private func split(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ table: [UInt8: [Token]])
+        -> [Segment]
+    {
         var segments: [Segment] = []
         var done = range.lowerBound
         var at = range.lowerBound
@@ -79,7 +84,8 @@ struct AddedTokens: Sendable {
                 match = max(start, done)..<match.upperBound
             }
             if token.stripsRight {
-                match = match.lowerBound..<Self.whiteSpaceEnd(after: match.upperBound, in: text, to: range.upperBound)
+                match =
+                    match.lowerBound..<Self.whiteSpaceEnd(after: match.upperBound, in: text, to: range.upperBound)
             }
             if done < match.lowerBound { segments.append(Segment(range: done..<match.lowerBound, id: nil)) }
             segments.append(Segment(range: match, id: token.id))
@@ -90,7 +96,9 @@ struct AddedTokens: Sendable {
         return segments
     }
 
-    private static func matches(_ content: [UInt8], _ text: UnsafeBufferPointer<UInt8>, _ at: Int, _ end: Int) -> Bool {
+    private static func matches(_ content: [UInt8], _ text: UnsafeBufferPointer<UInt8>, _ at: Int, _ end: Int)
+        -> Bool
+    {
         guard at + content.count <= end else { return false }
         for offset in content.indices where text[at + offset] != content[offset] { return false }
         return true

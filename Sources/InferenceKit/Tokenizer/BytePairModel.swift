@@ -23,12 +23,14 @@ struct BytePairModel: Sendable {
         let path = model.path
         guard model.type == nil || model.type == "BPE" else { throw model.refuse("") }
         try model.allowOnly([
-            "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
+            "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
+            "fuse_unk",
             "byte_fallback", "ignore_merges",
         ])
         // With a token for every byte nothing is ever unknown: unk_token and fuse_unk have no effect.
         if model["dropout"]?.double ?? 0 != 0 { throw model.refuse("dropout") }
-        for setting in ["continuing_subword_prefix", "end_of_word_suffix"] where model[setting]?.string ?? "" != "" {
+        for setting in ["continuing_subword_prefix", "end_of_word_suffix"] where model[setting]?.string ?? "" != ""
+        {
             throw model.refuse(setting)
         }
         if try model.bool("byte_fallback", default: false) { throw model.refuse("byte_fallback") }
@@ -56,7 +58,8 @@ struct BytePairModel: Sendable {
         var idOfByte: [Int32] = []
         for byte in UInt8.min...UInt8.max {
             guard let id = idOfPiece[[byte]] else {
-                throw .unsupported(path, "a byte-level vocabulary without a token for byte \(byte) cannot be used yet")
+                throw .unsupported(
+                    path, "a byte-level vocabulary without a token for byte \(byte) cannot be used yet")
             }
             idOfByte.append(id)
         }
@@ -66,7 +69,9 @@ struct BytePairModel: Sendable {
         merges = try Self.merges(model, idOfSpelling)
     }
 
-    private static func merges(_ model: TokenizerComponent, _ ids: [[UInt8]: Int32]) throws(AIError) -> [UInt64: Merge] {
+    private static func merges(_ model: TokenizerComponent, _ ids: [[UInt8]: Int32]) throws(AIError) -> [UInt64:
+        Merge]
+    {
         guard let list = model["merges"]?.array else { throw .malformed(model.path, "the model has no merges") }
         var merges: [UInt64: Merge] = [:]
         merges.reserveCapacity(list.count)
@@ -78,7 +83,9 @@ struct BytePairModel: Sendable {
                 let parts = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
                 guard parts.count == 2 else { throw fault() }
                 (left, right) = (Array(parts[0]), Array(parts[1]))
-            } else if let pair = entry.array, pair.count == 2, let first = pair[0].string, let second = pair[1].string {
+            } else if let pair = entry.array, pair.count == 2, let first = pair[0].string,
+                let second = pair[1].string
+            {
                 (left, right) = (Array(first.utf8), Array(second.utf8))
             } else {
                 throw fault()

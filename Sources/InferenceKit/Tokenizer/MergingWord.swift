@@ -65,7 +65,8 @@ struct MergingWord {
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child].goesBefore(heap[least]) {
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].goesBefore(heap[least]) {
                 least = child
             }
             if least == parent { return first }

@@ -16,8 +16,10 @@ final class Pattern: Sendable {
     /// takes U+180E (pcre2pattern, "Generic character types").
     /// Source: https://github.com/openai/gpt-2/blob/master/src/encoder.py
     static let gpt2: String = {
-        let space = #"\x{09}-\x{0D}\x{20}\x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}"#
-        return "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\(space)\\p{L}\\p{N}]+|[\(space)]+(?![^\(space)])|[\(space)]+"
+        let space =
+            #"\x{09}-\x{0D}\x{20}\x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}"#
+        return
+            "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\(space)\\p{L}\\p{N}]+|[\(space)]+(?![^\(space)])|[\(space)]+"
     }()
 
     private static let matchLimit: UInt32 = 10_000_000
@@ -32,7 +34,9 @@ final class Pattern: Sendable {
         var number: Int32 = 0
         var offset = 0
         var text = pattern
-        let compiled = text.withUTF8 { pcre2_compile_8($0.baseAddress, $0.count, PCRE2_UTF | PCRE2_UCP, &number, &offset, nil) }
+        let compiled = text.withUTF8 {
+            pcre2_compile_8($0.baseAddress, $0.count, PCRE2_UTF | PCRE2_UCP, &number, &offset, nil)
+        }
         guard let compiled else {
             throw .malformed(path, "pattern \"\(pattern)\", byte \(offset): \(Self.reason(number))")
         }

@@ -34,7 +34,9 @@ struct PostProcessor: Sendable {
     }
 
     private static func template(_ part: TokenizerComponent) throws(AIError) -> Template {
-        guard let items = part["single"]?.array else { throw .malformed(part.path, "TemplateProcessing has no single") }
+        guard let items = part["single"]?.array else {
+            throw .malformed(part.path, "TemplateProcessing has no single")
+        }
         var template = Template(before: [], after: [])
         var texts = 0
         for item in items {

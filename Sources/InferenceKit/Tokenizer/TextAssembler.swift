@@ -25,23 +25,25 @@ struct TextAssembler {
         for length in 1...3 where length <= bytes.count {
             let lead = bytes[bytes.count - length]
             if lead & 0xC0 == 0x80 { continue }
-            let needed = switch lead {
-            case 0xC2...0xDF: 2
-            case 0xE0...0xEF: 3
-            case 0xF0...0xF4: 4
-            default: 1
-            }
+            let needed =
+                switch lead {
+                case 0xC2...0xDF: 2
+                case 0xE0...0xEF: 3
+                case 0xF0...0xF4: 4
+                default: 1
+                }
             if needed <= length { return 0 }
             if length >= 2 {
                 // Table 3-7 of the Unicode Standard: some leads narrow the second byte.
                 let second = bytes[bytes.count - length + 1]
-                let allowed: ClosedRange<UInt8> = switch lead {
-                case 0xE0: 0xA0...0xBF
-                case 0xED: 0x80...0x9F
-                case 0xF0: 0x90...0xBF
-                case 0xF4: 0x80...0x8F
-                default: 0x80...0xBF
-                }
+                let allowed: ClosedRange<UInt8> =
+                    switch lead {
+                    case 0xE0: 0xA0...0xBF
+                    case 0xED: 0x80...0x9F
+                    case 0xF0: 0x90...0xBF
+                    case 0xF4: 0x80...0x8F
+                    default: 0x80...0xBF
+                    }
                 if !allowed.contains(second) { return 0 }
             }
             return length

@@ -73,7 +73,8 @@ public final class Tokenizer: Sendable {
 
         var bytes = model.bytes
         for token in added.tokens {
-            let content = ByteLevelAlphabet.bytes(of: String(decoding: token.content, as: UTF8.self)) ?? token.content
+            let content =
+                ByteLevelAlphabet.bytes(of: String(decoding: token.content, as: UTF8.self)) ?? token.content
             if let other = bytes.updateValue(content, forKey: token.id), other != content {
                 throw .malformed(path, "added token \(token.id) is another token in the vocabulary")
             }
@@ -124,7 +125,9 @@ public final class Tokenizer: Sendable {
     private func encodePieces(of text: UnsafeBufferPointer<UInt8>, into ids: inout [Int]) throws(AIError) {
         var done = 0
         for match in try pattern?.matches(in: text) ?? [] {
-            if done < match.lowerBound { model.encode(UnsafeBufferPointer(rebasing: text[done..<match.lowerBound]), into: &ids) }
+            if done < match.lowerBound {
+                model.encode(UnsafeBufferPointer(rebasing: text[done..<match.lowerBound]), into: &ids)
+            }
             model.encode(UnsafeBufferPointer(rebasing: text[match]), into: &ids)
             done = match.upperBound
         }

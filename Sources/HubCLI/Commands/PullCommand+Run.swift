@@ -1,0 +1,171 @@
+import Fetcher
+import HubCore
+import Synchronization
+
+extension PullCommand {
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let options = try options(context, arguments)
+        let references = try arguments.operands.map { text throws(AIError) -> ModelReference in
+            var reference = try context.reference(text)
+            if let revision = arguments[revision] {
+                guard reference.revision == nil || reference.revision == revision else {
+                    throw AIError(.invalidInput, "\(reference) and --revision \(revision.printable) name two revisions")
+                }
+                try RepositoryPath.checkRevision(revision)
+                reference.revision = revision
+            }
+            return reference
+        }
+        let workspace = try await context.workspace()
+        let puller = try workspace.puller()
+        var failures = Failures()
+        var plans: [(reference: ModelReference, plan: PullPlan)] = []
+        for reference in references {
+            try await failures.attempt(context.output) {
+                plans.append((reference, try await puller.plan(reference, options.with(reference))))
+            }
+        }
+        if arguments[estimate] {
+            try await PullEstimate(plans.map(\.plan), workspace).show(context)
+            return try failures.finish()
+        }
+        try puller.checkSpace(plans.map(\.plan))
+        var documents: [JSON] = []
+        for (reference, plan) in plans {
+            try await failures.attempt(context.output) {
+                let result = try await fetch(plan, options.with(reference), puller, context)
+                documents.append(json(result))
+                context.output.document(["models": .array(documents)])
+                try finish(result, context)
+            }
+        }
+        if documents.isEmpty { context.output.document(["models": .array([])]) }
+        try failures.finish()
+    }
+
+    private static func options(_ context: Context, _ arguments: ParsedArguments) throws -> Puller.Options {
+        var options = Puller.Options()
+        let include = arguments.all(PullCommand.include)
+        options.filter = FileFilter(include: include.isEmpty ? nil : include, exclude: arguments.all(exclude))
+        options.force = arguments[force]
+        if let count = arguments[connections] { options.connections = count }
+        options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
+        return options
+    }
+
+    /// Pulls one model with its progress on stderr. `try` uses it too.
+    static func fetch(_ plan: PullPlan, _ options: Puller.Options, _ puller: Puller, _ context: Context) async throws -> Puller.Result {
+        let watcher = PullWatcher(plan, context)
+        defer { watcher.finish() }
+        return try await puller.pull(plan, options) { watcher.hear($0) }
+    }
+
+    /// Says what became of a pull, and throws what failed.
+    static func finish(_ result: Puller.Result, _ context: Context) throws {
+        let plan = result.plan
+        if let error = result.error {
+            let kept = result.files.filter { $0.status != .failed }.count
+            if error.code == .cancelled {
+                context.interruption.kept = "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; the same command goes on"
+                throw CancellationError()
+            }
+            for file in result.files where file.status == .failed && file.error?.code != .cancelled {
+                if let other = file.error, other.message != error.message { context.output.failure(other) }
+            }
+            var told = error
+            if kept > 0 { told.specificAdvice = (told.recoverySuggestion.map { $0 + "\n" } ?? "") + "\(kept) of \(result.files.count) files are complete; the same command goes on with the others" }
+            throw told
+        }
+        var facts = ["\(Humanize.plural(result.files.count, "file")), \(ByteCount(plan.totalBytes))"]
+        if result.downloadedBytes > 0 {
+            facts.append("\(ByteCount(result.downloadedBytes)) fetched in \(Humanize.duration(result.seconds))")
+            if result.seconds > 0.2 { facts.append(Humanize.rate(Double(result.downloadedBytes) / result.seconds)) }
+            facts.append("every digest checked")
+        } else {
+            facts.append("nothing to fetch")
+        }
+        context.output.line(Styled("\(plan.repository)", .name) + Styled(" at \(plan.commit.short): " + facts.joined(separator: ", ")))
+        context.output.value(result.path)
+    }
+
+    private static func json(_ result: Puller.Result) -> JSON {
+        let seconds = result.seconds
+        return .object([
+            "id": .string(result.plan.repository.id.name), "commit": .string(result.plan.commit.hash), "path": .string(result.path),
+            "files": .array(result.files.map { file in
+                .object([
+                    "path": .string(file.path), "size_bytes": .int(file.size), "status": .string(file.status.rawValue),
+                    "error": file.error.map { .object($0.json) },
+                ])
+            }),
+            "total_bytes": .int(result.plan.totalBytes), "downloaded_bytes": .int(result.downloadedBytes),
+            "reused_bytes": .int(result.files.filter { $0.status == .cached || $0.status == .linked }.reduce(0) { $0 + $1.size }),
+            "elapsed_seconds": .double(seconds),
+            "bytes_per_second": seconds > 0 ? .double(Double(result.downloadedBytes) / seconds) : nil,
+        ])
+    }
+}
+
+extension Puller.Options {
+    /// With the files that a reference names after its colon.
+    func with(_ reference: ModelReference) -> Puller.Options {
+        guard let files = reference.files else { return self }
+        var copy = self
+        copy.filter.include = (filter.include ?? []) + [GlobPattern(files)]
+        return copy
+    }
+}
+
+/// Turns a pull's events into progress on stderr.
+final class PullWatcher: Sendable {
+    private let renderer: ProgressRenderer
+    private let output: Output
+    private let plan: PullPlan
+    private let rate = Mutex(RateEstimator())
+    private let retries = Mutex<[String: Int]>([:])
+
+    init(_ plan: PullPlan, _ context: Context) {
+        self.plan = plan
+        output = context.output
+        renderer = context.progress()
+    }
+
+    func finish() { renderer.finish() }
+
+    func hear(_ event: PullEvent) {
+        let id = plan.repository.description
+        switch event {
+        case .planned(let files, let total, _):
+            renderer.event(.plan(id: id, commit: plan.commit.hash, files: files, totalBytes: total, downloadBytes: plan.downloadBytes))
+        case .waiting(let path):
+            output.note("another process is fetching \(path); waiting for it")
+        case .retrying(let path, let reason, let seconds):
+            let attempt = retries.withLock { counts in
+                counts[path, default: 0] += 1
+                return counts[path]!
+            }
+            renderer.event(.retry(path: path, attempt: attempt, reason: reason, waitSeconds: seconds))
+            if seconds > 5 { output.note("\(reason); trying again in \(Humanize.duration(seconds))") }
+        case .verified(let path, let digest): renderer.event(.verified(path: path, digest: digest.hex))
+        case .finished(let file):
+            renderer.event(.file(id: id, path: file.path, status: file.status.rawValue, sizeBytes: file.size))
+        case .progress(let progress): show(progress, id)
+        }
+    }
+
+    private func show(_ progress: PullProgress, _ id: String) {
+        var snapshot = ProgressSnapshot(title: id)
+        snapshot.doneBytes = progress.completedBytes
+        snapshot.totalBytes = progress.totalBytes
+        snapshot.filesDone = progress.filesDone
+        snapshot.filesTotal = progress.filesTotal
+        snapshot.active = progress.active.map { .init($0.path, done: $0.received, total: $0.size) }
+        if !progress.active.isEmpty, progress.active.allSatisfy(\.isVerifying) { snapshot.phase = "verifying" }
+        rate.withLock { rate in
+            rate.record(progress.completedBytes)
+            snapshot.bytesPerSecond = rate.bytesPerSecond
+            snapshot.secondsLeft = rate.secondsLeft(to: progress.totalBytes)
+        }
+        renderer.update(snapshot)
+    }
+}

@@ -1,0 +1,103 @@
+import Fetcher
+import HubCore
+import InferenceKit
+
+extension TryCommand {
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let operands = arguments.operands
+        let target = try await locate(operands[0], context, isAgreed: arguments[SharedFlags.yes])
+        var report = TryReport(id: target.id, path: target.path)
+        if arguments.has(tokenize.flag.name) {
+            let texts = arguments.all(tokenize)
+            report.tokenized = try await Offload.run { try TryReport.tokenize(texts, folder: target.path) }
+            return report.show(context)
+        }
+        if arguments[inspect] {
+            report.inspection = try await ModelInspection.inspect(folder: target.path)
+            return report.show(context)
+        }
+        let options = ModelOptions(threads: arguments[threads], context: arguments[contextLength])
+        let smoke = try await SmokeTest.run(folder: target.path, options: options)
+        report.smoke = smoke
+        context.output.document(report.json)
+        if let failure = smoke.failure {
+            report.show(context)
+            // What cannot run here is no verdict on the model's health.
+            if failure.code == .generationFailed { throw AnswerIsNo() }
+            throw failure
+        }
+        guard operands.count > 1 else { return report.show(context) }
+        try await generate(operands[1], config(arguments), arguments, options, &report, context)
+        report.show(context)
+    }
+
+    /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
+    private static func locate(_ text: String, _ context: Context, isAgreed: Bool) async throws -> (id: String, path: String) {
+        let looksLocal = text.hasPrefix("/") || text.hasPrefix("./") || text.hasPrefix("../") || text.hasPrefix("~")
+            || [".", ".."].contains(text) || text.hasSuffix(".gguf")
+        if looksLocal {
+            let path = context.environment.expand(text)
+            guard FileSystem.exists(path) else { throw AIError(.fileNotFound, "there is no \(path.printable)", advice: "hub try takes a folder with config.json and weights, or org/name") }
+            return (Path.name(Path.normalized(path)), path)
+        }
+        let reference = try context.reference(text)
+        guard reference.files == nil else { throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model") }
+        let workspace = try await context.workspace()
+        let id = reference.repository.id.name
+        if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
+            try await Offload.run { workspace.markUsed(folder, commit) }
+            return (id, folder.snapshot(commit))
+        }
+        guard !workspace.isOffline else {
+            throw AIError(.notCached, "\(reference) is not in the cache, and the network is switched off", advice: "hub pull \(reference) fetches it")
+        }
+        let puller = try workspace.puller()
+        let options = Puller.Options()
+        let plan = try await puller.plan(reference, options)
+        context.output.note("\(reference) is not here: \(ByteCount(plan.downloadBytes)) to fetch")
+        do {
+            guard try await context.confirm("Fetch it?", isGiven: isAgreed, otherwise: "\(reference) is not in the cache") else {
+                throw AIError(.notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it")
+            }
+        } catch let error as AIError where error.code == .confirmationRequired {
+            throw AIError(.notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it, or say --yes")
+        }
+        try puller.checkSpace([plan])
+        let result = try await PullCommand.fetch(plan, options, puller, context)
+        if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }
+        return (id, result.path)
+    }
+
+    private static func config(_ arguments: ParsedArguments) -> GenerateConfig {
+        var config = arguments[greedy] ? GenerateConfig.precise : .default
+        if let value = arguments[maxTokens] { config.maxTokens = value }
+        if let value = arguments[temperature] { config.temperature = value }
+        if let value = arguments[topK] { config.topK = value == 0 ? nil : value }
+        if let value = arguments[topP] { config.topP = value }
+        if let value = arguments[minP] { config.minP = value }
+        if let value = arguments[repeatPenalty] { config.repetitionPenalty = value }
+        config.seed = arguments[seed]
+        config.stopSequences = arguments.all(stop)
+        return config
+    }
+
+    private static func generate(
+        _ prompt: String, _ config: GenerateConfig, _ arguments: ParsedArguments, _ options: ModelOptions,
+        _ report: inout TryReport, _ context: Context
+    ) async throws {
+        let model = try await LanguageModel.open(folder: report.path, options: options)
+        report.context = model.context
+        report.threads = model.threads
+        if model.inspection.hasChatTemplate, !arguments[raw] {
+            context.output.note("chat templates are not applied yet: the prompt is continued as it stands (--raw says so without this note)")
+        }
+        if arguments[logits] { report.logits = try await model.logits(prompt: prompt) }
+        context.output.line(Styled(prompt, .faint))
+        for try await chunk in model.generate(prompt: prompt, config: config) {
+            if !chunk.text.isEmpty { context.output.stream(chunk.text) }
+            if let result = chunk.result { report.generation = result }
+        }
+        context.output.stream("\n")
+        if report.generation?.finishReason == .cancelled { throw CancellationError() }
+    }
+}

@@ -1,0 +1,148 @@
+import HubCore
+import InferenceKit
+
+/// What `hub try` found, in the forms of the contract.
+struct TryReport {
+    /// One text and its tokens.
+    struct Tokenized: Sendable {
+        var text: String
+        var ids: [Int]
+        var idsWithSpecial: [Int]
+        var decoded: String
+        var decodedSkipSpecial: String
+    }
+
+    let id: String
+    let path: String
+    var inspection: ModelInspection?
+    var smoke: SmokeTest?
+    var generation: GenerationResult?
+    var logits: [Float]?
+    var tokenized: [Tokenized] = []
+    var context: Int?
+    var threads: Int?
+
+    init(id: String, path: String) {
+        self.id = id
+        self.path = path
+    }
+
+    private var facts: ModelInspection? { inspection ?? smoke?.inspection }
+
+    static func tokenize(_ texts: [String], folder: String) throws(AIError) -> [Tokenized] {
+        let tokenizer = try Tokenizer(folder: folder)
+        return try texts.map { text throws(AIError) in
+            let ids = try tokenizer.encode(text, addSpecialTokens: false)
+            return Tokenized(
+                text: text, ids: ids, idsWithSpecial: try tokenizer.encode(text), decoded: tokenizer.decode(ids),
+                decodedSkipSpecial: tokenizer.decode(ids, skipSpecialTokens: true))
+        }
+    }
+
+    func show(_ context: Context) {
+        let output = context.output
+        output.render(json: json, quiet: smoke.map { [$0.verdict.rawValue] } ?? []) {
+            for entry in tokenized {
+                output.line(Styled("\(entry.ids.count) tokens: ", .faint) + Styled(entry.ids.map(String.init).joined(separator: " ")))
+            }
+            if inspection != nil, let facts { show(facts, output) }
+            if let smoke {
+                // After a text only what is not as it should be is worth a line.
+                let isQuiet = generation != nil
+                if !isQuiet, let facts { show(facts, output) }
+                for check in smoke.checks where !isQuiet || check.status != .pass {
+                    line(check.name, check.detail, output, mark: check.status)
+                }
+                line("verdict", smoke.verdict.rawValue, output, mark: smoke.verdict)
+            }
+            if let result = generation ?? smoke?.generation { show(result, output) }
+        }
+    }
+
+    private func show(_ facts: ModelInspection, _ output: Output) {
+        output.line(Styled(id, .name) + Styled("  \(path)", .faint))
+        line("model", [facts.architecture ?? facts.modelType ?? "?", "\(Humanize.count(facts.parameters)) parameters", facts.dominantDataType].compactMap { $0 }.joined(separator: ", "), output)
+        line("shape", [
+            facts.layers.map { "\($0) layers" }, facts.heads.map { "\($0) heads" }, facts.kvHeads.map { "\($0) KV heads" },
+            facts.vocabulary.map { "\($0) tokens" }, facts.contextLength.map { "context \($0)" },
+        ].compactMap { $0 }.joined(separator: ", "), output)
+        if let quantization = facts.quantization { line("quantized", quantization, output) }
+        line("memory", "\(ByteCount(facts.weightsBytes)) of weights, \(ByteCount(facts.memoryBytes())) to run", output)
+        line("tokenizer", (facts.tokenizerKind ?? "none that can be used") + (facts.hasChatTemplate ? ", chat template" : ""), output)
+        for obstacle in facts.obstacles { line("obstacle", obstacle, output, mark: .fail) }
+    }
+
+    private func show(_ result: GenerationResult, _ output: Output) {
+        var parts = ["\(result.ids.count) tokens", "ended by \(result.finishReason.rawValue.replacing("_", with: " "))"]
+        if let first = result.ttftSeconds { parts.append("first after \(Self.milliseconds(first))") }
+        parts.append("prompt \(Self.rate(result.promptTokensPerSecond)), then \(Self.rate(result.tokensPerSecond))")
+        if generation != nil { parts.append("seed \(result.seed)") }
+        line("speed", parts.joined(separator: ", "), output)
+    }
+
+    private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
+    private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
+
+    private func line(_ name: String, _ text: String, _ output: Output, mark: CheckResult.Status? = nil) {
+        let style: Styled.Style = switch mark {
+        case .fail?: .bad
+        case .warn?: .caution
+        case .pass?: .good
+        default: .plain
+        }
+        let padding = String(repeating: " ", count: max(1, 20 - name.count))
+        output.line(Styled("  \(name)\(padding)", .faint) + Styled(mark.map { "\($0.rawValue)  " } ?? "", style) + Styled(name == "verdict" ? "" : text))
+    }
+
+    var json: JSONObject {
+        let generated = generation ?? smoke?.generation
+        return [
+            "id": .string(id), "path": .string(path), "verdict": smoke.map { .string($0.verdict.rawValue) },
+            "architecture": facts?.architecture.map { .string($0) }, "parameters": facts.map { .int($0.parameters) },
+            "dtype": facts?.dominantDataType.map { .string($0) }, "weights_bytes": facts.map { .int($0.weightsBytes) },
+            "memory_bytes": facts.map { .int($0.memoryBytes(context: context)) }, "mode": smoke.map { _ in "exact" },
+            "checks": smoke.map { smoke in
+                .array(smoke.checks.map { check in
+                    .object(["name": .string(check.name), "status": .string(check.status.rawValue), "detail": .string(check.detail)])
+                })
+            },
+            "generation": generated.map(Self.json),
+            "logits": logits.map { .array($0.map { .double(Double($0)) }) },
+            "tokenized": tokenized.isEmpty ? nil : .array(tokenized.map { entry in
+                .object([
+                    "text": .string(entry.text), "ids": Self.ids(entry.ids), "ids_with_special": Self.ids(entry.idsWithSpecial),
+                    "decoded": .string(entry.decoded), "decoded_skip_special": .string(entry.decodedSkipSpecial),
+                ])
+            }),
+            "inspection": inspection.map(Self.json),
+        ]
+    }
+
+    private static func ids(_ ids: [Int]) -> JSON { .array(ids.map { .int(Int64($0)) }) }
+
+    private static func json(_ result: GenerationResult) -> JSON {
+        .object([
+            "prompt_ids": ids(result.promptIDs), "ids": ids(result.ids), "text": .string(result.text),
+            "finish_reason": .string(result.finishReason.rawValue), "load_seconds": .double(result.loadSeconds),
+            "ttft_seconds": result.ttftSeconds.map { .double($0) },
+            "prompt_tokens_per_second": .double(result.promptTokensPerSecond),
+            "tokens_per_second": .double(result.tokensPerSecond),
+            // A seed may use all 64 bits, more than a JSON number is sure to keep.
+            "seed": Int64(exactly: result.seed).map { .int($0) } ?? .string(String(result.seed)),
+            "peak_memory_bytes": .int(result.peakMemoryBytes),
+        ])
+    }
+
+    private static func json(_ facts: ModelInspection) -> JSON {
+        func int(_ value: Int?) -> JSON? { value.map { .int(Int64($0)) } }
+        return .object([
+            "architecture": facts.architecture.map { .string($0) }, "parameters": .int(facts.parameters),
+            "dtypes": .object(JSONObject(facts.dataTypes.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) })),
+            "quantization": facts.quantization.map { .string($0) }, "context_length": int(facts.contextLength),
+            "layers": int(facts.layers), "heads": int(facts.heads), "kv_heads": int(facts.kvHeads),
+            "vocabulary": int(facts.vocabulary), "memory_bytes": .int(facts.memoryBytes()),
+            "tokenizer": facts.tokenizerKind.map { .string($0) }, "chat_template": .bool(facts.hasChatTemplate),
+            "supported": .bool(facts.isSupported), "obstacles": .array(facts.obstacles.map { .string($0) }),
+        ])
+    }
+}

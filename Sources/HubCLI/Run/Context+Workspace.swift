@@ -1,0 +1,61 @@
+import Fetcher
+import HubCore
+
+extension Context {
+    /// The Hub that flags and variables name.
+    func hubEndpoint() throws(AIError) -> Endpoint {
+        if let endpoint { return try Endpoint(endpoint) }
+        return try environment.endpoint()
+    }
+
+    /// The cache, the catalog and the way to the Hub, as flags and variables say. A catalog that cannot be used is told,
+    /// and the work goes on without it.
+    func workspace() async throws -> Workspace {
+        let configuration = HFConfiguration.endpoint(try hubEndpoint())
+        let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
+        let workspace = try await Offload.run {
+            Workspace(
+                environment: environment, cacheDirectory: cacheDir, configuration: configuration, isOffline: isOffline,
+                log: { message in output.debug(message) }, notice: { message in output.warning(message) })
+        }
+        if let fault = workspace.catalogFault {
+            output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
+        }
+        return workspace
+    }
+
+    /// A reference as it was typed.
+    func reference(_ text: String) throws(AIError) -> ModelReference {
+        try ModelReference(parsing: text, endpoint: try hubEndpoint())
+    }
+}
+
+/// What ls and rm take: a reference, or a glob over repositories' names.
+enum CacheSelector: Sendable {
+    case reference(ModelReference)
+    case glob(GlobPattern)
+
+    init(_ text: String, _ context: Context) throws(AIError) {
+        self = GlobPattern.isPattern(text.prefix { $0 != ":" }.description)
+            ? .glob(GlobPattern(text)) : .reference(try context.reference(text))
+    }
+
+    /// Whether a cached repository is meant, whole or in part.
+    func matches(_ repository: CachedRepository) -> Bool {
+        switch self {
+        case .reference(let reference): reference.repository == repository.repository
+        case .glob(let glob): glob.matches(repository.repository.description)
+        }
+    }
+
+    /// Whether a cached revision is meant.
+    func matches(_ revision: CachedRevision, of repository: CachedRepository) -> Bool {
+        switch self {
+        case .reference(let reference): reference.names(revision, of: repository)
+        case .glob: matches(repository)
+        }
+    }
+
+    /// Whether a revision was named, so that only that one is meant.
+    var namesRevision: Bool { if case .reference(let reference) = self { reference.revision != nil } else { false } }
+}

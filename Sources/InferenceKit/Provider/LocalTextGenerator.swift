@@ -1,0 +1,69 @@
+public import HubCore
+
+/// A model folder as a provider; opened once, when it is first needed.
+public actor LocalTextGenerator: TextGenerator {
+    /// The folder.
+    public nonisolated let identifier: String
+    /// What people are shown; the folder's last name unless it was given.
+    public nonisolated let displayName: String
+    /// Always: nothing here reaches for a network.
+    public nonisolated var isOnDevice: Bool { true }
+    private let folder: String
+    private let options: ModelOptions
+    private var opening: Task<Result<LanguageModel, AIError>, Never>?
+
+    /// A provider of a model folder; nothing is read yet.
+    public init(folder: String, displayName: String? = nil, options: ModelOptions = ModelOptions()) {
+        self.folder = folder
+        self.options = options
+        identifier = folder
+        self.displayName = displayName ?? Path.name(folder)
+    }
+
+    /// Whether the folder's model can be opened, from its headers and the memory that is free.
+    public var availability: ProviderAvailability {
+        get async { await LanguageModel.availability(folder: folder, options: options) }
+    }
+
+    /// The context that the model has, or would be opened with.
+    public var maxContextLength: Int? {
+        get async {
+            if let opening, case .success(let model) = await opening.value { return model.context }
+            guard let own = try? await ModelInspection.inspect(folder: folder).contextLength else { return nil }
+            return options.context ?? min(own, ModelOptions.defaultContext)
+        }
+    }
+
+    /// Opens the model.
+    public func prepare() async throws(AIError) { _ = try await model() }
+
+    /// Closes the model when the last generation on it has ended.
+    public func cleanup() { opening = nil }
+
+    /// Generates from a prompt taken as it is.
+    public func generate(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationResult {
+        try await model().generate(prompt: prompt, config: config).collectWithMetadata()
+    }
+
+    /// The same as it happens; the model is open when this returns.
+    public func stream(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationStream {
+        try await model().generate(prompt: prompt, config: config)
+    }
+
+    /// Callers that come while the model is being opened wait for the same one; a failure is tried again next time.
+    private func model() async throws(AIError) -> LanguageModel {
+        let task = opening ?? Task { [folder, options] in await Self.open(folder, options) }
+        opening = task
+        let result = await task.value
+        if case .failure = result, opening == task { opening = nil }
+        return try result.get()
+    }
+
+    private static func open(_ folder: String, _ options: ModelOptions) async -> Result<LanguageModel, AIError> {
+        do throws(AIError) {
+            return .success(try await LanguageModel.open(folder: folder, options: options))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
