@@ -15,9 +15,11 @@ static inline struct MHD_Daemon *hub_mhd_start(
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, connections, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, NULL},
-        // Room for a request's head of 32 KiB; the default stack of 8 MiB is more than a connection needs.
+        // Room for a request's head of 32 KiB.
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 64 << 10, NULL},
-        {MHD_OPTION_THREAD_STACK_SIZE, 1 << 20, NULL},
+        // A client may send JSON 1,024 levels deep, and it is read by recursion: more than macOS's 512 KiB. Only what is
+        // touched takes memory.
+        {MHD_OPTION_THREAD_STACK_SIZE, 4 << 20, NULL},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)arrived, context},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)over, context},
         {MHD_OPTION_END, 0, NULL},

@@ -193,6 +193,16 @@ import Testing
         #expect(chunked.status == 413)
     }
 
+    /// JSON is read by recursion: the deepest that the parser lets through must fit on a connection's stack.
+    @Test(arguments: [1000, 100_000]) func deepJSON(_ levels: Int) async throws {
+        let running = try start()
+        let deep = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let reply = try await HTTPClient.request(
+            "POST", "\(running.server.address)/api/models/org/tiny/paths-info/main",
+            headers: ["Content-Type": "application/json"], body: Array("{\"paths\":\(deep)}".utf8))
+        #expect(reply.status == 400)
+    }
+
     /// A header that would hold a line break is never sent; the connection is cut instead.
     @Test func headersCannotBeForged() async throws {
         struct Forger: HTTPHandler {

@@ -1,20 +1,10 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import HubCore
 
 /// Threads of the system, for calls that block. Neither Swift's pool, which has one thread for each core, nor
 /// Dispatch's, which has 64, may be filled with waiting tests.
 package enum Thread {
-    private final class Work {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
     /// Runs `body` on a new thread.
+<<<<<<< HEAD
     package static func start(_ body: @escaping @Sendable () -> Void) {
         let work = Unmanaged.passRetained(Work(body)).toOpaque()
         #if os(Linux)
@@ -41,6 +31,9 @@ package enum Thread {
         pthread_detach(thread!)
         #endif
     }
+=======
+    package static func start(_ body: @escaping @Sendable () -> Void) { BackgroundThread.start(body) }
+>>>>>>> server
 
     /// Runs `body` on a new thread and waits for it without blocking.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
