@@ -108,9 +108,14 @@ extension Catalog {
     /// Keeps how fast a pull was, for estimates. Only the last hundred are kept.
     package func remember(bytes: Int64, seconds: Double, origin: String, at now: Double) throws(AIError) {
         try write { connection in
+            // Two pulls may end at once; the time is what tells them apart.
+            var at = now
+            while try connection.first("SELECT 1 FROM bandwidth WHERE at = ?", at, map: { $0.int(0) }) != nil {
+                at = at.nextUp
+            }
             try connection.run(
-                "INSERT OR REPLACE INTO bandwidth (at, origin, bytes, seconds) VALUES (?, ?, ?, ?)", now, origin,
-                bytes, seconds)
+                "INSERT INTO bandwidth (at, origin, bytes, seconds) VALUES (?, ?, ?, ?)", at, origin, bytes, seconds
+            )
             try connection.run(
                 "DELETE FROM bandwidth WHERE at NOT IN (SELECT at FROM bandwidth ORDER BY at DESC LIMIT 100)")
         }

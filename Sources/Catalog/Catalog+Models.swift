@@ -34,7 +34,10 @@ extension Catalog {
             if let match = SearchIndex.match(query.text) {
                 require("rank IN (SELECT rowid FROM search WHERE search MATCH ?)", match)
             }
-            if let author = query.author { require("author = ?", author) }
+            // The Hub's lists leave the author out; it is the part of the id before the slash.
+            if let author = query.author {
+                require("COALESCE(author, substr(id, 1, instr(id, '/') - 1)) = ?", author)
+            }
             if let task = query.task { require("task = ?", task) }
             if let library = query.library { require("library = ?", library) }
             if let license = query.license { require("license = ?", license) }
@@ -130,7 +133,9 @@ extension Catalog {
             try connection.run("UPDATE models SET rank = ? WHERE model = ?", rank, model)
             try SearchIndex.insert(newText, rank: rank, connection)
         }
-        if after.tags != before.tags { try setTags(after.tags ?? [], of: model, connection) }
+        if after.tags?.map(ExactText.init) != before.tags?.map(ExactText.init) {
+            try setTags(after.tags ?? [], of: model, connection)
+        }
         return model
     }
 

@@ -28,6 +28,8 @@ public final class Catalog: Sendable {
         try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
         do {
             let connection = try Connection(path)
+            // First of all: what a newer hub made is not touched.
+            _ = try Self.version(of: connection, path: path)
             try Self.configure(connection, path: path)
             try Self.migrate(connection, path: path)
             self.guarded = Mutex(Guarded(connection: connection))
@@ -43,35 +45,55 @@ public final class Catalog: Sendable {
     private static func configure(_ connection: Connection, path: String) throws {
         let mode = FileSystem.isOnNetwork(Path.parent(path)) ? "DELETE" : "WAL"
         let current = try connection.first("PRAGMA journal_mode", map: { $0.text(0) })?.uppercased()
-        if current != mode { try connection.execute("PRAGMA journal_mode = \(mode)") }
+        if current != mode { try connection.switchJournal(to: mode) }
         // In WAL mode NORMAL can lose the last transactions in a power cut, never the file's integrity.
         try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
     }
 
     private static func migrate(_ connection: Connection, path: String) throws {
-        func version() throws -> Int { try connection.first("PRAGMA user_version", map: { Int($0.int(0)) }) ?? 0 }
         let known = Schema.migrations.count
-        var done = try version()
+        var done = try version(of: connection, path: path)
         guard done != known else { return }
-        if done > 0, done < known { try connection.backup(to: path + ".backup") }
+        if done > 0 { try backUp(connection, path: path) }
         try connection.transaction {
             // Another process may have done it between the look and the lock.
-            done = try version()
-            guard done <= known else {
-                throw AIError(
-                    .catalogUnusable,
-                    "the catalog \(path) has version \(done), this hub knows versions up to \(known)",
-                    advice: "a newer hub made it: use that one, or set HUB_HOME to another folder",
-                    context: .init(path: path))
-            }
+            done = try version(of: connection, path: path)
             for migration in Schema.migrations[done...] { try connection.execute(migration.sql) }
             try connection.execute("PRAGMA user_version = \(known)")
         }
     }
 
-    /// Runs queries; errors of SQLite leave as ``AIError``.
+    /// The steps of the schema that the file has.
+    ///
+    /// - Throws: ``ErrorCode/catalogUnusable`` where it has more than are known here.
+    private static func version(of connection: Connection, path: String) throws -> Int {
+        let done = try connection.first("PRAGMA user_version", map: { Int($0.int(0)) }) ?? 0
+        let known = Schema.migrations.count
+        guard (0...known).contains(done) else {
+            throw AIError(
+                .catalogUnusable, "the catalog \(path) has version \(done), this hub knows versions up to \(known)",
+                advice: "a newer hub made it: use that one, or set HUB_HOME to another folder",
+                context: .init(path: path))
+        }
+        return done
+    }
+
+    /// Copies the catalog beside it before it is changed. The last backup stays until the new one is whole.
+    private static func backUp(_ connection: Connection, path: String) throws {
+        let temporary = "\(path).backup.\(FileSystem.randomHex(4)).tmp"
+        do {
+            try connection.backup(to: temporary)
+            try FileSystem.rename(temporary, to: path + ".backup")
+        } catch {
+            _ = try? FileSystem.remove(temporary)
+            throw error
+        }
+    }
+
+    /// Runs queries, all on one state of the catalog however many there are and whoever writes meanwhile; errors of
+    /// SQLite leave as ``AIError``.
     package func read<Value>(_ body: (Connection) throws -> Value) throws(AIError) -> Value {
-        try use(body)
+        try use { connection in try connection.snapshot { try body(connection) } }
     }
 
     /// Runs changes in one transaction: all or nothing.

@@ -8,9 +8,11 @@ enum Popularity {
 
     /// The first rank of models with so many downloads.
     static func base(downloads: Int64?) -> Int64 {
-        let counted = min(max(downloads ?? 0, 0), Int64(Int32.max) - 1)
-        return (Int64(Int32.max) - 1 - counted) * step
+        (Int64(Int32.max) - 1 - counted(downloads)) * step
     }
+
+    /// Downloads as far as a rank can tell them apart: what a server sends may be any number.
+    private static func counted(_ downloads: Int64?) -> Int64 { min(max(downloads ?? 0, 0), Int64(Int32.max) - 1) }
 
     /// The downloads a rank stands for.
     static func downloads(ofRank rank: Int64) -> Int64 { Int64(Int32.max) - 1 - rank / step }
@@ -18,7 +20,7 @@ enum Popularity {
     /// Whether a model of this rank should move now that it has so many downloads: past an eighth, or past ten.
     static func hasDrifted(rank: Int64, downloads: Int64?) -> Bool {
         let old = Self.downloads(ofRank: rank)
-        let difference = abs(old - (downloads ?? 0))
+        let difference = abs(old - counted(downloads))
         return difference > 10 && difference > old / 8
     }
 

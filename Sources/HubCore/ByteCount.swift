@@ -1,6 +1,6 @@
 /// A number of bytes that reads and prints as people write it: `20GB`, `1.5 GiB`, `137 kB`.
 ///
-/// Decimal units, as disks and the Hub use them; `KiB`, `MiB`, `GiB`, `TiB` are read too.
+/// Decimal units, as disks and the Hub use them; `KiB`, `MiB`, `GiB`, `TiB`, `PiB` are read too.
 public struct ByteCount: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
     /// The bytes.
     public var bytes: Int64
@@ -15,14 +15,28 @@ public struct ByteCount: Sendable, Hashable, Comparable, Codable, CustomStringCo
         let trimmed = text.filter { $0 != " " && $0 != "_" }
         let number = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let unit = trimmed.dropFirst(number.count).lowercased()
-        let factors: [String: Double] = [
-            "": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12,
-            "kib": 1024, "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776,
+        let thousand: Int64 = 1000
+        let (mega, giga) = (thousand * thousand, thousand * thousand * thousand)
+        let factors: [String: Int64] = [
+            "": 1, "b": 1, "k": thousand, "kb": thousand, "m": mega, "mb": mega, "g": giga, "gb": giga,
+            "t": giga * thousand, "tb": giga * thousand, "p": giga * mega, "pb": giga * mega, "e": giga * giga,
+            "eb": giga * giga, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
         ]
-        guard let value = Double(number), let factor = factors[unit], value * factor < 9e18 else {
-            throw AIError(.invalidInput, "\"\(text)\" is not a size", advice: "write it like 20GB, 500MB or 1.5GiB")
+        guard let factor = factors[unit], let bytes = Self.product(number, factor), bytes <= 9 * giga * giga else {
+            throw AIError(
+                .invalidInput, "\"\(text.printable)\" is not a size", advice: "write it like 20GB, 500MB or 1.5GiB")
         }
-        bytes = Int64((value * factor).rounded())
+        self.bytes = bytes
+    }
+
+    /// Whole numbers are exact: a Double would round them from 9 PB on.
+    private static func product(_ number: Substring, _ factor: Int64) -> Int64? {
+        if let whole = Int64(number) {
+            let (bytes, overflow) = whole.multipliedReportingOverflow(by: factor)
+            return overflow ? nil : bytes
+        }
+        guard let value = Double(number), value * Double(factor) < 9.1e18 else { return nil }
+        return Int64((value * Double(factor)).rounded())
     }
 
     /// `0 B`, `999 B`, `1.0 kB`, `5.3 MB`, `140 GB`: three figures, the way a file manager shows it.
@@ -46,6 +60,9 @@ public struct ByteCount: Sendable, Hashable, Comparable, Codable, CustomStringCo
 
     /// By number of bytes.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
-    /// The sum.
-    public static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes + right.bytes) }
+    /// The sum; the largest or smallest number where the sum has no place in 64 bits, for sizes come from servers.
+    public static func + (left: ByteCount, right: ByteCount) -> ByteCount {
+        let (sum, overflow) = left.bytes.addingReportingOverflow(right.bytes)
+        return ByteCount(overflow ? (right.bytes < 0 ? .min : .max) : sum)
+    }
 }

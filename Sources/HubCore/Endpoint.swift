@@ -15,18 +15,25 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin of an address; nil where it is not http or https or names no host.
     public init?(_ address: String) {
+        // What readers of addresses disagree about: `https://a\@b` is host a to some and b to others.
+        guard !address.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else {
+            return nil
+        }
         guard let url = URL(string: address), let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https", let host = url.host()?.lowercased(), !host.isEmpty
         else { return nil }
         self.scheme = scheme
         self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         port = url.port ?? (scheme == "https" ? 443 : 80)
+        guard (1...65535).contains(port) else { return nil }
     }
 
     /// Whether the host is this machine by name or address.
     public var isLoopback: Bool {
-        host == "localhost" || host == "::1"
-            || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+        if host == "localhost" || host == "::1" { return true }
+        // Four plain numbers; `127.0.0.1.example` is a name, and so may be anything else with a dot.
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        return numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil) && !host.contains("+")
     }
 
     /// Whether a token may travel to this origin at all: by https, or by http that does not leave the machine.
@@ -56,10 +63,11 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(AIError) {
         var address = text
         while address.hasSuffix("/") { address.removeLast() }
-        guard let origin = Origin(address), let url = URL(string: address), url.user() == nil, url.query() == nil
+        guard let origin = Origin(address), let url = URL(string: address), url.user() == nil,
+            url.password() == nil, url.query() == nil, url.fragment() == nil
         else {
             throw AIError(
-                .invalidInput, "\"\(text.printable)\" is not the address of a Hub",
+                .invalidInput, "\"\(Self.withoutSecrets(text).printable)\" is not the address of a Hub",
                 advice: "write it like https://huggingface.co, without a name, a password or a query")
         }
         self.address = address
@@ -68,6 +76,14 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// The address.
     public var description: String { address }
+
+    /// Neither user information nor a query, either of which may be a credential.
+    private static func withoutSecrets(_ text: String) -> String {
+        let bare = text.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        guard let at = bare.lastIndex(of: "@") else { return String(Substring(bare)) }
+        let scheme = String(Substring(bare)).range(of: "://").map { String(text[..<$0.upperBound]) } ?? ""
+        return scheme + String(Substring(bare[bare.index(after: at)...]))
+    }
 }
 
 /// Percent-encoding as the Hub's addresses want it.

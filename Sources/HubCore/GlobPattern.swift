@@ -8,9 +8,9 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
     /// A pattern. As in huggingface_hub, `\` means `/` and a trailing `/` means everything below that folder.
     public init(_ pattern: String) {
         self.pattern = pattern
-        var text = pattern.split(separator: "\\", omittingEmptySubsequences: false).joined(separator: "/")
-        if text.hasSuffix("/") { text += "*" }
-        scalars = Array(text.unicodeScalars)
+        scalars =
+            pattern.unicodeScalars.map { $0 == "\\" ? "/" : $0 }
+            + (pattern.hasSuffix("/") || pattern.hasSuffix("\\") ? ["*"] : [])
     }
 
     /// The pattern as given.
@@ -43,7 +43,9 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the pattern holds any of `*`, `?`, `[`.
-    public static func isPattern(_ text: String) -> Bool { text.contains { $0 == "*" || $0 == "?" || $0 == "[" } }
+    public static func isPattern(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0 == "*" || $0 == "?" || $0 == "[" }
+    }
 
     /// Matches one character against the item at `p`; the index of the next item, nil where it does not match.
     private func step(_ p: Int, _ character: Unicode.Scalar) -> Int? {

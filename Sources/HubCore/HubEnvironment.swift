@@ -76,7 +76,10 @@ public struct HubEnvironment: Sendable {
 
     private func seconds(_ name: String) throws(AIError) -> Int {
         guard let text = self[name] else { return 10 }
-        guard let value = Int(text.filter { $0 != " " }), value >= 0 else {
+        let trimmed = text.drop { $0 == " " }
+        guard let value = Int(trimmed.prefix { $0 != " " }), value >= 0,
+            trimmed.drop(while: { $0 != " " }).allSatisfy({ $0 == " " })
+        else {
             throw AIError(.invalidInput, "\(name) is \"\(text.printable)\", which is not a whole number of seconds")
         }
         return value == 0 ? 10 : value

@@ -24,6 +24,7 @@ public enum JSON: Sendable, Hashable {
         var reason: UnsafePointer<CChar>?
         let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
         guard let base, let document = hub_json_parse(base, bytes.count, &reason) else {
+            if let rewritten = LongNumbers.rewritten(bytes) { return try parse(rewritten) }
             throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty")
         }
         defer { hub_json_free(document) }
@@ -54,18 +55,18 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The members of a JSON object in document order. A repeated key is kept; looking it up gives the last one, as
-/// Python does.
+/// Python does. Keys are told apart byte for byte.
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The members in document order, repeated keys included.
     public private(set) var members: [(key: String, value: JSON)]
-    private var index: [String: Int]
+    private var index: [ExactText: Int]
 
     /// An object with these members.
     public init(_ members: [(key: String, value: JSON)] = []) {
         self.members = members
         self.index = [:]
         index.reserveCapacity(members.count)
-        for (offset, member) in members.enumerated() { index[member.key] = offset }
+        for (offset, member) in members.enumerated() { index[ExactText(member.key)] = offset }
     }
 
     /// An object with these members; nil values are left out, for what is not known is absent.
@@ -75,17 +76,17 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// The value of a key; setting nil removes the member.
     public subscript(key: String) -> JSON? {
-        get { index[key].map { members[$0].value } }
+        get { index[ExactText(key)].map { members[$0].value } }
         set {
             if let newValue {
-                if let at = index[key] {
+                if let at = index[ExactText(key)] {
                     members[at].value = newValue
                 } else {
-                    index[key] = members.count
+                    index[ExactText(key)] = members.count
                     members.append((key, newValue))
                 }
-            } else if index[key] != nil {
-                self = JSONObject(members.filter { $0.key != key })
+            } else if index[ExactText(key)] != nil {
+                self = JSONObject(members.filter { ExactText($0.key) != ExactText(key) })
             }
         }
     }
@@ -100,13 +101,15 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Equal members in equal order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members.count == right.members.count
-            && zip(left.members, right.members).allSatisfy { $0.key == $1.key && $0.value == $1.value }
+            && zip(left.members, right.members).allSatisfy {
+                ExactText($0.key) == ExactText($1.key) && $0.value == $1.value
+            }
     }
 
     /// Feeds keys and values to the hasher.
     public func hash(into hasher: inout Hasher) {
         for member in members {
-            hasher.combine(member.key)
+            hasher.combine(ExactText(member.key))
             hasher.combine(member.value)
         }
     }

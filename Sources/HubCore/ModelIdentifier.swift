@@ -58,6 +58,9 @@ public struct ModelIdentifier: Sendable, Hashable, Codable, CustomStringConverti
             return
         }
         let reference = try ModelReference(parsing: String(rest))
+        guard reference.repository.kind == .model, reference.files == nil else {
+            throw AIError(.invalidInput, "\"\(text.printable)\" names something else than a whole model")
+        }
         self.init(provider, reference.repository.id.name, reference.revision)
     }
 

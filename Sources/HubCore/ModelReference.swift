@@ -1,7 +1,8 @@
 /// What a person types for a model: repository, revision and a pattern over its files.
 ///
 /// `org/name[@revision][:glob]`, `hf://[kind/]org/name[@revision][/path]`, an address of the endpoint's web pages
-/// (`/org/name`, `/tree/rev[/path]`, `/blob/rev/path`, `/resolve/rev/path`), or a canonical single word.
+/// (`/org/name`, `/tree/rev[/path]`, `/blob/rev/path`, `/resolve/rev/path`), or a canonical single word. The Hub's own
+/// pages may be written `huggingface.co/...`, and `hf.co/...`, as its short links are.
 public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     /// The repository.
     public var repository: Repository
@@ -24,6 +25,8 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     public init(parsing text: String, endpoint: Endpoint = .huggingFace) throws(AIError) {
         if let rest = text.dropping(prefix: "hf://") {
             try self.init(uri: rest, whole: text)
+        } else if let page = Self.hubPage(text, endpoint) {
+            try self.init(web: page, endpoint: endpoint)
         } else if text.hasPrefix("http://") || text.hasPrefix("https://") {
             try self.init(web: text, endpoint: endpoint)
         } else {
@@ -108,6 +111,21 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         return (PercentEncoding.decode(text[..<end]), text[end...])
     }
 
+    /// The whole address of a page of the Hub that is written without a scheme or with the Hub's short name.
+    private static func hubPage(_ text: String, _ endpoint: Endpoint) -> String? {
+        guard endpoint == .huggingFace else { return nil }
+        for short in ["huggingface.co/", "hf.co/", "https://hf.co/"] {
+            if let rest = text.dropping(prefix: short) { return "\(endpoint)/\(rest)" }
+        }
+        return nil
+    }
+
+    /// What follows scheme, host and port.
+    private static func pathOfAddress(_ address: String) -> Substring {
+        guard let scheme = address.range(of: "://") else { return "" }
+        return address[scheme.upperBound...].drop { $0 != "/" }
+    }
+
     private init(web text: String, endpoint: Endpoint) throws(AIError) {
         func refuse(_ why: String) -> AIError {
             AIError(.invalidInput, "\"\(text.printable)\" is no reference: \(why)")
@@ -117,7 +135,8 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         }
         var bare = text
         if let cut = bare.firstIndex(where: { $0 == "?" || $0 == "#" }) { bare = String(bare[..<cut]) }
-        guard let below = bare.dropping(prefix: endpoint.address + "/") else {
+        guard let below = Self.pathOfAddress(bare).dropping(prefix: Self.pathOfAddress(endpoint.address) + "/")
+        else {
             throw refuse("it is not below \(endpoint)")
         }
         var parts = below.split(separator: "/")[...]

@@ -24,6 +24,18 @@ public struct RepositoryFile: Sendable, Hashable {
     public var digest: ContentDigest { sha256.map { .sha256($0) } ?? .gitSHA1(oid) }
     /// Whether the content lies in LFS storage and comes from the CDN.
     public var isLFS: Bool { sha256 != nil }
+
+    /// Whether everything is the same, paths byte for byte: two that differ only by Unicode's normalisation are two files.
+    public static func == (left: RepositoryFile, right: RepositoryFile) -> Bool {
+        ExactText(left.path) == ExactText(right.path) && left.size == right.size && left.oid == right.oid
+            && left.sha256 == right.sha256 && left.xetHash == right.xetHash
+    }
+
+    /// Feeds path and digest to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactText(path))
+        hasher.combine(digest)
+    }
 }
 
 /// All files of a repository at a commit. Immutable: a commit's tree never changes.
@@ -39,6 +51,6 @@ public struct RepositoryTree: Sendable, Hashable {
         self.files = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     }
 
-    /// Bytes of all files together.
-    public var totalSize: Int64 { files.reduce(0) { $0 + $1.size } }
+    /// Bytes of all files together; what a server made up ends at the largest number instead of the program.
+    public var totalSize: Int64 { files.reduce(ByteCount(0)) { $0 + ByteCount($1.size) }.bytes }
 }

@@ -96,6 +96,8 @@ public struct Repository: Sendable, Hashable, CustomStringConvertible {
                 folderName[split.upperBound...].split(separator: "--").joined(separator: "/"))
         else { return nil }
         self.init(kind, id)
+        // Splitting forgives doubled and trailing "--".
+        guard self.folderName == folderName else { return nil }
     }
 }
 

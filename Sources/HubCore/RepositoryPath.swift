@@ -7,22 +7,28 @@ package enum RepositoryPath {
     package static func fault(_ path: String) -> String? {
         if path.isEmpty { return "the name is empty" }
         if path.utf8.count > 1024 { return "the name has more than 1,024 bytes" }
-        if path.hasPrefix("/") { return "the path is absolute" }
+        // Bytes, not characters: to Swift a slash and a mark after it are one character, which is no "/".
+        if path.utf8.first == UInt8(ascii: "/") { return "the path is absolute" }
         if path.utf8.contains(0) || path.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
             return "the name holds control characters"
         }
         // Python refuses these for the sake of Windows, where another person may hold the same cache.
-        if path.contains("\\") { return "the name holds a backslash" }
+        if path.utf8.contains(UInt8(ascii: "\\")) { return "the name holds a backslash" }
         let first = path.utf8.prefix(2)
         if first.count == 2, first.last == UInt8(ascii: ":"), let drive = first.first,
             (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(drive & 0xDF)
         {
             return "the path names a drive"
         }
-        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+        let parts = Path.parts(path, omittingEmpty: false)
+        for part in parts {
             if part == ".." { return "the path climbs out of the repository" }
             if part.isEmpty || part == "." { return "the path has an empty or \".\" part" }
             if part.utf8.count > 255 { return "a part of the name has more than 255 bytes" }
+        }
+        // Legal on a disk, but nobody's honest name, and whoever takes a path apart by characters would be misled.
+        if path.split(separator: "/", omittingEmptySubsequences: false).count != parts.count {
+            return "a slash is joined to a mark"
         }
         return nil
     }

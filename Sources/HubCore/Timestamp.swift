@@ -17,7 +17,8 @@ package enum Timestamp {
 
     /// `2026-01-02T03:04:05Z`; fractions are cut off.
     package static func iso8601(_ seconds: Double) -> String {
-        var time = time_t(seconds.rounded(.down))
+        // The years 0 to 9999; beyond them, and for what is no number, the nearest of them or 1970.
+        var time = time_t(seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799).rounded(.down))
         var parts = tm()
         guard gmtime_r(&time, &parts) != nil else { return "1970-01-01T00:00:00Z" }
         func pad(_ value: Int32, _ width: Int = 2) -> String {
@@ -40,8 +41,10 @@ package enum Timestamp {
         }
         guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
             let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
-            bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: ":"),
-            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+            bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
+            bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
+            (1...12).contains(month), day >= 1, day <= days(in: month, of: year), hour < 24, minute < 60,
+            second <= 60
         else { return nil }
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, month - 1, day)
@@ -51,7 +54,9 @@ package enum Timestamp {
         if at < bytes.count, bytes[at] == UInt8(ascii: ".") {
             var end = at + 1
             while end < bytes.count, (48...57).contains(bytes[end]) { end += 1 }
-            guard let fraction = Double("0" + String(decoding: bytes[at..<end], as: UTF8.self)) else { return nil }
+            guard end > at + 1, let fraction = Double("0" + String(decoding: bytes[at..<end], as: UTF8.self)) else {
+                return nil
+            }
             seconds += fraction
             at = end
         }
@@ -59,11 +64,19 @@ package enum Timestamp {
         case UInt8(ascii: "Z") where at + 1 == bytes.count: return seconds
         case UInt8(ascii: "+"), UInt8(ascii: "-"):
             guard at + 6 == bytes.count, bytes[at + 3] == UInt8(ascii: ":"), let hours = number(at + 1..<at + 3),
-                let minutes = number(at + 4..<at + 6)
+                let minutes = number(at + 4..<at + 6), hours < 24, minutes < 60
             else { return nil }
             let offset = Double(hours * 3600 + minutes * 60)
             return bytes[at] == UInt8(ascii: "+") ? seconds - offset : seconds + offset
         default: return nil
+        }
+    }
+
+    private static func days(in month: Int32, of year: Int32) -> Int32 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
         }
     }
 }

@@ -84,15 +84,34 @@ package final class Connection {
     /// Runs `body` in a write transaction. IMMEDIATE takes the write lock at once: a read transaction that turns into a
     /// write can fail with BUSY however long the time-out is. https://www.sqlite.org/lang_transaction.html
     package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
-        try execute("BEGIN IMMEDIATE")
+        try between("BEGIN IMMEDIATE", body)
+    }
+
+    /// Runs queries in a read transaction, so that all see the same state.
+    package func snapshot<Value>(_ body: () throws -> Value) throws -> Value { try between("BEGIN", body) }
+
+    private func between<Value>(_ begin: String, _ body: () throws -> Value) throws -> Value {
+        try run(begin)
         do {
             let value = try body()
-            try execute("COMMIT")
+            try run("COMMIT")
             return value
         } catch {
             // A failed COMMIT leaves the transaction open; some errors have rolled back already.
             if sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
             throw error
+        }
+    }
+
+    /// Sets the journal mode, which needs the file for itself. That does not wait for others as statements do ("busy
+    /// handler is not invoked" where it could deadlock), so it is tried again for as long as they would wait.
+    /// https://www.sqlite.org/c3ref/busy_handler.html
+    package func switchJournal(to mode: String) throws(SQLiteError) {
+        for attempt in 0... {
+            do throws(SQLiteError) { return try execute("PRAGMA journal_mode = \(mode)") } catch {
+                guard error.code == SQLITE_BUSY, attempt < 500 else { throw error }
+                sqlite3_sleep(10)
+            }
         }
     }
 

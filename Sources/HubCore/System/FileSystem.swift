@@ -39,14 +39,22 @@ package enum FileSystem {
             throw .system("cannot list", path: path, errno: errno)
         }
         defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 1024) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
+        return try names(in: directory, path).map { String(decoding: $0, as: UTF8.self) }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The names in an open folder as the system has them, without `.` and `..`.
+    private static func names(in directory: OpaquePointer, _ path: String) throws(AIError) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        while true {
+            // "If the end of the directory stream is reached, NULL is returned and errno is not changed." readdir(3)
+            errno = 0
+            guard let entry = readdir(directory) else { break }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            if name != Array(".".utf8) && name != Array("..".utf8) { names.append(name) }
         }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        guard errno == 0 else { throw .system("cannot list", path: path, errno: errno) }
+        return names
     }
 
     /// A whole file; nil where there is none.
@@ -103,7 +111,7 @@ package enum FileSystem {
         _ path: String, with bytes: [UInt8], mode: UInt32 = 0o666, durable: Bool = false, temporary: String? = nil,
         syncsFolder: Bool = true
     ) throws(AIError) {
-        let temporary = temporary ?? "\(path).\(randomHex(4)).tmp"
+        let temporary = temporary ?? temporaryName(for: path)
         do throws(AIError) {
             let file = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: mode)
             let result: Result<Void, AIError> = bytes.withUnsafeBytes { buffer in
@@ -119,6 +127,12 @@ package enum FileSystem {
             throw error
         }
         if durable, syncsFolder { try synchronizeDirectory(Path.parent(path)) }
+    }
+
+    /// A name beside the file that begins with the file's own, unless it would be longer than a name may be.
+    private static func temporaryName(for path: String) -> String {
+        let ending = "\(randomHex(4)).tmp"
+        return Path.name(path).utf8.count <= 240 ? "\(path).\(ending)" : Path.join(Path.parent(path), ending)
     }
 
     /// rename(2)
@@ -142,15 +156,32 @@ package enum FileSystem {
         throw .system("cannot delete the folder", path: path, errno: errno)
     }
 
-    /// Removes a folder and everything in it, following no link.
-    package static func removeTree(_ path: String) throws(AIError) {
-        guard let status = try linkStatus(path) else { return }
-        if status.kind == .directory {
-            for name in try entries(path) ?? [] { try removeTree(Path.join(path, name)) }
-            try removeEmptyDirectory(path)
-        } else {
-            try remove(path)
+    /// Removes a folder and everything in it, following no link. Names that are no text go too.
+    ///
+    /// - Throws: also where the folder could not be emptied because something was put into it meanwhile.
+    package static func removeTree(_ path: String) throws(AIError) { try removeTree(Array(path.utf8)) }
+
+    private static func removeTree(_ path: [UInt8]) throws(AIError) {
+        let name = (path + [0]).map { CChar(bitPattern: $0) }
+        func failure(_ what: String) -> AIError {
+            .system(what, path: String(decoding: path, as: UTF8.self), errno: errno)
         }
+        var info = stat()
+        guard lstat(name, &info) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return }
+            throw failure("cannot look at")
+        }
+        guard info.st_mode & S_IFMT == S_IFDIR else {
+            guard unlink(name) == 0 || errno == ENOENT else { throw failure("cannot delete") }
+            return
+        }
+        guard let directory = opendir(name) else { throw failure("cannot list") }
+        let inside = Result { () throws(AIError) in
+            try names(in: directory, String(decoding: path, as: UTF8.self))
+        }
+        closedir(directory)
+        for entry in try inside.get() { try removeTree(path + "/".utf8 + entry) }
+        guard rmdir(name) == 0 || errno == ENOENT else { throw failure("cannot delete the folder") }
     }
 
     /// symlink(2). `text` is what the link says, unchecked.

@@ -1,0 +1,294 @@
+import HubCore
+import Support
+import Testing
+
+@testable import Catalog
+
+@Suite struct ModelTests {
+    private let catalog: Catalog
+    private let place: Place
+    init() throws {
+        place = try Place()
+        catalog = try place.open()
+    }
+
+    private func full() throws -> ModelRecord {
+        try record("org/name", downloads: 100, tags: ["b", "a", "b"]) {
+            $0.author = "org"
+            $0.task = "text-generation"
+            $0.library = "transformers"
+            $0.license = "mit"
+            $0.likes = 5
+            $0.trendingScore = 1.5
+            $0.parameters = 7
+            $0.usedStorage = 8
+            $0.gating = .manual
+            $0.isPrivate = false
+            $0.isDisabled = true
+            $0.createdAt = 1.25
+            $0.updatedAt = 2.5
+        }
+    }
+
+    @Test func everyFieldIsKept() throws {
+        try catalog.remember([try full()], at: 10)
+        let known = try #require(try catalog.model(repository("org/name")))
+        #expect(known.record == (try full()))
+        #expect(known.seenAt == 10 && known.detailedAt == nil)
+    }
+
+    @Test func whatAnAnswerLeavesOutStaysAsItWasKnown() throws {
+        try catalog.remember([try full()], detailed: true, at: 10)
+        try catalog.remember([try record("org/name")], at: 20)
+        let known = try #require(try catalog.model(repository("org/name")))
+        #expect(known.record == (try full()))
+        #expect(known.seenAt == 20 && known.detailedAt == 10)
+    }
+
+    @Test func whatAnAnswerSaysReplacesWhatWasKnown() throws {
+        try catalog.remember([try full()], at: 10)
+        try catalog.remember(
+            [
+                try record("org/name", downloads: 0, tags: ["c"]) {
+                    $0.gating = .open
+                    $0.isDisabled = false
+                    $0.task = "fill-mask"
+                }
+            ], at: 20)
+        let known = try #require(try catalog.model(repository("org/name"))).record
+        #expect(known.downloads == 0 && known.tags == ["c"] && known.gating == .open && known.isDisabled == false)
+        #expect(known.task == "fill-mask" && known.license == "mit")
+        #expect(try catalog.ids(query("fill")) == ["org/name"])
+        #expect(try catalog.ids(query("generation")) == [])
+        try catalog.remember([try record("org/name", tags: [])], at: 30)
+        #expect(try catalog.model(repository("org/name"))?.record.tags == nil)
+    }
+
+    @Test func whatIsNotKnownIsNil() throws {
+        #expect(try catalog.model(repository("org/name")) == nil)
+        #expect(try catalog.search(query()) == [])
+    }
+
+    @Test func idsThatDifferByCaseAreTwoModels() throws {
+        try catalog.remember([try record("Org/Name", downloads: 1), try record("org/name", downloads: 2)], at: 1)
+        #expect(try catalog.model(repository("Org/Name"))?.record.downloads == 1)
+        #expect(try catalog.model(repository("org/name"))?.record.downloads == 2)
+        #expect(try catalog.model(repository("ORG/NAME")) == nil)
+        #expect(
+            try catalog.ids(query("NAME")) == ["org/name", "Org/Name"] || catalog.ids(query("NAME")).count == 2)
+    }
+
+    @Test func kindsAreSeparate() throws {
+        for kind in RepositoryKind.allCases {
+            var one = ModelRecord(try repository("org/name", kind))
+            one.task = kind.rawValue
+            try catalog.remember([one], at: 1)
+        }
+        for kind in RepositoryKind.allCases {
+            #expect(try catalog.model(repository("org/name", kind))?.record.task == kind.rawValue)
+            let found = try catalog.search(query("name") { $0.kind = kind })
+            #expect(found.map(\.record.repository.kind) == [kind])
+        }
+    }
+
+    @Test func aModelMayHaveThousandsOfTags() throws {
+        let tags = (0..<2074).map { "tag-\($0)" }
+        try catalog.remember([try record("org/name", tags: tags)], at: 1)
+        #expect(try catalog.model(repository("org/name"))?.record.tags == tags)
+        #expect(try catalog.ids(query { $0.tags = ["tag-0", "tag-2073"] }) == ["org/name"])
+        try catalog.remember([try record("org/name", tags: tags.reversed())], at: 2)
+        #expect(try catalog.model(repository("org/name"))?.record.tags == tags.reversed())
+    }
+
+    @Test func tagsThatDifferOnlyByNormalisationAreTwoTags() throws {
+        let tags = ["\u{E9}", "e\u{301}", "한국", "\u{1112}\u{1161}\u{11AB}국"]
+        try catalog.remember([try record("org/name", tags: tags)], at: 1)
+        let known = try catalog.model(repository("org/name"))?.record.tags
+        #expect(known?.map { Array($0.utf8) } == tags.map { Array($0.utf8) })
+    }
+
+    @Test func aChangeOfNormalisationAloneIsAChange() throws {
+        try catalog.remember([try record("org/name", tags: ["한국"]) { $0.task = "한국" }], at: 1)
+        try catalog.remember(
+            [try record("org/name", tags: ["\u{1112}\u{1161}\u{11AB}"]) { $0.task = "\u{1112}\u{1161}\u{11AB}국" }],
+            at: 2)
+        try catalog.remember([try record("org/name", tags: ["x"]) { $0.task = "x" }], at: 3)
+        #expect(try catalog.ids(query("한국")) == [])
+        #expect(try catalog.ids(query("x")) == ["org/name"])
+        #expect(try catalog.model(repository("org/name"))?.record.tags == ["x"])
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, Int64(Int32.max), Int64(UInt32.max), .max])
+    func anyNumberOfDownloadsCanBeKept(_ downloads: Int64) throws {
+        try catalog.remember([try record("org/a", downloads: 1000)], at: 1)
+        for _ in 0..<2 {
+            try catalog.remember(
+                [try record("org/a", downloads: downloads), try record("org/b", downloads: downloads)], at: 2)
+        }
+        #expect(try catalog.model(repository("org/a"))?.record.downloads == downloads)
+        #expect(try Set(catalog.ids(query("org"))) == ["org/a", "org/b"])
+    }
+
+    @Test func realMetadataIsKeptWhole() throws {
+        let records = try RealModels.load()
+        #expect(records.contains { ($0.tags?.count ?? 0) == 2074 })
+        #expect(records.contains { $0.repository.id.name.utf8.count == 116 })
+        #expect(Set(records.map { $0.repository.id.name.lowercased() }).count == records.count - 3)
+        for now in [1.0, 2.0] { try catalog.remember(records, at: now) }
+        for record in records { #expect(try catalog.model(record.repository)?.record == record) }
+        #expect(try catalog.search(query()).count == records.count)
+        #expect(try catalog.search(query("huggingface")).count < records.count)
+    }
+}
+
+@Suite struct TreeTests {
+    private let catalog: Catalog
+    private let place: Place
+    init() throws {
+        place = try Place()
+        catalog = try place.open()
+    }
+
+    private let oid = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+    private func tree(_ commit: Commit, _ paths: [String]) -> RepositoryTree {
+        RepositoryTree(
+            commit: commit,
+            files: paths.enumerated().map { number, path in
+                RepositoryFile(
+                    path: path, size: Int64(number), oid: oid,
+                    sha256: number % 2 == 0 ? String(repeating: "a", count: 64) : nil,
+                    xetHash: number % 3 == 0 ? String(repeating: "b", count: 64) : nil)
+            })
+    }
+
+    @Test func aTreeIsRememberedAsItWas() throws {
+        let paths = ["config.json", "a/b/c", "Z", "😀", "\u{E9}", "e\u{301}", "a'\"b", ".gitattributes", "a/b.c"]
+        let wanted = tree(commit("1"), paths)
+        let name = try repository("org/name")
+        for now in [1.0, 2.0] { try catalog.remember(wanted, of: name, at: now) }
+        let found = try #require(try catalog.tree(of: name, at: commit("1")))
+        #expect(found == wanted)
+        #expect(found.files.map { Array($0.path.utf8) } == wanted.files.map { Array($0.path.utf8) })
+        #expect(found.files.count == paths.count)
+    }
+
+    @Test func treesOfOtherCommitsKindsAndRepositoriesAreOtherTrees() throws {
+        let (one, two) = (tree(commit("1"), ["a"]), tree(commit("2"), []))
+        try catalog.remember(one, of: repository("org/name"), at: 1)
+        try catalog.remember(two, of: repository("org/name"), at: 1)
+        try catalog.remember(tree(commit("1"), ["b"]), of: repository("org/name", .dataset), at: 1)
+        #expect(try catalog.tree(of: repository("org/name"), at: commit("1")) == one)
+        #expect(try catalog.tree(of: repository("org/name"), at: commit("2")) == two)
+        #expect(try catalog.tree(of: repository("org/name", .dataset), at: commit("1"))?.files.map(\.path) == ["b"])
+        #expect(try catalog.tree(of: repository("org/name"), at: commit("3")) == nil)
+        #expect(try catalog.tree(of: repository("org/other"), at: commit("1")) == nil)
+    }
+
+    @Test func aTreeOutlivesEverythingElseThatIsLearnedOfItsModel() throws {
+        let name = try repository("org/name")
+        let wanted = tree(commit("1"), ["a", "b"])
+        try catalog.remember(wanted, of: name, at: 1)
+        try catalog.remember([try record("org/name", downloads: 1_000_000, tags: ["x"])], detailed: true, at: 2)
+        try catalog.remember([], of: name, complete: true, at: 3)
+        #expect(try place.open().tree(of: name, at: commit("1")) == wanted)
+        #expect(try catalog.model(name)?.record.downloads == 1_000_000)
+    }
+
+    @Test func aListOfRevisionsReplacesTheOldOneOnlyWhereItIsComplete() throws {
+        let name = try repository("org/name")
+        func remember(_ revisions: [KnownRevision], complete: Bool) throws {
+            try catalog.remember(revisions, of: name, complete: complete, at: 1)
+        }
+        let main = KnownRevision(name: "main", kind: .branch, commit: commit("1"))
+        let tag = KnownRevision(name: "v1", kind: .tag, commit: commit("1"))
+        let pull = KnownRevision(name: "refs/convert/parquet", kind: .convert, commit: commit("2"))
+        try remember([main, tag, pull], complete: true)
+        #expect(try catalog.revisions(of: name) == [main, pull, tag])
+        let moved = KnownRevision(name: "main", kind: .branch, commit: commit("3"))
+        try remember([moved], complete: false)
+        #expect(try catalog.revisions(of: name) == [moved, pull, tag])
+        try remember([moved], complete: true)
+        #expect(try catalog.revisions(of: name) == [moved])
+        #expect(try catalog.revisions(of: repository("org/name", .dataset)) == [])
+    }
+}
+
+@Suite struct CacheTests {
+    private let catalog: Catalog
+    init() throws { catalog = try Place().open() }
+
+    private func remember(
+        _ scans: [RememberedScan], blobs: [String: [(etag: String, size: Int64)]] = [:], gone: [String] = [],
+        cache: String = "/cache"
+    ) throws { try catalog.remember(scans: scans, blobs: blobs, gone: gone, ofCache: cache) }
+
+    @Test func scansAreRememberedReplacedAndForgotten() throws {
+        let one = RememberedScan(
+            folder: "models--a", scan: "text\n", directories: ["models--a": 1, "models--a/blobs": .max])
+        let two = RememberedScan(folder: "models--b", scan: "", directories: [:])
+        try remember([one, two])
+        #expect(try catalog.scans(ofCache: "/cache") == ["models--a": one, "models--b": two])
+        let newer = RememberedScan(folder: "models--a", scan: "newer", directories: ["models--a": 2])
+        try remember([newer], gone: ["models--b", "models--never"])
+        #expect(try catalog.scans(ofCache: "/cache") == ["models--a": newer])
+        #expect(try catalog.scans(ofCache: "/other") == [:])
+        try remember([two], cache: "/other")
+        #expect(try catalog.scans(ofCache: "/cache") == ["models--a": newer])
+        #expect(try catalog.read { try $0.query("PRAGMA foreign_key_check") { $0.text(0) } } == [])
+    }
+
+    @Test func aBlobIsFoundByItsNameAndSizeInItsOwnCache() throws {
+        let scans = ["models--a", "models--b"].map { RememberedScan(folder: $0, scan: "", directories: [:]) }
+        try remember(scans, blobs: ["models--b": [("e", 5)], "models--a": [("e", 5), ("f", 6)]])
+        try remember([scans[0]], blobs: ["models--a": [("e", 5)]], cache: "/other")
+        func holders(_ etag: String, _ size: Int64, _ cache: String = "/cache") throws -> [String] {
+            try catalog.folders(holding: etag, size: size, inCache: cache)
+        }
+        #expect(try holders("e", 5) == ["models--a", "models--b"])
+        #expect(try holders("e", 6) == [] && holders("x", 5) == [])
+        #expect(try holders("e", 5, "/other") == ["models--a"])
+        try remember([], gone: ["models--a"])
+        #expect(try holders("e", 5) == ["models--b"] && holders("f", 6) == [])
+        try remember([scans[1]])
+        #expect(try holders("e", 5) == [])
+    }
+
+    @Test func aUseIsRememberedEvenWhenTheFolderIsScannedAgain() throws {
+        try catalog.markUsed(cache: "/cache", folder: "models--a", commit: commit("1"), at: 5)
+        try catalog.markUsed(cache: "/cache", folder: "models--a", commit: commit("2"), at: 6)
+        try catalog.markUsed(cache: "/cache", folder: "models--a", commit: commit("1"), at: 7)
+        try catalog.markUsed(cache: "/other", folder: "models--a", commit: commit("1"), at: 9)
+        try remember([RememberedScan(folder: "models--a", scan: "", directories: [:])])
+        #expect(
+            try catalog.uses(ofCache: "/cache") == [
+                "models--a": [commit("1").hash: 7, commit("2").hash: 6]
+            ])
+        #expect(try catalog.uses(ofCache: "/none") == [:])
+    }
+
+    @Test func theRateIsThatOfTheLastTenPullsFromAnOrigin() throws {
+        #expect(try catalog.bandwidth(origin: "a") == nil)
+        try catalog.remember(bytes: 100, seconds: 0, origin: "a", at: 1)
+        #expect(try catalog.bandwidth(origin: "a") == nil)
+        for number in 2...14 { try catalog.remember(bytes: 100, seconds: 2, origin: "a", at: Double(number)) }
+        try catalog.remember(bytes: 1000, seconds: 2, origin: "a", at: 15)
+        try catalog.remember(bytes: 1, seconds: 1, origin: "b", at: 16)
+        let rate = try #require(try catalog.bandwidth(origin: "a"))
+        #expect(rate.bytesPerSecond == 1900.0 / 20 && rate.pulls == 10)
+        #expect(try catalog.bandwidth(origin: "b")?.bytesPerSecond == 1)
+    }
+
+    @Test func twoPullsThatEndAtOnceAreTwoPulls() throws {
+        try catalog.remember(bytes: 100, seconds: 1, origin: "a", at: 1)
+        try catalog.remember(bytes: 200, seconds: 1, origin: "b", at: 1)
+        #expect(try catalog.bandwidth(origin: "a")?.bytesPerSecond == 100)
+        #expect(try catalog.bandwidth(origin: "b")?.bytesPerSecond == 200)
+    }
+
+    @Test func onlyTheLastHundredPullsAreKept() throws {
+        for number in 1...120 { try catalog.remember(bytes: 1, seconds: 1, origin: "a", at: Double(number)) }
+        let kept = try catalog.read { try $0.query("SELECT at FROM bandwidth ORDER BY at") { $0.double(0) } }
+        #expect(kept == (21...120).map(Double.init))
+    }
+}

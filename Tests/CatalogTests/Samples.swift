@@ -1,0 +1,86 @@
+import Catalog
+import HubCore
+import Support
+
+/// SplitMix64, so that what a test makes up is the same each time. https://prng.di.unimi.it/splitmix64.c
+struct Dice: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}
+
+/// A catalog in a folder of its own.
+struct Place {
+    let folder: TemporaryFolder
+    var path: String { folder("state/catalog.sqlite3") }
+    init() throws { folder = try TemporaryFolder("catalog") }
+    func open() throws -> Catalog { try Catalog(path: path) }
+    /// Every file beside the catalog, byte for byte.
+    func bytes() throws -> [String: [UInt8]] {
+        var out: [String: [UInt8]] = [:]
+        for name in try FileSystem.entries(folder("state")) ?? [] {
+            out[name] = try FileSystem.contents(Path.join(folder("state"), name))
+        }
+        return out
+    }
+}
+
+func repository(_ id: String, _ kind: RepositoryKind = .model) throws -> Repository {
+    Repository(kind, try RepositoryID(id))
+}
+
+/// A commit of one repeated digit.
+func commit(_ digit: Character) -> Commit { Commit(String(repeating: digit, count: 40))! }
+
+func record(
+    _ id: String, downloads: Int64? = nil, tags: [String]? = nil, change: (inout ModelRecord) -> Void = { _ in }
+)
+    throws -> ModelRecord
+{
+    var out = ModelRecord(try repository(id))
+    out.downloads = downloads
+    out.tags = tags
+    change(&out)
+    return out
+}
+
+func query(_ text: String = "", limit: Int = -1, change: (inout ModelQuery) -> Void = { _ in }) -> ModelQuery {
+    var out = ModelQuery()
+    out.text = text
+    out.limit = limit
+    change(&out)
+    return out
+}
+
+extension Catalog {
+    /// The ids that a search gives, in its order.
+    func ids(_ query: ModelQuery) throws -> [String] { try search(query).map(\.record.repository.id.name) }
+}
+
+/// The real metadata among the fixtures.
+enum RealModels {
+    static func load() throws -> [ModelRecord] {
+        try String(decoding: Fixtures.bytes("hub-metadata/hub-models.ndjson"), as: UTF8.self).split(separator: "\n")
+            .map {
+                let json = try JSON.parse(String($0))
+                return try record(json["id"]?.string ?? "", downloads: json["downloads"]?.int) {
+                    $0.author = json["author"]?.string
+                    $0.task = json["pipeline_tag"]?.string
+                    $0.library = json["library_name"]?.string
+                    $0.likes = json["likes"]?.int
+                    $0.trendingScore = json["trendingScore"]?.double
+                    $0.usedStorage = json["usedStorage"]?.int
+                    $0.gating = json["gated"]?.bool == false ? .open : nil
+                    $0.tags = json["tags"]?.array?.compactMap(\.string)
+                    $0.license = $0.tags?.lazy.compactMap { $0.dropping(prefix: "license:") }.first
+                    $0.createdAt = json["createdAt"]?.string.flatMap(Timestamp.parse)
+                    $0.updatedAt = json["lastModified"]?.string.flatMap(Timestamp.parse)
+                }
+            }
+    }
+}

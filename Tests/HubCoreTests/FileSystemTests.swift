@@ -1,0 +1,240 @@
+import HubCore
+import Support
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+@Suite struct FileSystemTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    private func text(_ name: String) throws -> String? { try FileSystem.text(folder(name)) }
+
+    @Test func replacingChangesTheNameToANewFileAndLeavesNothingBeside() throws {
+        let path = try folder.write("file", "old")
+        let old = try MappedFile(path)
+        let before = try #require(try FileSystem.status(path))
+        for durable in [false, true] {
+            try FileSystem.replace(path, with: Array("new and longer".utf8), durable: durable)
+            #expect(try text("file") == "new and longer")
+        }
+        // A reader of the old file keeps the old bytes: nothing was written into it.
+        #expect(try FileSystem.status(path)?.inode != before.inode)
+        #expect(Array(old.bytes) == Array("old".utf8))
+        #expect(try FileSystem.entries(folder.path) == ["file"])
+    }
+
+    @Test func aNewFilesModeIs0666LessTheUmask() throws {
+        let mask = umask(0)
+        umask(mask)
+        try FileSystem.replace(folder("file"), with: [])
+        #expect(try FileSystem.status(folder("file"))?.mode == 0o666 & ~UInt32(mask))
+        try FileSystem.replace(folder("file"), with: [], mode: 0o600)
+        #expect(try FileSystem.status(folder("file"))?.mode == 0o600 & ~UInt32(mask))
+    }
+
+    @Test func aReplacementThatFailsLeavesTheOldFileAndNoTemporary() throws {
+        try folder.write("file", "old")
+        try FileSystem.createDirectories(folder("folder/inside"))
+        let error = #expect(throws: AIError.self) { try FileSystem.replace(folder("folder"), with: [1]) }
+        #expect(error?.context.path == folder("folder"))
+        #expect(throws: AIError.self) { try FileSystem.replace(folder("absent/file"), with: [1]) }
+        #expect(try FileSystem.entries(folder.path) == ["file", "folder"])
+    }
+
+    @Test func removingATreeFollowsNoLink() throws {
+        try folder.write("outside/kept", "x")
+        try folder.write("tree/a/b/c", "x")
+        try FileSystem.createSymlink(folder("outside"), at: folder("tree/link"))
+        try FileSystem.createSymlink("../../outside/kept", at: folder("tree/a/file"))
+        try FileSystem.createSymlink("nowhere", at: folder("tree/broken"))
+        try FileSystem.createSymlink(folder("outside"), at: folder("top"))
+        try FileSystem.removeTree(folder("tree"))
+        try FileSystem.removeTree(folder("top"))
+        try FileSystem.removeTree(folder("absent"))
+        #expect(try FileSystem.entries(folder.path) == ["outside"])
+        #expect(try text("outside/kept") == "x")
+    }
+
+    @Test func removingATreeTakesNamesThatAreNoText() throws {
+        try FileSystem.createDirectories(folder("tree/sub"))
+        var name = Array(folder("tree/sub").utf8CString.dropLast()) + [0x2F, 0x61]
+        name.append(CChar(bitPattern: 0xFF))
+        name.append(0)
+        let made = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        // Some file systems take only UTF-8 for a name.
+        if made >= 0 { close(made) }
+        try FileSystem.removeTree(folder("tree"))
+        #expect(try FileSystem.entries(folder.path) == [])
+    }
+
+    @Test func entriesAreSortedByBytesAndLackTheDots() throws {
+        for name in ["b", "a", ".hidden", "Z", "\u{E9}", "e\u{301}", "a.b"] { try folder.write(name, "") }
+        #expect(
+            try FileSystem.entries(folder.path)?.map { Array($0.utf8) }
+                == [".hidden", "Z", "a", "a.b", "b", "e\u{301}", "\u{E9}"].map { Array($0.utf8) })
+        #expect(try FileSystem.entries(folder("absent")) == nil)
+        #expect(try FileSystem.entries(folder("a")) == nil)
+    }
+
+    @Test func aLongNameIsListedWhole() throws {
+        let name = String(repeating: "é", count: 127)
+        try folder.write(name, "")
+        #expect(try FileSystem.entries(folder.path) == [name])
+    }
+
+    @Test func statusFollowsALinkAndLinkStatusDoesNot() throws {
+        try folder.write("file", "12345")
+        try FileSystem.createSymlink("file", at: folder("link"))
+        try FileSystem.createSymlink("nowhere", at: folder("broken"))
+        try FileSystem.createSymlink("loop", at: folder("loop"))
+        #expect(try FileSystem.status(folder("link"))?.kind == .file)
+        #expect(try FileSystem.status(folder("link"))?.size == 5)
+        #expect(try FileSystem.linkStatus(folder("link"))?.kind == .symlink)
+        #expect(try FileSystem.status(folder("broken")) == nil)
+        #expect(try FileSystem.status(folder("loop")) == nil)
+        #expect(try FileSystem.linkStatus(folder("broken"))?.kind == .symlink)
+        #expect(try FileSystem.status(folder("file/below")) == nil)
+        #expect(FileSystem.linkText(folder("link")) == "file" && FileSystem.linkText(folder("file")) == nil)
+        #expect(FileSystem.resolved(folder("link")) == folder("file"))
+        #expect(FileSystem.resolved(folder("broken")) == nil)
+    }
+
+    @Test func contentsAreNilForWhatIsNoFileAndRefusedBeyondTheLimit() throws {
+        let path = try folder.write("file", [1, 2, 3])
+        #expect(try FileSystem.contents(path) == [1, 2, 3])
+        #expect(try FileSystem.contents(path, limit: 3) == [1, 2, 3])
+        let error = #expect(throws: AIError.self) { try FileSystem.contents(path, limit: 2) }
+        #expect(error?.context.path == path)
+        #expect(try FileSystem.contents(folder.path) == nil)
+        #expect(try FileSystem.contents(folder("absent")) == nil)
+        try folder.write("empty", [])
+        #expect(try FileSystem.contents(folder("empty")) == [])
+    }
+
+    @Test func foldersAreMadeWithThoseAbove() throws {
+        for _ in 0..<2 { try FileSystem.createDirectories(folder("a/b/c")) }
+        try FileSystem.createDirectories(folder("a/b/d/"))
+        #expect(try FileSystem.entries(folder("a/b")) == ["c", "d"])
+        try folder.write("file", "")
+        for place in ["file", "file/below"] {
+            let error = #expect(throws: AIError.self) { try FileSystem.createDirectories(folder(place)) }
+            #expect(error?.context.path == folder(place))
+        }
+        try FileSystem.createSymlink("a", at: folder("link"))
+        try FileSystem.createDirectories(folder("link/e"))
+        #expect(FileSystem.exists(folder("a/e")))
+    }
+
+    @Test func removingSaysWhetherThereWasSomething() throws {
+        try folder.write("file", "")
+        #expect(try FileSystem.remove(folder("file")))
+        #expect(try !FileSystem.remove(folder("file")))
+        try folder.write("full/file", "")
+        #expect(try !FileSystem.removeEmptyDirectory(folder("full")))
+        try FileSystem.remove(folder("full/file"))
+        #expect(try FileSystem.removeEmptyDirectory(folder("full")))
+        #expect(try !FileSystem.removeEmptyDirectory(folder("full")))
+    }
+
+    @Test func aHardLinkIsASecondNameForOneFile() throws {
+        try folder.write("file", "x")
+        try FileSystem.createHardLink(folder("file"), at: folder("other"))
+        let (one, two) = (try FileSystem.status(folder("file")), try FileSystem.status(folder("other")))
+        #expect(one?.inode == two?.inode && one?.links == 2)
+    }
+
+    @Test func timesCanBeSetAndRead() throws {
+        let path = try folder.write("file", "")
+        try FileSystem.setTimes(path, accessed: 1_000_000_000.5, modified: 1_100_000_000.25)
+        let status = try #require(try FileSystem.status(path))
+        #expect(status.accessed == 1_000_000_000.5 && status.modified == 1_100_000_000.25)
+        #expect(status.modifiedNanoseconds == 1_100_000_000_250_000_000)
+    }
+
+    @Test func freeSpaceIsMeasuredAtTheNearestFolderThatExists() throws {
+        let here = try FileSystem.diskSpace(folder.path)
+        let below = try FileSystem.diskSpace(folder("absent/deep"))
+        #expect(here.total > 0 && here.total == below.total && here.available <= here.total)
+    }
+
+    @Test func randomNamesAreHexadecimalAndDiffer() {
+        let names = Set((0..<100).map { _ in FileSystem.randomHex(8) })
+        #expect(names.count == 100)
+        #expect(names.allSatisfy { $0.utf8.count == 16 && $0.utf8.allSatisfy(\.isLowercaseHex) })
+    }
+}
+
+@Suite struct FileDescriptorTests {
+    private let folder: TemporaryFolder
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test func writesAndReadsAtAnyPlace() throws {
+        let file = try FileDescriptor(folder("file"), [.write, .create])
+        try [4, 5, 6].withUnsafeBytes { try file.write($0, at: 3) }
+        #expect(try file.status().size == Int64(3 + 3 * MemoryLayout<Int>.size))
+        var buffer = [UInt8](repeating: 9, count: 5)
+        let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+        #expect(count == 5 && buffer == [0, 0, 0, 4, 0])
+        #expect(try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: 25) } == 2)
+        #expect(try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: 1000) } == 0)
+    }
+
+    @Test func aReservedFileHasItsSizeAndReadsAsZeros() throws {
+        let file = try FileDescriptor(folder("file"), [.write, .create])
+        try file.preallocate(100_000)
+        #expect(try file.status().size == 100_000)
+        try file.truncate(to: 10)
+        #expect(try file.status().size == 10)
+        try file.synchronizeData()
+        try file.synchronize()
+    }
+
+    @Test func aLockExcludesAnotherDescriptorUntilItIsGivenBack() throws {
+        let one = try FileDescriptor(folder("lock"), [.write, .create])
+        let two = try FileDescriptor(folder("lock"))
+        #expect(try one.tryLock() == true)
+        #expect(try two.tryLock() == false)
+        one.unlock()
+        #expect(try two.tryLock(shared: true) == true)
+        #expect(try one.tryLock(shared: true) == true)
+        #expect(try one.tryLock() == false)
+    }
+
+    @Test func whatCannotBeOpenedIsNamed() throws {
+        try FileSystem.createSymlink("file", at: folder("link"))
+        try folder.write("file", "")
+        let attempts: [(String, FileDescriptor.Options)] = [
+            ("absent", []), ("link", [.noFollow]), ("file", [.write, .create, .exclusive]), ("file", [.directory]),
+        ]
+        for (name, options) in attempts {
+            let error = #expect(throws: AIError.self) { _ = try FileDescriptor(folder(name), options) }
+            #expect(error?.context.path == folder(name) && error?.errno != nil)
+        }
+    }
+}
+
+@Suite struct MappedFileTests {
+    @Test func theBytesAreThoseOfTheFileEvenOnceItsNameIsGone() throws {
+        let folder = try TemporaryFolder()
+        let bytes = ModelRepository.randomBytes(100_000, seed: 5)
+        let file = try MappedFile(try folder.write("file", bytes))
+        try FileSystem.remove(folder("file"))
+        #expect(Array(file.bytes) == bytes)
+    }
+
+    @Test func anEmptyFileHasNoBytesAndAnAbsentOneIsAnError() throws {
+        let folder = try TemporaryFolder()
+        #expect(try MappedFile(try folder.write("empty", [])).bytes.isEmpty)
+        for path in [folder("absent"), folder.path] {
+            let error = #expect(throws: AIError.self) { try MappedFile(path) }
+            #expect(error?.context.path == path)
+        }
+    }
+}
