@@ -17,8 +17,8 @@ public struct HFMetadataService: Sendable {
 
     /// The models that a query finds, in the Hub's order.
     public func search(_ query: ModelQuery) async throws -> [ModelRecord] {
-        let found = try await workspace.client().search(query)
-        try remember { catalog throws(AIError) in try catalog.remember(found, at: Timestamp.now) }
+        let found = try await client().search(query)
+        await remember { catalog throws(AIError) in try catalog.remember(found, at: Timestamp.now) }
         return found
     }
 
@@ -27,8 +27,8 @@ public struct HFMetadataService: Sendable {
     /// - Parameter repoId: `org/name`, with `@revision` where another than the main branch is meant.
     public func fetchModelDetails(repoId: String) async throws -> (record: ModelRecord, commit: Commit) {
         let reference = try reference(repoId)
-        let info = try await workspace.client().info(reference.repository, revision: reference.revision)
-        try remember { catalog throws(AIError) in
+        let info = try await client().info(reference.repository, revision: reference.revision)
+        await remember { catalog throws(AIError) in
             try catalog.remember([info.record], detailed: true, at: Timestamp.now)
         }
         return (info.record, info.commit)
@@ -64,7 +64,16 @@ public struct HFMetadataService: Sendable {
         try ModelReference(parsing: text, endpoint: workspace.configuration.endpoint)
     }
 
-    private func remember(_ body: (Catalog) throws(AIError) -> Void) throws(AIError) {
-        if let catalog = workspace.catalog { try body(catalog) }
+    private func client() throws(AIError) -> HubClient {
+        guard !workspace.isOffline else {
+            throw AIError(.offline, "the Hub cannot be asked: the network is switched off")
+        }
+        return try workspace.client()
+    }
+
+    /// Tells the catalog, which only mirrors the Hub: where it fails, the answer itself is no worse.
+    private func remember(_ body: @escaping @Sendable (Catalog) throws(AIError) -> Void) async {
+        guard let catalog = workspace.catalog else { return }
+        _ = try? await Offload.run { try body(catalog) }
     }
 }

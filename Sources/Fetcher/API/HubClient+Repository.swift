@@ -8,6 +8,11 @@ package struct RepositoryInfo: Sendable, Hashable {
     package var commit: Commit
 }
 
+extension RepositoryTree {
+    /// The most bytes that a tree's files may have together: 2^60.
+    static let sizeLimit: Int64 = 1 << 60
+}
+
 extension HubClient {
     /// One repository at a revision; nil means the main branch.
     package func info(_ repository: Repository, revision: String? = nil) async throws -> RepositoryInfo {
@@ -35,6 +40,7 @@ extension HubClient {
             apiAddress(repository) + "/tree/\(commit)"
             + Self.query([("recursive", "true"), ("expand", "false")])
         var files: [RepositoryFile] = []
+        var total: Int64 = 0
         var seen: Set<String> = []
         var pages: Set<String> = []
         while let page = address {
@@ -50,6 +56,11 @@ extension HubClient {
                 guard seen.insert(file.path).inserted else {
                     throw violation(repository, "the file list of \(repository) names \(file.path) twice")
                 }
+                // Whoever adds sizes up later must not overflow.
+                guard file.size <= RepositoryTree.sizeLimit - total else {
+                    throw violation(repository, "the files of \(repository) have more bytes than there can be")
+                }
+                total += file.size
                 files.append(file)
             }
             address = try nextPage(fields, after: page)

@@ -19,7 +19,11 @@ extension HubClient {
         for key in Self.expanded(query.kind) { items.append(("expand", key)) }
         var address: String? = "\(endpoint)/api/\(query.kind.plural)" + Self.query(items)
         var out: [ModelRecord] = []
+        var pages: Set<String> = []
         while let page = address, out.count < query.limit {
+            guard pages.insert(page).inserted else {
+                throw AIError(.protocolViolation, "the answer of \(endpoint.origin) to a search runs in a circle")
+            }
             let (json, fields) = try await json(page, fault: fault(nil))
             guard let entries = json.array else {
                 throw AIError(
@@ -35,7 +39,7 @@ extension HubClient {
             }
             address = entries.isEmpty ? nil : try nextPage(fields, after: page)
         }
-        return Array(out.prefix(query.limit))
+        return Array(out.prefix(max(0, query.limit)))
     }
 
     private static func sortKey(_ sort: ModelQuery.Sort) -> String {

@@ -116,10 +116,11 @@ struct RateLimit: Hashable {
         if remaining == nil, retryAfter == nil { return nil }
     }
 
-    /// Seconds until the limit lets the next request through; nil where the server does not say.
+    /// Seconds until the limit lets the next request through; nil where the server does not say, or says what cannot be.
     var secondsToWait: Int? {
-        if remaining == 0, let reset { return reset + 1 }
-        return retryAfter.map { $0 + 1 }
+        let said = remaining == 0 ? reset ?? retryAfter : retryAfter
+        guard let said, said >= 0 else { return nil }
+        return said == .max ? said : said + 1
     }
 
     private static func parameters(_ text: String?) -> [String: Int] {

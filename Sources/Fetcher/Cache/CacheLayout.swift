@@ -80,6 +80,41 @@ package struct RepositoryFolder: Sendable, Hashable {
         return String(repeating: "../", count: depth) + "blobs/" + etag
     }
 
+    // MARK: Snapshots
+
+    /// What file managers leave in `snapshots/`; Python passes over it too.
+    private static let litter: Set<String> = [".DS_Store", "Thumbs.db", "desktop.ini"]
+
+    /// The names in `snapshots/`, litter left out.
+    func snapshotNames() throws(AIError) -> [String] {
+        try (FileSystem.entries(snapshots) ?? []).filter { !Self.litter.contains($0) }
+    }
+
+    /// The names in `snapshots/` that are none of these commits: nobody's that `hub` knows.
+    func foreignSnapshots(besides revisions: [CachedRevision]) throws(AIError) -> [String] {
+        let known = Set(revisions.map(\.commit.hash))
+        return try snapshotNames().filter { !known.contains($0) }
+    }
+
+    /// The blobs that the links in a folder, or below it, lead to now.
+    func linkedBlobs(below path: String) throws(AIError) -> Set<String> {
+        var out: Set<String> = []
+        func visit(_ path: String) throws(AIError) {
+            for name in try FileSystem.entries(path) ?? [] {
+                let child = Path.join(path, name)
+                guard let status = try FileSystem.linkStatus(child) else { continue }
+                if status.kind == .directory {
+                    try visit(child)
+                } else if let text = FileSystem.linkText(child) {
+                    let target = Path.normalized(Path.join(path, text))
+                    if Path.parent(target) == blobs { out.insert(Path.name(target)) }
+                }
+            }
+        }
+        try visit(path)
+        return out
+    }
+
     // MARK: Refs
 
     /// The commit that a branch or tag stood for when it was last fetched. The file is 40 bytes; a line end that some
@@ -120,8 +155,11 @@ package struct RepositoryFolder: Sendable, Hashable {
             )
         }
         let json = JSON.object(["format_version": 1, "files": .object(JSONObject(files))])
+        // Python sorts the paths, as the tree already is, and leaves the members in their own order.
+        var style = JSON.Style.pythonTree
+        style.sortsKeys = false
         try FileSystem.createDirectories(trees)
-        try FileSystem.replace(path, with: Array(json.text(.pythonTree).utf8))
+        try FileSystem.replace(path, with: Array(json.text(style).utf8))
     }
 
     /// Reads `trees/<commit>.json`; nil where it is absent, unreadable, of another version or not sound, as all of
@@ -129,7 +167,8 @@ package struct RepositoryFolder: Sendable, Hashable {
     package func readTree(_ commit: Commit) throws(AIError) -> RepositoryTree? {
         let path = tree(commit)
         let bytes: [UInt8]?
-        do throws(AIError) { bytes = try FileSystem.contents(path) } catch {
+        // Some 200 bytes for each file, and there are repositories with hundreds of thousands.
+        do throws(AIError) { bytes = try FileSystem.contents(path, limit: 1 << 30) } catch {
             // Python writes it 0600: in a shared cache another user's cannot be read.
             guard error.code == .permissionDenied else { throw error }
             bytes = nil
@@ -138,13 +177,15 @@ package struct RepositoryFolder: Sendable, Hashable {
             let members = json["files"]?.object?.members
         else { return nil }
         var files: [RepositoryFile] = []
+        var total: Int64 = 0
         for (path, entry) in members {
             guard RepositoryPath.fault(path) == nil, let size = (entry["lfs_size"] ?? entry["size"])?.int,
-                size >= 0,
-                let oid = entry["blob_id"]?.string, ContentDigest(etag: oid) != nil
+                size >= 0, size <= RepositoryTree.sizeLimit - total,
+                let oid = entry["blob_id"]?.string, case .gitSHA1? = ContentDigest(etag: oid)
             else { return nil }
+            total += size
             let sha256 = entry["lfs_sha256"]?.string
-            if let sha256, ContentDigest(etag: sha256) == nil { return nil }
+            if let sha256 { guard case .sha256? = ContentDigest(etag: sha256) else { return nil } }
             files.append(
                 RepositoryFile(path: path, size: size, oid: oid, sha256: sha256, xetHash: entry["xet_hash"]?.string)
             )

@@ -43,7 +43,7 @@ package struct CacheScanner {
             if let known = remembered[name], isCurrent(known),
                 let read = ScanText.read(known.scan, folder, repository)
             {
-                state.repositories.append(read.repository)
+                state.repositories.append(try withNewTrees(read.repository))
                 state.remarks += read.remarks
                 continue
             }
@@ -66,12 +66,58 @@ package struct CacheScanner {
         if let catalog, !changed.isEmpty || !gone.isEmpty {
             try catalog.remember(scans: changed, blobs: blobs, gone: Array(gone), ofCache: layout.root)
         }
+        try refreshLinkCounts(of: &state)
         try addUses(uses, to: &state)
         if hasStore {
             let used = Set(state.repositories.flatMap { $0.blobs.values.compactMap(\.sharedHash) })
             state.unusedPayloads = try store.payloads().filter { !used.contains($0.name) }
         }
         return state
+    }
+
+    /// With the trees that the catalog has learned of since the scan.
+    private func withNewTrees(_ known: CachedRepository) throws(AIError) -> CachedRepository {
+        guard let catalog else { return known }
+        var out = known
+        for index in out.revisions.indices where out.revisions[index].isComplete == nil {
+            let revision = out.revisions[index]
+            guard let tree = try catalog.tree(of: known.repository, at: revision.commit) else { continue }
+            out.revisions[index] = revision.judged(by: tree, blobs: known.blobs, fallback: revision.lastUsedAt)
+        }
+        return out
+    }
+
+    /// A hard link made or removed in another repository changes how many names a file has, and no folder of this one.
+    /// Where that number is not the number of names in this cache, it is asked for again.
+    private func refreshLinkCounts(of state: inout CacheState) throws(AIError) {
+        var names: [PhysicalFile.Identity: UInt64] = [:]
+        func isOwn(_ blob: CachedBlob) -> Bool { blob.sharedHash == nil && !blob.isForeign }
+        for repository in state.repositories {
+            let plain = repository.revisions.flatMap { $0.files.compactMap(\.file) }
+            for file in repository.blobs.values.filter(isOwn).compactMap(\.file) + plain {
+                names[file.identity, default: 0] += 1
+            }
+        }
+        func refreshed(_ file: PhysicalFile?, _ path: String) throws(AIError) -> PhysicalFile? {
+            guard var file, names[file.identity] != file.links else { return file }
+            if let status = try FileSystem.status(path), PhysicalFile(status).identity == file.identity {
+                file.links = status.links
+            }
+            return file
+        }
+        for r in state.repositories.indices {
+            let folder = state.repositories[r].folder
+            for (name, blob) in state.repositories[r].blobs where isOwn(blob) {
+                state.repositories[r].blobs[name]?.file = try refreshed(blob.file, folder.blob(name))
+            }
+            for v in state.repositories[r].revisions.indices {
+                let snapshot = folder.snapshot(state.repositories[r].revisions[v].commit)
+                for (f, file) in state.repositories[r].revisions[v].files.enumerated() where file.file != nil {
+                    state.repositories[r].revisions[v].files[f].file = try refreshed(
+                        file.file, Path.join(snapshot, file.path))
+                }
+            }
+        }
     }
 
     /// Whether no folder of a remembered scan has changed.

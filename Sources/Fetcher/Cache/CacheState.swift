@@ -38,6 +38,9 @@ package struct CachedBlob: Sendable, Hashable {
     package var file: PhysicalFile?
     /// The name in the shared store, where the entry is a link to it.
     package var sharedHash: String?
+    /// Whether the entry is a link that leads to neither a file of its own nor the shared store. What it leads to is
+    /// somebody else's and stays.
+    package var isForeign = false
 }
 
 /// One file of a snapshot.
@@ -119,10 +122,12 @@ package struct CacheState: Sendable {
         return seen.values.reduce(0, +)
     }
     package var partialSize: Int64 { repositories.flatMap(\.partials).reduce(0) { $0 + ($1.file?.size ?? 0) } }
-    /// Orphans and payloads that nobody needs.
+    /// Orphans and payloads that nobody needs, each physical file once.
     package var otherSize: Int64 {
-        repositories.flatMap(\.orphans).reduce(0) { $0 + ($1.sharedHash == nil ? $1.file?.size ?? 0 : 0) }
-            + unusedPayloads.reduce(0) { $0 + ($1.file?.size ?? 0) }
+        var seen: Set<PhysicalFile.Identity> = []
+        for repository in repositories { seen.formUnion(repository.physicalFiles.keys) }
+        let others = (repositories.flatMap(\.orphans) + unusedPayloads).filter { !$0.isForeign }.compactMap(\.file)
+        return others.reduce(0) { seen.insert($1.identity).inserted ? $0 + $1.size : $0 }
     }
 
     package func repository(_ repository: Repository) -> CachedRepository? {

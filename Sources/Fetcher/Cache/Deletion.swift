@@ -27,7 +27,9 @@ package struct Deletion {
             case (.orphan(let name), let folder?):
                 if try !isNeeded(name, in: folder) { freed += try unlinkBlob(name, in: folder) }
                 try removeIfEmpty(folder)
-            case (.remains, let folder?): freed += try deleteFolder(folder)
+            case (.remains, let folder?):
+                // A pull may have put a snapshot there since.
+                if try folder.snapshotNames().isEmpty { freed += try deleteFolder(folder) }
             case (.payload(let hash), _): freed += try store.sweep(hash)
             default: break
             }
@@ -41,11 +43,10 @@ package struct Deletion {
         let snapshot = folder.snapshot(commit)
         var blobs: Set<String> = []
         freed += try removeSnapshot(snapshot, in: folder, blobs: &blobs)
-        let left = try FileSystem.entries(folder.snapshots) ?? []
-        if left.isEmpty {
+        if try folder.snapshotNames().isEmpty {
             freed += try deleteFolder(folder)
         } else {
-            let needed = try linkedBlobs(in: folder)
+            let needed = try folder.linkedBlobs(below: folder.snapshots)
             for name in blobs.subtracting(needed).sorted() { freed += try unlinkBlob(name, in: folder) }
             try FileSystem.remove(folder.tree(commit))
             try FileSystem.removeTree(Path.join(folder.missing, commit.hash))
@@ -90,27 +91,8 @@ package struct Deletion {
         }
     }
 
-    /// The blobs that some snapshot links to now.
-    private func linkedBlobs(in folder: RepositoryFolder) throws(AIError) -> Set<String> {
-        var out: Set<String> = []
-        func visit(_ path: String) throws(AIError) {
-            for name in try FileSystem.entries(path) ?? [] {
-                let child = Path.join(path, name)
-                guard let status = try FileSystem.linkStatus(child) else { continue }
-                if status.kind == .directory {
-                    try visit(child)
-                } else if let text = FileSystem.linkText(child) {
-                    let target = Path.normalized(Path.join(path, text))
-                    if Path.parent(target) == folder.blobs { out.insert(Path.name(target)) }
-                }
-            }
-        }
-        try visit(folder.snapshots)
-        return out
-    }
-
     private func isNeeded(_ name: String, in folder: RepositoryFolder) throws(AIError) -> Bool {
-        try linkedBlobs(in: folder).contains(name)
+        try folder.linkedBlobs(below: folder.snapshots).contains(name)
     }
 
     /// Removes an entry of `blobs/` under its lock; nothing where another process holds that.
@@ -147,7 +129,7 @@ package struct Deletion {
 
     /// A repository that held nothing but what has just gone is no repository any more.
     private func removeIfEmpty(_ folder: RepositoryFolder) throws(AIError) {
-        guard try FileSystem.entries(folder.snapshots)?.isEmpty ?? true,
+        guard try folder.snapshotNames().isEmpty,
             try FileSystem.entries(folder.blobs)?.isEmpty ?? true
         else { return }
         try FileSystem.removeTree(folder.path)

@@ -66,8 +66,10 @@ package struct DeletionPlanner {
         let gone = revisionsGone[repository.folder, default: []]
         guard !gone.contains(revision.commit), !foldersGone.contains(repository.folder) else { return }
         let survivors = repository.revisions.filter { $0.commit != revision.commit && !gone.contains($0.commit) }
-        let isLast = survivors.isEmpty
-        let needed = Set(survivors.flatMap { $0.files.compactMap(\.blob) })
+        let foreign = try repository.folder.foreignSnapshots(besides: repository.revisions)
+        let isLast = survivors.isEmpty && foreign.isEmpty
+        let needed = Set(survivors.flatMap { $0.files.compactMap(\.blob) }).union(
+            try blobs(neededBy: foreign, of: repository))
         let own = Set(revision.files.compactMap(\.blob)).subtracting(needed).intersection(repository.blobs.keys)
         // With its last revision a repository goes whole, as in Python: what were left would be no repository to it.
         let blobs = isLast ? Set(repository.blobs.keys) : own
@@ -94,6 +96,10 @@ package struct DeletionPlanner {
     package mutating func add(_ repository: CachedRepository, reason: String) throws(AIError) {
         guard repository.revisions.isEmpty else {
             for revision in repository.revisions { try add(revision, of: repository, reason: reason) }
+            return
+        }
+        guard try repository.folder.foreignSnapshots(besides: []).isEmpty else {
+            protect(repository, nil, "it holds something that is no snapshot")
             return
         }
         guard foldersGone.insert(repository.folder).inserted else { return }
@@ -143,7 +149,9 @@ package struct DeletionPlanner {
 
     /// Plans the deletion of blobs that no snapshot links to.
     package mutating func addOrphans(of repository: CachedRepository) throws(AIError) {
-        for blob in repository.orphans where !blobsGone[repository.folder, default: []].contains(blob.name) {
+        let foreign = try repository.folder.foreignSnapshots(besides: repository.revisions)
+        let spared = try blobs(neededBy: foreign, of: repository).union(blobsGone[repository.folder, default: []])
+        for blob in repository.orphans where !spared.contains(blob.name) {
             if try heldLock(repository, [blob.name]) != nil {
                 protect(repository, nil, "in use: \(blob.name.prefix(12)) is about to be linked")
                 continue
@@ -173,13 +181,23 @@ package struct DeletionPlanner {
         if !plan.protected.contains(entry) { plan.protected.append(entry) }
     }
 
+    /// What folders in `snapshots/` that are no snapshots link to.
+    private func blobs(neededBy names: [String], of repository: CachedRepository) throws(AIError) -> Set<String> {
+        var out: Set<String> = []
+        for name in names {
+            out.formUnion(
+                try repository.folder.linkedBlobs(below: Path.join(repository.folder.snapshots, name)))
+        }
+        return out
+    }
+
     // MARK: Counting
 
     /// Bytes that go when these entries of `blobs/` go.
     private mutating func takeBlobs(_ names: Set<String>, of repository: CachedRepository) -> Int64 {
         var freed: Int64 = 0
         for name in names.sorted() where blobsGone[repository.folder, default: []].insert(name).inserted {
-            guard let blob = repository.blobs[name], let file = blob.file else { continue }
+            guard let blob = repository.blobs[name], !blob.isForeign, let file = blob.file else { continue }
             if let hash = blob.sharedHash {
                 // The link itself holds nothing; the payload goes with the last true line of its manifest.
                 guard let lines = store.references(hash) else { continue }
@@ -221,6 +239,8 @@ package struct DeletionPlanner {
         return etags.sorted().first { locked[repository.folder]!.contains($0) }
     }
 
-    /// The blob that a partial is for: what stands before the first dot.
-    static func etag(ofPartial name: String) -> String { String(name.prefix { $0 != "." }) }
+    /// The blob that a partial is for: what stands before the first dot, one at the very beginning left out.
+    static func etag(ofPartial name: String) -> String {
+        String(name.dropFirst(name.hasPrefix(".") ? 1 : 0).prefix { $0 != "." })
+    }
 }

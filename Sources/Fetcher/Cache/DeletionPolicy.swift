@@ -47,7 +47,8 @@ package struct DeletionPolicy: Sendable {
         for repository in state.repositories {
             for revision in repository.revisions {
                 if detached, !revision.refs.isEmpty { continue }
-                if let olderThan, now - revision.lastUsedAt < olderThan { continue }
+                // Zero is everything, what a wrong clock has used tomorrow too.
+                if let olderThan, olderThan > 0, now - revision.lastUsedAt < olderThan { continue }
                 if keep.contains(where: { $0.names(revision, of: repository) }) {
                     planner.protect(repository, revision.commit, "kept")
                     continue
@@ -56,14 +57,16 @@ package struct DeletionPolicy: Sendable {
             }
         }
         candidates.sort { $0.1.lastUsedAt < $1.1.lastUsedAt }
-        let before = state.totalSize
+        var remaining = RemainingSize(state)
         for (repository, revision, reason) in candidates {
             if maxSize != nil || free != nil {
-                let sizeReached = maxSize.map { before - planner.freedBytes <= $0 } ?? true
+                let sizeReached = maxSize.map { remaining.bytes <= $0 } ?? true
                 let freeReached = free.map { diskFree + planner.freedBytes >= $0 } ?? true
                 if sizeReached, freeReached { break }
             }
+            let rows = planner.plan.rows.count
             try planner.add(revision, of: repository, reason: reason)
+            if planner.plan.rows.count > rows { remaining.remove(revision, of: repository) }
         }
         return planner.plan
     }
@@ -79,6 +82,30 @@ package struct DeletionPolicy: Sendable {
         if let maxSize { parts.append("the cache is to hold \(ByteCount(maxSize)) at most") }
         if let free { parts.append("\(ByteCount(free)) are to be free") }
         return parts.joined(separator: "; ")
+    }
+}
+
+/// Bytes of the files that the revisions left need, each physical file once.
+private struct RemainingSize {
+    private(set) var bytes: Int64 = 0
+    private var users: [PhysicalFile.Identity: Int] = [:]
+
+    init(_ state: CacheState) {
+        for repository in state.repositories {
+            for revision in repository.revisions {
+                for (identity, file) in repository.physicalFiles(of: revision) {
+                    if users[identity, default: 0] == 0 { bytes += file.size }
+                    users[identity, default: 0] += 1
+                }
+            }
+        }
+    }
+
+    mutating func remove(_ revision: CachedRevision, of repository: CachedRepository) {
+        for (identity, file) in repository.physicalFiles(of: revision) {
+            users[identity, default: 0] -= 1
+            if users[identity] == 0 { bytes -= file.size }
+        }
     }
 }
 

@@ -1,31 +1,24 @@
 /// What deleting a repository, or one revision alone, would free: the size of every file whose last name would go. A
 /// file that another repository holds too, by a hard link or through the shared store, frees nothing.
 package struct FreeableSizes: Sendable {
-    /// Names that the repositories of this cache have for each physical file.
-    private var names: [PhysicalFile.Identity: [String: Int]] = [:]
-    private var links: [PhysicalFile.Identity: UInt64] = [:]
+    /// For each payload of the shared store that repositories link to, the lines of its manifest that are true; absent
+    /// where nobody may delete it.
+    private var references: [String: Set<String>] = [:]
 
+    /// - Parameter state: the manifests of the shared store are read from its disk.
     package init(_ state: CacheState) {
-        for repository in state.repositories {
-            for (file, _) in Self.entries(of: repository) {
-                names[file.identity, default: [:]][repository.folder.name, default: 0] += 1
-                links[file.identity] = file.links
-            }
+        let store = SharedStore(layout: state.layout)
+        for hash in Set(state.repositories.flatMap { $0.blobs.values.compactMap(\.sharedHash) }) {
+            if let lines = store.references(hash) { references[hash] = Set(lines) }
         }
     }
 
     /// Bytes that go with the whole repository, its partials included.
     package func ofRepository(_ repository: CachedRepository) -> Int64 {
-        var seen: Set<PhysicalFile.Identity> = []
-        var freed: Int64 = 0
-        for (file, isShared) in Self.entries(of: repository) where seen.insert(file.identity).inserted {
-            if isLastName(
-                file, isShared: isShared, taken: names[file.identity]?[repository.folder.name] ?? 0, repository)
-            {
-                freed += file.size
-            }
-        }
-        return freed + repository.partials.reduce(0) { $0 + ($1.file?.size ?? 0) }
+        freed(
+            repository, blobs: Set(repository.blobs.keys),
+            files: repository.revisions.flatMap { $0.files.compactMap(\.file) }
+                + repository.partials.compactMap(\.file))
     }
 
     /// Bytes that go with one revision while the others stay; those of the whole repository where it is the only one.
@@ -33,31 +26,30 @@ package struct FreeableSizes: Sendable {
         guard repository.revisions.count > 1 else { return ofRepository(repository) }
         let needed = Set(
             repository.revisions.filter { $0.commit != revision.commit }.flatMap { $0.files.compactMap(\.blob) })
+        return freed(
+            repository, blobs: Set(revision.files.compactMap(\.blob)).subtracting(needed),
+            files: revision.files.compactMap(\.file))
+    }
+
+    /// Bytes that go with these entries of `blobs/` and these plain files: a file goes with the last of its names.
+    private func freed(_ repository: CachedRepository, blobs: Set<String>, files: [PhysicalFile]) -> Int64 {
+        var namesGone: [PhysicalFile.Identity: UInt64] = [:]
         var freed: Int64 = 0
-        var counted: Set<String> = []
-        for entry in revision.files {
-            if let file = entry.file {
-                if file.links == 1 { freed += file.size }
-            } else if let name = entry.blob, !needed.contains(name), counted.insert(name).inserted,
-                let blob = repository.blobs[name], let file = blob.file,
-                isLastName(file, isShared: blob.sharedHash != nil, taken: 1, repository)
-            {
-                freed += file.size
-            }
+        func take(_ file: PhysicalFile) {
+            namesGone[file.identity, default: 0] += 1
+            if namesGone[file.identity] == file.links { freed += file.size }
         }
+        for name in blobs {
+            guard let blob = repository.blobs[name], !blob.isForeign, let file = blob.file else { continue }
+            guard let hash = blob.sharedHash else {
+                take(file)
+                continue
+            }
+            // The store's payload has a name of its own, and goes when no line of its manifest is true any more.
+            let gone = blobs.map { "\(repository.folder.name)/blobs/\($0)" }
+            if references[hash]?.subtracting(gone).isEmpty == true { take(file) }
+        }
+        files.forEach(take)
         return freed
-    }
-
-    private func isLastName(_ file: PhysicalFile, isShared: Bool, taken: Int, _ repository: CachedRepository)
-        -> Bool
-    {
-        // The store's payload has one name of its own, and goes when no repository links to it any more.
-        if isShared { return names[file.identity]?.keys.allSatisfy { $0 == repository.folder.name } ?? false }
-        return UInt64(taken) >= file.links
-    }
-
-    private static func entries(of repository: CachedRepository) -> [(file: PhysicalFile, isShared: Bool)] {
-        repository.blobs.values.compactMap { blob in blob.file.map { ($0, blob.sharedHash != nil) } }
-            + repository.revisions.flatMap { $0.files.compactMap { entry in entry.file.map { ($0, false) } } }
     }
 }

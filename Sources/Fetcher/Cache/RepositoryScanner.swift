@@ -28,7 +28,8 @@ struct RepositoryScanner {
         var refs: [String: [String]] = [:]
         try scanRefs(folder.refs, prefix: "", into: &refs)
         var revisions: [CachedRevision] = []
-        for name in try list(folder.snapshots) ?? [] {
+        _ = try list(folder.snapshots)
+        for name in try folder.snapshotNames() {
             let path = Path.join(folder.snapshots, name)
             guard let status = try FileSystem.linkStatus(path), status.kind == .directory, let commit = Commit(name)
             else {
@@ -56,6 +57,19 @@ struct RepositoryScanner {
         return try FileSystem.entries(path)
     }
 
+    /// Notes a folder of the shared store as one that the scan depends on.
+    private mutating func note(_ path: String) throws(AIError) {
+        let key = path.dropping(prefix: folder.cache.root + "/") ?? path
+        guard directories[key] == nil else { return }
+        let status = try FileSystem.linkStatus(path)
+        directories[key] = status?.kind == .directory ? status?.modifiedNanoseconds : 0
+    }
+
+    /// Whether a name in `blobs/` is that of a partial, or of a copy that was not finished, of whatever client.
+    private static func isUnfinished(_ name: String) -> Bool {
+        name.hasSuffix(".incomplete") || name.hasSuffix(".tmp") || name.hasPrefix("tmp_") || name.hasPrefix(".")
+    }
+
     private mutating func scanBlobs() throws(AIError) -> (blobs: [String: CachedBlob], partials: [CachedBlob]) {
         var blobs: [String: CachedBlob] = [:]
         var partials: [CachedBlob] = []
@@ -64,18 +78,20 @@ struct RepositoryScanner {
             // It may go at any moment: Python's prune asks nobody.
             guard let entry = try FileSystem.linkStatus(path) else { continue }
             switch entry.kind {
-            case .file where name.hasSuffix(".incomplete"):
+            case .file where Self.isUnfinished(name):
                 partials.append(CachedBlob(name: name, file: PhysicalFile(entry)))
-            case .file:
-                // Leftovers of a probe or of a link in the making, of Python or of ours.
-                if name.hasPrefix("tmp_") || name.hasPrefix(".") || name.hasSuffix(".tmp") { continue }
-                blobs[name] = CachedBlob(name: name, file: PhysicalFile(entry))
+            case .file: blobs[name] = CachedBlob(name: name, file: PhysicalFile(entry))
             case .symlink:
+                // A link in the making: it holds no bytes.
                 if name.hasPrefix(".") { continue }
                 let hash = FileSystem.linkText(path).flatMap { store?.hash(ofLink: $0, in: folder) }
+                // What it leads to can go without a change in this repository.
+                try note(folder.cache.sharedStore)
+                if let store, let hash { try note(Path.parent(store.payload(hash))) }
                 let target = try FileSystem.status(path)
                 blobs[name] = CachedBlob(
-                    name: name, file: target?.kind == .file ? target.map(PhysicalFile.init) : nil, sharedHash: hash)
+                    name: name, file: target?.kind == .file ? target.map(PhysicalFile.init) : nil, sharedHash: hash,
+                    isForeign: hash == nil)
             default: remarks.append("\(path) is no blob")
             }
         }
@@ -108,7 +124,8 @@ struct RepositoryScanner {
         let revision = CachedRevision(
             commit: commit, refs: refs.sorted(), files: files, isComplete: nil,
             downloadedAt: newest > 0 ? newest : status.modified, lastUsedAt: 0)
-        return revision.judged(by: tree(commit), blobs: blobs, fallback: status.accessed)
+        // Not the folder's time of access: looking at it, as here, is no use.
+        return revision.judged(by: tree(commit), blobs: blobs, fallback: status.modified)
     }
 
     private mutating func scanFiles(
@@ -121,8 +138,6 @@ struct RepositoryScanner {
             switch status.kind {
             case .directory: try scanFiles(child, prefix: prefix + name + "/", blobs, into: &files, newest: &newest)
             case .file:
-                // A link that `hub` or Python was about to rename.
-                if name.hasSuffix(".tmp") { continue }
                 files.append(CachedFile(path: prefix + name, file: PhysicalFile(status), isBroken: false))
                 newest = max(newest, status.modified)
             case .symlink:

@@ -3,7 +3,7 @@ import HubCore
 /// A scan of one repository folder as text, for the catalog to remember. A text of another version reads as nil, which
 /// means: look again.
 enum ScanText {
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     static func write(_ repository: CachedRepository, remarks: [String]) -> String {
         func strings(_ list: [String]) -> JSON { .array(list.map { .string($0) }) }
@@ -22,7 +22,10 @@ enum ScanText {
             ])
         }
         func blob(_ blob: CachedBlob) -> JSON {
-            .array([.string(blob.name), physical(blob.file), blob.sharedHash.map { .string($0) } ?? .null])
+            .array([
+                .string(blob.name), physical(blob.file), blob.sharedHash.map { .string($0) } ?? .null,
+                .bool(blob.isForeign),
+            ])
         }
         return JSON.object([
             "version": .int(version), "revisions": .array(revisions),
@@ -59,8 +62,11 @@ enum ScanText {
             out.revisions.append(revision)
         }
         func blob(_ json: JSON) -> CachedBlob? {
-            guard let parts = json.array, parts.count == 3, let name = parts[0].string else { return nil }
-            return CachedBlob(name: name, file: physical(parts[1]), sharedHash: parts[2].string)
+            guard let parts = json.array, parts.count == 4, let name = parts[0].string,
+                let isForeign = parts[3].bool
+            else { return nil }
+            return CachedBlob(
+                name: name, file: physical(parts[1]), sharedHash: parts[2].string, isForeign: isForeign)
         }
         for entry in blobs {
             guard let blob = blob(entry) else { return nil }
@@ -91,6 +97,7 @@ enum ScanText {
             let accessed = parts[5].double
         else { return nil }
         return PhysicalFile(
-            size: size, device: device, inode: inode, links: UInt64(links), modified: modified, accessed: accessed)
+            size: size, device: device, inode: inode, links: UInt64(clamping: links), modified: modified,
+            accessed: accessed)
     }
 }

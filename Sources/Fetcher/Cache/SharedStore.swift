@@ -49,13 +49,17 @@ struct SharedStore {
     /// The lines of a payload's manifest that are still true; nil where the manifest is missing or cannot be read, which
     /// means that nobody may delete the payload.
     func references(_ hash: String) -> [String]? {
-        guard let text = (try? FileSystem.text(payload(hash) + ".refs")) ?? nil else { return nil }
+        let manifest = payload(hash) + ".refs"
+        guard (try? FileSystem.linkStatus(manifest))?.kind == .file,
+            let text = (try? FileSystem.text(manifest, limit: 64 << 20)) ?? nil
+        else { return nil }
         var out: [String] = []
         for line in text.split(separator: "\n") where !out.contains(String(line)) {
             let parts = line.split(separator: "/")
-            guard parts.count == 3, parts[1] == "blobs", Repository(folderName: String(parts[0])) != nil else {
-                continue
-            }
+            // Any folder that could be Python's: a name that is none to us can still hold a link to the payload.
+            guard parts.count == 3, parts[1] == "blobs", !parts.contains(".."), !line.hasPrefix("/"),
+                RepositoryKind.allCases.contains(where: { parts[0].hasPrefix($0.plural + "--") })
+            else { continue }
             let folder = RepositoryFolder(cache: layout, name: String(parts[0]))
             if let link = FileSystem.linkText(folder.blob(String(parts[2]))),
                 self.hash(ofLink: link, in: folder) == hash
@@ -70,11 +74,27 @@ struct SharedStore {
     /// else writes the lines that are. Bytes freed.
     func sweep(_ hash: String) throws(AIError) -> Int64 {
         let path = payload(hash)
+        // A link can outlive what it led to, folder and all.
+        guard try FileSystem.linkStatus(Path.parent(path))?.kind == .directory else { return 0 }
         let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
+        // Whoever shares the cache must be able to take the lock and to add to the manifest, whatever our umask; where
+        // the file is another user's, that is its owner's business.
+        try? lock.setMode(0o666)
         // Held only for moments; whoever holds it longer is publishing, and the payload is needed.
         guard try lock.tryLock() != false, let valid = references(hash) else { return 0 }
         guard valid.isEmpty else {
-            try FileSystem.replace(path + ".refs", with: Array((valid.joined(separator: "\n") + "\n").utf8))
+            let manifest = path + ".refs"
+            let next = "\(manifest).\(FileSystem.randomHex(4)).tmp"
+            try FileSystem.replace(next, with: Array((valid.sorted().joined(separator: "\n") + "\n").utf8))
+            do throws(AIError) {
+                let file = try FileDescriptor(next, [.write])
+                try file.setMode(0o666)
+                try file.synchronizeData()
+                try FileSystem.rename(next, to: manifest)
+            } catch {
+                _ = try? FileSystem.remove(next)
+                throw error
+            }
             return 0
         }
         guard let status = try FileSystem.linkStatus(path), status.kind == .file else { return 0 }

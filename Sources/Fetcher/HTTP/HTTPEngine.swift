@@ -15,29 +15,47 @@ package final class HTTPEngine: @unchecked Sendable {
         package var userAgent = "hub/0.1.0"
         /// A file of certificate authorities, instead of the system's.
         package var certificateFile: String?
-        /// The proxy for http addresses, where only the upper-case variable names it (libcurl reads the lower-case one
-        /// alone, for CGI's sake; Python reads both).
+        /// The proxies for http and for https addresses.
         package var httpProxy: String?
+        package var httpsProxy: String?
+        /// The hosts that need no proxy, in libcurl's notation, which is everybody's.
+        package var noProxy: String?
 
         /// What the environment says.
         package init(_ environment: HubEnvironment = .process) throws(AIError) {
             connectTimeout = try environment.downloadTimeout()
             stallTimeout = try environment.downloadTimeout()
             certificateFile = environment.first("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-            if environment["http_proxy"] == nil { httpProxy = environment["HTTP_PROXY"] }
+            // libcurl reads HTTP_PROXY in lower case alone, for CGI's sake; Python reads both.
+            httpProxy = environment.first("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+            httpsProxy = environment.first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+            noProxy = environment.first("no_proxy", "NO_PROXY")
             if let file = certificateFile, !FileSystem.exists(file) {
                 throw AIError(
                     .invalidInput, "the certificate file \(file) does not exist",
                     advice: "it is named by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
             }
         }
+
+        /// The proxy that an address is asked through; empty for none. This machine is always asked directly: the token
+        /// may go there by plain http, which a proxy elsewhere could read.
+        func proxy(for address: String) -> String {
+            guard let origin = Origin(address), !origin.isLoopback else { return "" }
+            return (origin.scheme == "http" ? httpProxy : httpsProxy) ?? ""
+        }
     }
 
     let settings: Settings
     private let multi: UnsafeMutableRawPointer
     /// Blocks handed over from other threads.
-    private let inbox = Mutex<[@Sendable () -> Void]>([])
+    private let inbox = Mutex(Inbox())
     private let stopping = Atomic<Bool>(false)
+
+    private struct Inbox {
+        var blocks: [@Sendable () -> Void] = []
+        /// Whether the engine's thread, or the one that answers in its place afterwards, will look in again.
+        var isWatched = true
+    }
 
     // Only the engine's thread touches what follows.
     private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
@@ -46,6 +64,7 @@ package final class HTTPEngine: @unchecked Sendable {
     /// in `deferred`. https://curl.se/libcurl/c/curl_multi_perform.html
     private var callbackDepth = 0
     private var deferred: [() -> Void] = []
+    private var isOver = false
 
     private struct Timer {
         var due: UInt64
@@ -62,9 +81,12 @@ package final class HTTPEngine: @unchecked Sendable {
         BackgroundThread.start { [self] in loop() }
     }
 
+    // Not at the end of the thread: whoever holds the engine may still wake it.
+    deinit { curl_multi_cleanup(multi) }
+
     private static let initialised: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
-    /// Ends the thread after its current step; transfers still under way end as cancelled.
+    /// Ends the thread after its current step; transfers still under way, and those started later, end as cancelled.
     package func stop() {
         stopping.store(true, ordering: .releasing)
         curl_multi_wakeup(multi)
@@ -72,8 +94,17 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Runs a block on the engine's thread, soon.
     package func perform(_ body: @escaping @Sendable () -> Void) {
-        inbox.withLock { $0.append(body) }
-        curl_multi_wakeup(multi)
+        let isWatched = inbox.withLock { inbox in
+            inbox.blocks.append(body)
+            defer { inbox.isWatched = true }
+            return inbox.isWatched
+        }
+        if isWatched {
+            curl_multi_wakeup(multi)
+        } else {
+            // The engine has stopped. Its blocks still run one after the other, or whoever waits for one waits for ever.
+            BackgroundThread.start { [self] in runLastBlocks() }
+        }
     }
 
     // MARK: On the engine's thread
@@ -95,6 +126,10 @@ package final class HTTPEngine: @unchecked Sendable {
             callbackDepth -= 1
         }
         guard !transfer.isEnded else { return }
+        guard !isOver else {
+            transfer.finish(.failure(AIError(.cancelled, "interrupted")))
+            return
+        }
         guard let handle = transfer.prepare(settings) else {
             transfer.finish(.failure(AIError(.ioError, "libcurl refuses a new transfer")))
             return
@@ -121,28 +156,46 @@ package final class HTTPEngine: @unchecked Sendable {
 
     private func loop() {
         while !stopping.load(ordering: .acquiring) {
-            for body in inbox.withLock({ blocks in
-                defer { blocks = [] }; return blocks
-            }) { body() }
+            for body in takeBlocks() { body() }
             runTimers()
             var active: Int32 = 0
             curl_multi_perform(multi, &active)
             runDeferred()
             collectFinished()
             // A finished transfer may have queued blocks that are already due.
-            guard inbox.withLock({ $0.isEmpty }) else { continue }
+            guard inbox.withLock({ $0.blocks.isEmpty }) else { continue }
             curl_multi_poll(multi, nil, 0, waitingTime(), nil)
         }
-        for transfer in running.values {
+        isOver = true
+        let left = running
+        running = [:]
+        for transfer in left.values {
             if let handle = transfer.handle { curl_multi_remove_handle(multi, handle) }
             transfer.finish(.failure(AIError(.cancelled, "interrupted")))
         }
-        running = [:]
         timers = []
-        for body in inbox.withLock({ blocks in
-            defer { blocks = [] }; return blocks
-        }) { body() }
-        curl_multi_cleanup(multi)
+        runLastBlocks()
+    }
+
+    private func takeBlocks() -> [@Sendable () -> Void] {
+        inbox.withLock { inbox in
+            defer { inbox.blocks = [] }
+            return inbox.blocks
+        }
+    }
+
+    /// Runs what there is to run and leaves the inbox unwatched.
+    private func runLastBlocks() {
+        while true {
+            let blocks = inbox.withLock { inbox in
+                defer { inbox.blocks = [] }
+                if inbox.blocks.isEmpty { inbox.isWatched = false }
+                return inbox.blocks
+            }
+            if blocks.isEmpty { return }
+            for body in blocks { body() }
+            runDeferred()
+        }
     }
 
     private func runDeferred() {

@@ -79,7 +79,11 @@ final class HTTPTransfer {
         set(CURLOPT_BUFFERSIZE, 256 << 10)
         if request.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "") }
         if let file = settings.certificateFile { set(CURLOPT_CAINFO, file) }
-        if let proxy = settings.httpProxy, request.address.hasPrefix("http://") { set(CURLOPT_PROXY, proxy) }
+        // Always set, so that libcurl does not look into the process's environment itself.
+        set(CURLOPT_PROXY, settings.proxy(for: request.address))
+        set(CURLOPT_NOPROXY, settings.noProxy ?? "")
+        // A proxy's "200 Connection established" would otherwise pass for the head of the answer.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         switch request.method {
         case .get: set(CURLOPT_HTTPGET, 1)
         case .head: set(CURLOPT_NOBODY, 1)

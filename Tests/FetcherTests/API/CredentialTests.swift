@@ -1,0 +1,188 @@
+import Catalog
+import Fetcher
+import HubCore
+import Support
+import Testing
+
+/// A credential never leaves the origin of the endpoint, and is never shown.
+@Suite struct CredentialTests {
+    private static let page = "{\"id\":\"org/m\",\"sha\":\"\(Commit.of("a"))\"}"
+    private static let bearer = "Bearer " + TestClient.secret
+
+    @Test func theTokenGoesToTheEndpointAndAlongItsOwnRedirects() async throws {
+        let server = try ScriptedServer { $0.index == 0 ? .redirect("/moved", status: 307) : .json(Self.page) }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        _ = try await test.client.info(.model("org/m"))
+        #expect(server.requests.map(\.authorization) == [Self.bearer, Self.bearer])
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func theTokenStaysBehindWhereARedirectLeavesTheOrigin(status: Int) async throws {
+        let other = try ScriptedServer { _ in .json(Self.page) }
+        let server = try ScriptedServer { _ in .redirect(other.address + "/x", status: status) }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        _ = try await test.client.info(.model("org/m"))
+        #expect(server.requests.map(\.authorization) == [Self.bearer])
+        #expect(other.requests.map(\.authorization) == [nil], "another port is another origin")
+    }
+
+    @Test func theTokenStaysBehindWhereOnlyTheNameOfTheHostDiffers() async throws {
+        let server = try ScriptedServer { $0.index == 0 ? .status(302) : .json(Self.page) }
+        let redirecting = try ScriptedServer { _ in .redirect("http://localhost:\(server.port)/x") }
+        _ = server
+        let test = try TestClient(redirecting.address, token: TestClient.secret)
+        _ = await test.error { try await $0.info(.model("org/m")) }
+        #expect(server.requests.allSatisfy { $0.authorization == nil })
+    }
+
+    @Test func theTokenComesBackWithTheOrigin() async throws {
+        let home = Monitor<String>("")
+        let other = try ScriptedServer { _ in .redirect(home.update { $0 } + "/back") }
+        let server = try ScriptedServer { asked in
+            asked.target == "/back" ? .json(Self.page) : .redirect(other.address)
+        }
+        home.update { $0 = server.address }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        _ = try await test.client.info(.model("org/m"))
+        #expect(server.requests.map(\.authorization) == [Self.bearer, Self.bearer])
+        #expect(other.requests.map(\.authorization) == [nil])
+    }
+
+    /// A mirror passes the Hub's own absolute links on.
+    @Test func theTokenStaysBehindWhereTheNextPageIsElsewhere() async throws {
+        let entry = #"[{"type":"file","oid":"\#(Commit.of("b"))","size":1,"path":"second"}]"#
+        let other = try ScriptedServer { _ in .json(entry) }
+        let server = try ScriptedServer { _ in
+            .json("[]", headers: [("Link", "<\(other.address)/api/models/org/m/tree/x?cursor=1>; rel=\"next\"")])
+        }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        let tree = try await test.client.tree(.model("org/m"), at: .of("a"))
+        #expect(tree.files.map(\.path) == ["second"])
+        #expect(server.requests.map(\.authorization) == [Self.bearer])
+        #expect(other.requests.map(\.authorization) == [nil])
+        _ = try await test.client.search(ModelQuery())
+    }
+
+    /// What tells one parser of addresses from another must not tell the token where to go.
+    @Test(arguments: [
+        "http://HOME@OTHER/x", "http://HOME%40OTHER/x", "http://OTHER#@HOME/x", "http://OTHER?@HOME/x",
+        "http://OTHER\\@HOME/x", "http://OTHER/\\@HOME", "//OTHER/x", "\\\\OTHER/x", "http:/\\OTHER/x",
+        "http:OTHER/x", "http:///OTHER/x", "http://HOME\\@OTHER/x", "http://HOME#@OTHER/x",
+        "http://user:HOME@OTHER/x",
+        "http://[::ffff:127.0.0.1]:PORT/x", "http://127.1:PORT/x", "http://2130706433:PORT/x", "http://0:PORT/x",
+        "http://localhost:PORT/x", "http://OTHER\t/x", "http://OTHER /x", "http://127.0.0.1:PORT%2F@HOME/x",
+    ])
+    func aStrangeAddressNeverTakesTheTokenElsewhere(template: String) async throws {
+        let other = try ScriptedServer { _ in .json(Self.page) }
+        let home = Monitor<String>("")
+        let server = try ScriptedServer { asked in
+            let text = template.replacing("HOME", with: home.update { $0 }).replacing(
+                "OTHER", with: "127.0.0.1:\(other.port)"
+            ).replacing("PORT", with: other.port)
+            return asked.index == 0 ? .redirect(text) : .json(Self.page)
+        }
+        home.update { $0 = "127.0.0.1:\(server.port)" }
+        let test = try TestClient(server.address, token: TestClient.secret, retries: 0)
+        _ = await test.error { try await $0.info(.model("org/m")) }
+        #expect(!server.requests.isEmpty)
+        // libcurl makes a name and a password in an address into credentials: the server's own, not ours.
+        #expect(other.requests.allSatisfy { $0.authorization?.contains(TestClient.secret) != true })
+        #expect(other.requests.allSatisfy { $0.authorization?.hasPrefix("Bearer") != true })
+    }
+
+    @Test func theCDNNeverSeesTheToken() async throws {
+        let folder = try TemporaryFolder()
+        try ModelRepository.tiny("org/tiny", in: folder, weights: 300_000)
+        let hub = try LoopbackHub(folder)
+        let test = try TestClient(hub.endpoint, token: "hf_loopback")
+        let address = test.client.fileAddress(.model("org/tiny"), revision: "main", path: "model.safetensors")
+        let answer = try await test.client.http.response(to: HTTPRequest(.get, address))
+        #expect(answer.body.count == 300_000)
+        #expect(hub.requests("GET", on: .hub).allSatisfy { $0.hasAuthorization })
+        #expect(hub.requests("GET", on: .cdn).map(\.hasAuthorization) == [false])
+    }
+
+    @Test(arguments: [
+        ("https://hub.example", "https://hub.example/x", true),
+        ("https://hub.example", "https://hub.example:443/x", true),
+        ("https://hub.example", "HTTPS://HUB.example/x", true),
+        ("https://hub.example", "http://hub.example/x", false),
+        ("https://hub.example", "https://hub.example:8443/x", false),
+        ("https://hub.example", "https://www.hub.example/x", false),
+        ("https://hub.example", "https://hub.example.evil/x", false),
+        ("https://mirror.example", "https://huggingface.co/x", false),
+        ("https://huggingface.co", "https://cdn-lfs.hf.co/x", false),
+        ("http://hub.example", "http://hub.example/x", false),
+        ("http://192.168.1.2", "http://192.168.1.2/x", false),
+        ("http://127.evil.example", "http://127.evil.example/x", false),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080/x", true),
+        ("http://localhost:1", "http://localhost:1/x", true),
+        ("http://[::1]:1", "http://[::1]:1/x", true), ("http://127.0.0.1:1", "http://localhost:1/x", false),
+        ("http://127.0.0.1:1", "http://127.0.0.1:2/x", false),
+    ])
+    func theTokenIsForItsOwnOriginAndNeverForPlainHTTPBeyondThisMachine(
+        endpoint: String, address: String, isSent: Bool
+    ) throws {
+        let test = try TestClient(endpoint, token: TestClient.secret)
+        var request = HTTPRequest(.get, address, fields: HTTPFields([("authorization", "left over")]))
+        test.client.http.authorise(&request)
+        #expect(request.fields["Authorization"] == (isSent ? Self.bearer : nil))
+    }
+
+    @Test func aTokenThatCannotBeSentIsSaid() throws {
+        #expect(try TestClient("http://hub.example", token: TestClient.secret).said.contains("token is not sent"))
+        #expect(try TestClient("https://hub.example", token: TestClient.secret).said.isEmpty)
+    }
+
+    /// Whatever goes wrong, and however a server turns what it was sent back against us.
+    @Test(
+        arguments: [
+            .status(401, headers: [("X-Error-Message", "Invalid credentials in Authorization header")]),
+            .status(403, headers: [("X-Error-Code", "GatedRepo")]), .status(500, "internal"), .json("garbage"),
+            .redirect("file:///etc/passwd?\(TestClient.secret)"),
+            .redirect("http://x:\(TestClient.secret)@127.0.0.1:1/"),
+            .redirect("/again?token=\(TestClient.secret)"), .status(418),
+            .json("[]", headers: [("Link", "<ftp://h/?t=\(TestClient.secret)>; rel=\"next\"")]),
+        ] as [ScriptedServer.Answer])
+    func theTokenIsInNoErrorAndInNoLog(answer: ScriptedServer.Answer) async throws {
+        let server = try ScriptedServer { _ in answer }
+        let test = try TestClient(server.address, token: TestClient.secret, retries: 1)
+        var shown = test.said
+        for error in [
+            await test.error { try await $0.info(.model("org/m")) },
+            await test.error { try await $0.tree(.model("org/m"), at: .of("a")) },
+            await test.error { try await $0.whoami() }, await test.error { try await $0.search(ModelQuery()) },
+        ] {
+            guard let error else { continue }
+            shown += "\(error) \(String(reflecting: error)) \(error.recoverySuggestion ?? "")"
+        }
+        var dumped = ""
+        dump(test.client, to: &dumped)
+        dump(test.client.configuration, to: &dumped)
+        shown += test.said + dumped + "\(test.client)" + String(reflecting: test.client)
+        #expect(!shown.contains(TestClient.secret))
+        #expect(!shown.contains("Bearer"))
+    }
+
+    // MARK: Redirects that end badly
+
+    @Test func aRedirectLoopEnds() async throws {
+        let folder = try TemporaryFolder()
+        try ModelRepository.tiny("org/tiny", in: folder, weights: 10)
+        let hub = try LoopbackHub(folder)
+        hub.fail("GET", .redirectLoop, times: nil)
+        let test = try TestClient(hub.endpoint)
+        let error = await test.error { try await $0.info(.model("org/tiny")) }
+        #expect(error?.code == .protocolViolation)
+        #expect(error?.message.contains("ten redirects") == true)
+        #expect(hub.requests.count == 11)
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://", "https://"])
+    func aRedirectToNoPlaceIsRefused(target: String) async throws {
+        let server = try ScriptedServer { _ in .redirect(target) }
+        let error = await (try TestClient(server.address)).error { try await $0.info(.model("org/m")) }
+        #expect(error?.code == .protocolViolation)
+        #expect(server.requests.count == 1)
+    }
+}
