@@ -30,12 +30,18 @@ package struct FreeableSizes: Sendable {
 
     /// Bytes that go with one revision while the others stay; those of the whole repository where it is the only one.
     package func ofRevision(_ revision: CachedRevision, _ repository: CachedRepository) -> Int64 {
-        guard repository.revisions.count > 1 else { return ofRepository(repository) }
-        let needed = Set(
-            repository.revisions.filter { $0.commit != revision.commit }.flatMap { $0.files.compactMap(\.blob) })
+        ofRevisions([revision], repository)
+    }
+
+    /// Bytes that go with these revisions while the others stay; those of the whole repository where there are none.
+    package func ofRevisions(_ revisions: [CachedRevision], _ repository: CachedRepository) -> Int64 {
+        let commits = Set(revisions.map(\.commit))
+        let others = repository.revisions.filter { !commits.contains($0.commit) }
+        guard !others.isEmpty else { return ofRepository(repository) }
+        let needed = Set(others.flatMap { $0.files.compactMap(\.blob) })
         var freed: Int64 = 0
         var counted: Set<String> = []
-        for entry in revision.files {
+        for entry in revisions.flatMap(\.files) {
             if let file = entry.file {
                 if file.links == 1 { freed += file.size }
             } else if let name = entry.blob, !needed.contains(name), counted.insert(name).inserted,
