@@ -26,6 +26,10 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
             try self.init(uri: rest, whole: text)
         } else if text.hasPrefix("http://") || text.hasPrefix("https://") {
             try self.init(web: text, endpoint: endpoint)
+        } else if text.contains("://") {
+            throw AIError(
+                .invalidInput,
+                "\"\(text.printable)\" is no reference: addresses begin with https://, http:// or hf://")
         } else {
             try self.init(plain: text)
         }
