@@ -29,6 +29,10 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
             try self.init(web: page, endpoint: endpoint)
         } else if text.hasPrefix("http://") || text.hasPrefix("https://") {
             try self.init(web: text, endpoint: endpoint)
+        } else if text.contains("://") {
+            throw AIError(
+                .invalidInput,
+                "\"\(text.printable)\" is no reference: addresses begin with https://, http:// or hf://")
         } else {
             try self.init(plain: text)
         }

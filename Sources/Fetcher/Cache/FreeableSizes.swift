@@ -23,12 +23,18 @@ package struct FreeableSizes: Sendable {
 
     /// Bytes that go with one revision while the others stay; those of the whole repository where it is the only one.
     package func ofRevision(_ revision: CachedRevision, _ repository: CachedRepository) -> Int64 {
-        guard repository.revisions.count > 1 else { return ofRepository(repository) }
-        let needed = Set(
-            repository.revisions.filter { $0.commit != revision.commit }.flatMap { $0.files.compactMap(\.blob) })
+        ofRevisions([revision], repository)
+    }
+
+    /// Bytes that go with these revisions while the others stay; those of the whole repository where there are none.
+    package func ofRevisions(_ revisions: [CachedRevision], _ repository: CachedRepository) -> Int64 {
+        let commits = Set(revisions.map(\.commit))
+        let others = repository.revisions.filter { !commits.contains($0.commit) }
+        guard !others.isEmpty else { return ofRepository(repository) }
+        let needed = Set(others.flatMap { $0.files.compactMap(\.blob) })
+        let entries = revisions.flatMap(\.files)
         return freed(
-            repository, blobs: Set(revision.files.compactMap(\.blob)).subtracting(needed),
-            files: revision.files.compactMap(\.file))
+            repository, blobs: Set(entries.compactMap(\.blob)).subtracting(needed), files: entries.compactMap(\.file))
     }
 
     /// Bytes that go with these entries of `blobs/` and these plain files: a file goes with the last of its names.

@@ -121,6 +121,12 @@ package struct Puller: Sendable {
     ) async throws -> Result {
         let began = Clock.seconds
         let layout = layout
+        if isOffline, plan.files.contains(where: { if case .missing = $0.state { true } else { false } }) {
+            throw AIError(
+                .offline,
+                "\(plan.repository) at \(plan.commit.short) is not in the cache as a whole, and the network is switched off",
+                context: .init(repository: plan.repository.description))
+        }
         let needsWork = plan.files.contains { $0.state != .present }
         if needsWork { try await Offload.run { try Self.prepare(plan, layout) } }
         var done: [String: PulledFile] = [:]

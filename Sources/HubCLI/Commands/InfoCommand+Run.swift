@@ -88,6 +88,7 @@ extension InfoCommand {
         guard known != nil || cached != nil else {
             throw AIError(
                 .notCached, "nothing is known of \(reference.repository) without the network",
+                advice: "without --offline and HF_HUB_OFFLINE hub info asks the Hub",
                 context: .init(repository: reference.repository.description))
         }
         if let known {

@@ -19,11 +19,14 @@ extension ListCommand {
                 }
                 return narrowed.revisions.isEmpty ? nil : narrowed
             }
-            guard !shown.isEmpty else {
+        }
+        var failures = Failures()
+        for (text, selector) in zip(arguments.operands, selectors)
+        where !state.repositories.contains(where: { selector.names($0) }) {
+            try await failures.attempt(context.output) {
                 throw AIError(
-                    .notCached,
-                    "nothing in \(state.layout.root) matches \(arguments.operands.joined(separator: " ").printable)"
-                )
+                    .notCached, "nothing in \(state.layout.root) matches \(text.printable)",
+                    advice: "hub ls lists what is there")
             }
         }
         let costs = FreeableSizes(state)
@@ -33,8 +36,9 @@ extension ListCommand {
         context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
             if arguments[revisions] { view.revisionTable(shown) } else { view.table(shown) }
             if arguments[partials] { view.partialTable(shown) }
-            view.summary(isFiltered: !selectors.isEmpty)
+            if !shown.isEmpty || selectors.isEmpty { view.summary(isFiltered: !selectors.isEmpty) }
         }
+        try failures.finish()
     }
 
     private static func sorted(_ repositories: [CachedRepository], by sort: Sort) -> [CachedRepository] {
@@ -57,6 +61,23 @@ extension ListCommand {
         let free: Int64
         var output: Output { context.output }
 
+        /// What deleting the repository would free, or those revisions of it that were asked for.
+        private func freeable(_ repository: CachedRepository) -> Int64 {
+            guard let whole = whole(repository), whole.revisions.count > repository.revisions.count else {
+                return costs.ofRepository(repository)
+            }
+            return costs.ofRevisions(repository.revisions, whole)
+        }
+
+        private func freeable(_ revision: CachedRevision, _ repository: CachedRepository) -> Int64 {
+            costs.ofRevision(revision, whole(repository) ?? repository)
+        }
+
+        /// The repository with the revisions that were not asked for.
+        private func whole(_ repository: CachedRepository) -> CachedRepository? {
+            state.repositories.first { $0.folder == repository.folder }
+        }
+
         private func age(_ time: Double?) -> Styled {
             Styled(time.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint)
         }
@@ -77,7 +98,7 @@ extension ListCommand {
                     ? false : repository.revisions.contains { $0.isComplete == false } ? false : nil
                 table.add([
                     Styled(repository.repository.description, .name), size(repository.size),
-                    size(costs.ofRepository(repository)),
+                    size(freeable(repository)),
                     Styled(refs.joined(separator: ", ")), age(repository.revisions.map(\.lastUsedAt).max()),
                     age(repository.revisions.map(\.downloadedAt).max()), marks(isWhole),
                 ])
@@ -98,7 +119,7 @@ extension ListCommand {
                         revision.refs.isEmpty
                             ? Styled("detached", .faint) : Styled(revision.refs.joined(separator: ", ")),
                         size(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
-                        size(costs.ofRevision(revision, repository)), age(revision.lastUsedAt),
+                        size(freeable(revision, repository)), age(revision.lastUsedAt),
                         marks(revision.isComplete),
                     ])
                 }
@@ -152,7 +173,7 @@ extension ListCommand {
             return .object([
                 "id": .string(repository.repository.id.name), "kind": .string(repository.repository.kind.rawValue),
                 "path": .string(repository.folder.path), "size_bytes": .int(repository.size),
-                "freeable_bytes": .int(costs.ofRepository(repository)),
+                "freeable_bytes": .int(freeable(repository)),
                 "files": .int(Int64(repository.physicalFiles.count)),
                 "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
                 "last_used_at": time(repository.revisions.map(\.lastUsedAt).max()),
@@ -166,7 +187,7 @@ extension ListCommand {
                             "refs": .array(revision.refs.map { .string($0) }),
                             "size_bytes": .int(
                                 repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
-                            "freeable_bytes": .int(costs.ofRevision(revision, repository)),
+                            "freeable_bytes": .int(freeable(revision, repository)),
                             "complete": revision.isComplete.map { .bool($0) },
                         ])
                     }),

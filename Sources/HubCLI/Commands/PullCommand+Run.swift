@@ -27,7 +27,12 @@ extension PullCommand {
             }
         }
         if arguments[estimate] {
-            try await PullEstimate(plans.map(\.plan), workspace).show(context)
+            // Nothing can be said of the disk where nothing is known of the models.
+            if plans.isEmpty {
+                context.output.document(["models": .array([])])
+            } else {
+                try await PullEstimate(plans.map(\.plan), workspace).show(context)
+            }
             return try failures.finish()
         }
         try puller.checkSpace(plans.map(\.plan))
@@ -86,7 +91,9 @@ extension PullCommand {
         }
         var facts = ["\(Humanize.plural(result.files.count, "file")), \(ByteCount(plan.totalBytes))"]
         if result.downloadedBytes > 0 {
-            facts.append("\(ByteCount(result.downloadedBytes)) fetched in \(Humanize.duration(result.seconds))")
+            // "in 0.0 s" says nothing.
+            let time = result.seconds < 0.05 ? "" : " in \(Humanize.duration(result.seconds))"
+            facts.append("\(ByteCount(result.downloadedBytes)) fetched\(time)")
             if result.seconds > 0.2 { facts.append(Humanize.rate(Double(result.downloadedBytes) / result.seconds)) }
             facts.append("every digest checked")
         } else {
@@ -137,6 +144,8 @@ final class PullWatcher: Sendable {
     private let plan: PullPlan
     private let rate = Mutex(RateEstimator())
     private let retries = Mutex<[String: Int]>([:])
+    /// The reasons to wait that people have read.
+    private let told = Mutex<Set<String>>([])
 
     init(_ plan: PullPlan, _ context: Context) {
         self.plan = plan
@@ -162,7 +171,10 @@ final class PullWatcher: Sendable {
                 return counts[path]!
             }
             renderer.event(.retry(path: path, attempt: attempt, reason: reason, waitSeconds: seconds))
-            if seconds > 5 { output.note("\(reason); trying again in \(Humanize.duration(seconds))") }
+            // Every file of a Hub that is away waits for the same reason: once is enough.
+            if seconds > 5, told.withLock({ $0.insert(reason).inserted }) {
+                output.note("\(reason); trying again in \(Humanize.duration(seconds))")
+            }
         case .verified(let path, let digest): renderer.event(.verified(path: path, digest: digest.hex))
         case .finished(let file):
             renderer.event(.file(id: id, path: file.path, status: file.status.rawValue, sizeBytes: file.size))

@@ -13,7 +13,7 @@ extension SearchCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let began = Clock.seconds
         let query = query(arguments)
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(needsCatalog: context.isOffline)
         let cached = try await cachedNames(workspace)
         var found: [Found] = []
         var seen: Set<RepositoryID> = []
@@ -43,10 +43,8 @@ extension SearchCommand {
             if arguments[SearchCommand.cached] { wide.limit = -1 }
             let known = try await Offload.run { [wide] in try catalog.search(wide) }
             add(known.map(\.record), "catalog")
-        } else if workspace.isOffline, let fault = workspace.catalogFault {
-            throw fault
         }
-        show(found, query, context, seconds: Clock.seconds - began)
+        show(found, query, context, isWhole: failure == nil, seconds: Clock.seconds - began)
         if let failure {
             context.output.failure(failure)
             if !found.isEmpty { context.output.note("what is shown comes from the catalog on this machine") }
@@ -73,7 +71,9 @@ extension SearchCommand {
         try await Offload.run { Set(try FileSystem.entries(workspace.layout.root) ?? []) }
     }
 
-    private static func show(_ found: [Found], _ query: ModelQuery, _ context: Context, seconds: Double) {
+    private static func show(
+        _ found: [Found], _ query: ModelQuery, _ context: Context, isWhole: Bool, seconds: Double
+    ) {
         context.output.render(
             json: ["models": .array(found.map(json)), "elapsed_seconds": .double(seconds)],
             quiet: found.map(\.record.repository.id.name)
@@ -98,7 +98,10 @@ extension SearchCommand {
             }
             context.output.table(table)
             if found.isEmpty {
-                context.output.note("no model matches" + (query.text.isEmpty ? "" : " \"\(query.text)\""))
+                // Where the Hub did not answer, its silence says nothing.
+                context.output.note(
+                    (isWhole ? "no model matches" : "no model in the catalog on this machine matches")
+                        + (query.text.isEmpty ? "" : " \"\(query.text)\""))
             }
         }
     }

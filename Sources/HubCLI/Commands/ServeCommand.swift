@@ -11,6 +11,9 @@ enum ServeCommand {
         detail: """
             Serves a folder that holds org/name folders over the Hub's own protocol, for hub and for every other Hugging \
             Face client that is given the address as HF_ENDPOINT. The first line on stdout is that address. Ctrl-C ends it.
+
+            Where others than this machine can reach it, HUB_SERVE_TOKEN must be set: every request has to show that \
+            token, and HF_TOKEN is never asked for.
             """,
         operands: [Operand("FOLDER", .one, .folder)],
         flags: [host.flag, port.flag],
@@ -29,19 +32,37 @@ enum ServeCommand {
         let token = context.environment["HUB_SERVE_TOKEN"]
         let server = try await Offload.run {
             let report: @Sendable (AIError) -> Void = { output.failure($0) }
-            let source = try FolderSource(arguments.operand!, report: report)
-            let access = try HubAccess.serving(on: host, token: token)
-            return try HubServer(
-                host: host, port: port, handler: HubService(source, access: access, report: report))
+            let access = try advising("set HUB_SERVE_TOKEN, or serve on 127.0.0.1", where: .invalidInput) {
+                try HubAccess.serving(on: host, token: token)
+            }
+            let source = try advising("hub serve takes a folder that holds org/name folders", where: .fileNotFound)
+            {
+                try FolderSource(arguments.operand!, report: report)
+            }
+            return try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
+                try HubServer(
+                    host: host, port: port, handler: HubService(source, access: access, report: report))
+            }
         }
-        output.render(json: ["address": .string(server.address)], quiet: [server.address]) {
-            output.value(server.address)
-        }
-        output.flush()
+        output.document(["address": .string(server.address)])
+        output.value(server.address)
+        // Whoever started it waits for the address, in either form.
+        output.publish()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             context.interruption.onRequest { continuation.resume() }
         }
         // Closing waits for answers under way.
         try await Offload.run { server.stop() }
+    }
+
+    /// Errors of the library know nothing of flags and variables.
+    private static func advising<Value>(
+        _ advice: String, where code: ErrorCode?, _ body: () throws -> Value
+    ) throws -> Value {
+        do { return try body() } catch let error as AIError where error.code == code {
+            var told = error
+            told.specificAdvice = advice
+            throw told
+        }
     }
 }

@@ -5,6 +5,11 @@ import InferenceKit
 extension TryCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let operands = arguments.operands
+        if arguments[logits], operands.count < 2 {
+            throw AIError(
+                .invalidInput, "--logits needs a PROMPT",
+                advice: "they are those of its last position: hub try REF PROMPT --logits --json")
+        }
         let target = try await locate(operands[0], context, isAgreed: arguments[SharedFlags.yes])
         var report = TryReport(id: target.id, path: target.path)
         if arguments.has(tokenize.flag.name) {
@@ -21,7 +26,8 @@ extension TryCommand {
         report.smoke = smoke
         context.output.document(report.json)
         if let failure = smoke.failure {
-            report.show(context)
+            // Of what cannot be run the error says all there is to say; the document has it in any case.
+            if failure.code != .unsupportedModel || context.mode == .quiet { report.show(context) }
             // What cannot run here is no verdict on the model's health.
             if failure.code == .generationFailed { throw AnswerIsNo() }
             if failure.code == .unsupportedModel, let obstacles = smoke.inspection?.obstacles {
@@ -116,7 +122,9 @@ extension TryCommand {
             )
         }
         if arguments[logits] { report.logits = try await model.logits(prompt: prompt) }
-        context.output.line(Styled(prompt, .faint))
+        for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
+            context.output.line(Styled(String(line), .faint))
+        }
         for try await chunk in model.generate(prompt: prompt, config: config) {
             if !chunk.text.isEmpty { context.output.stream(chunk.text) }
             if let result = chunk.result { report.generation = result }

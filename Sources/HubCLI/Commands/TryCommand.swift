@@ -13,7 +13,7 @@ enum TryCommand {
     static let seed = Option.seed("seed", "make the choices repeatable")
     static let greedy = Switch("greedy", "always take the likeliest token")
     static let stop = Option.text("stop", "TEXT", repeats: true, "end before this text")
-    static let raw = Switch("raw", "take the prompt as it is, without the chat template")
+    static let raw = Switch("raw", "take the prompt as it is, and say nothing of a chat template")
     static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
     static let tokenize = Option.text(
         "tokenize", "TEXT", repeats: true, allowsEmpty: true, "show the tokens of a text; needs no weights")
@@ -24,8 +24,8 @@ enum TryCommand {
     static let command = Command(
         name: "try", doc: "run a model on this machine and tell whether it works",
         detail: """
-            Without a PROMPT: the smoke test and its verdict. With one: that, and the text as it comes. The chat \
-            template is used where the model has one, unless --raw is given.
+            Without a PROMPT: the smoke test and its verdict. With one: that, and the text as it comes. The prompt \
+            is continued as it stands: chat templates are not applied yet.
 
             A model that is not here is fetched first, after its estimate and a yes (--yes in scripts). A folder on \
             this machine is used as it is.

@@ -39,12 +39,20 @@ struct TryReport {
         }
     }
 
+    /// The ids of each text; nothing after a generated text, which is all that was asked for, unless something is amiss
+    /// with it; else the verdict.
+    private var quiet: [String] {
+        if !tokenized.isEmpty { return tokenized.map { $0.ids.map(String.init).joined(separator: " ") } }
+        guard let smoke, generation == nil || smoke.verdict != .pass else { return [] }
+        return [smoke.verdict.rawValue]
+    }
+
     func show(_ context: Context) {
         let output = context.output
-        output.render(json: json, quiet: smoke.map { [$0.verdict.rawValue] } ?? []) {
+        output.render(json: json, quiet: quiet) {
             for entry in tokenized {
                 output.line(
-                    Styled("\(entry.ids.count) tokens: ", .faint)
+                    Styled(Humanize.plural(entry.ids.count, "token") + (entry.ids.isEmpty ? "" : ": "), .faint)
                         + Styled(entry.ids.map(String.init).joined(separator: " ")))
             }
             if inspection != nil, let facts { show(facts, output) }
@@ -92,10 +100,13 @@ struct TryReport {
 
     private func show(_ result: GenerationResult, _ output: Output) {
         var parts = [
-            "\(result.ids.count) tokens", "ended by \(result.finishReason.rawValue.replacing("_", with: " "))",
+            Humanize.plural(result.ids.count, "token"),
+            "ended by \(result.finishReason.rawValue.replacing("_", with: " "))",
         ]
         if let first = result.ttftSeconds { parts.append("first after \(Self.milliseconds(first))") }
-        parts.append("prompt \(Self.rate(result.promptTokensPerSecond)), then \(Self.rate(result.tokensPerSecond))")
+        parts.append("prompt \(Self.rate(result.promptTokensPerSecond))")
+        // A single token comes with the prompt: there is no pace to speak of.
+        if result.ids.count > 1 { parts.append("then \(Self.rate(result.tokensPerSecond))") }
         if let generation, !isGreedy { parts.append("seed \(generation.seed)") }
         line("speed", parts.joined(separator: ", "), output)
     }
@@ -112,9 +123,10 @@ struct TryReport {
             default: .plain
             }
         let padding = String(repeating: " ", count: max(1, 20 - name.count))
+        let text = name == "verdict" ? "" : text
         output.line(
-            Styled("  \(name)\(padding)", .faint) + Styled(mark.map { "\($0.rawValue)  " } ?? "", style)
-                + Styled(name == "verdict" ? "" : text))
+            Styled("  \(name)\(padding)", .faint)
+                + Styled(mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? "", style) + Styled(text))
     }
 
     var json: JSONObject {

@@ -48,10 +48,17 @@ struct HelpTopic: Sendable {
                 "the folder that holds hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"
             ),
             ("HF_ENDPOINT", "the address of the Hub"),
-            ("HF_TOKEN", "the token; sent to the Hub's own origin only, never shown"),
+            (
+                "HF_TOKEN",
+                "the token; sent to the Hub's own origin only, never shown; HUGGING_FACE_HUB_TOKEN is its older name"
+            ),
             ("HF_TOKEN_PATH", "the file with the token; otherwise HF_HOME/token"),
             ("HF_HUB_OFFLINE", "yes: use no network; TRANSFORMERS_OFFLINE counts where it is not set"),
             ("HF_HUB_DISABLE_PROGRESS_BARS", "yes: no progress unless --progress asks for it"),
+            ("HF_HUB_DOWNLOAD_TIMEOUT", "seconds to connect, and to wait for the next bytes; otherwise 10"),
+            ("HF_HUB_DISABLE_SYMLINKS", "yes: snapshots hold files and no links"),
+            ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "yes: send no token"),
+            ("HUB_SERVE_TOKEN", "the token that hub serve asks for"),
             ("HUB_HOME", "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
             ("HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the way to the network, in small letters too"),
             ("CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE", "the file with the certificates to trust"),

@@ -36,6 +36,8 @@ final class Output: Sendable {
         /// The errno of the first write to stdout that failed.
         var failure: Int32 = 0
         var document: JSONObject?
+        /// Whether the document is out: there is only one.
+        var isPublished = false
         /// The progress bar on the screen.
         var live = LiveRegion()
         var onFailure: (@Sendable (Int32) -> Void)?
@@ -97,6 +99,24 @@ final class Output: Sendable {
     /// The document of `--json`: kept until the end, so that an error can still be put beside what was achieved. A
     /// later one takes its place.
     func document(_ object: JSONObject) { state.withLock { $0.document = object } }
+
+    /// Writes the document and what is pending now, for a command that goes on for long. The end writes no other then.
+    func publish() {
+        withState { state in
+            endDocument(&state, error: nil)
+            flush(&state)
+        }
+    }
+
+    private func endDocument(_ state: inout State, error: AIError?) {
+        guard settings.mode == .json, !state.isPublished, state.document != nil || error != nil else { return }
+        var document = state.document ?? JSONObject()
+        if let error { document["error"] = .object(error.json) }
+        state.document = nil
+        state.isPublished = true
+        state.pending += JSON.object(document).text(settings.outputIsTerminal ? .pretty : .compact).utf8
+        state.pending.append(10)
+    }
 
     // MARK: Messages
 
@@ -176,8 +196,10 @@ final class Output: Sendable {
     }
 
     private func toError(_ text: String) {
-        // Should stderr fail, there is nowhere to say so; the exit status still tells.
-        state.withLock { state in
+        // Should stderr fail, there is nowhere to say so; the exit status still tells. What was said before goes first,
+        // or in a log of both streams the error would stand above what it is about.
+        withState { state in
+            flush(&state)
             _ = standardError.write(state.live.erase() + Array(text.utf8) + state.live.redraw())
         }
     }
@@ -203,13 +225,7 @@ final class Output: Sendable {
     func finish(error: AIError? = nil) {
         withState { state in
             _ = standardError.write(state.live.replace(with: [], width: 0))
-            if settings.mode == .json, state.document != nil || error != nil {
-                var document = state.document ?? JSONObject()
-                if let error { document["error"] = .object(error.json) }
-                state.document = nil
-                state.pending += JSON.object(document).text(settings.outputIsTerminal ? .pretty : .compact).utf8
-                state.pending.append(10)
-            }
+            endDocument(&state, error: error)
             flush(&state)
         }
     }

@@ -10,7 +10,9 @@ extension Context {
 
     /// The cache, the catalog and the way to the Hub, as flags and variables say. A catalog that cannot be used is told,
     /// and the work goes on without it.
-    func workspace() async throws -> Workspace {
+    ///
+    /// - Parameter needsCatalog: where nothing can be done without it: a catalog that cannot be used is thrown.
+    func workspace(needsCatalog: Bool = false) async throws -> Workspace {
         let configuration = HFConfiguration.endpoint(try hubEndpoint())
         let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
         let workspace = try await Offload.run {
@@ -19,7 +21,10 @@ extension Context {
                 isOffline: isOffline,
                 log: { message in output.debug(message) }, notice: { message in output.warning(message) })
         }
-        if let fault = workspace.catalogFault {
+        if var fault = workspace.catalogFault {
+            // The cache is not concerned, so the advice about it would be wrong.
+            if fault.code != .catalogUnusable { fault.specificAdvice = "HUB_HOME chooses another folder for it" }
+            if needsCatalog { throw fault }
             output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
         }
         return workspace
@@ -37,9 +42,17 @@ enum CacheSelector: Sendable {
     case glob(GlobPattern)
 
     init(_ text: String, _ context: Context) throws(AIError) {
-        self =
-            GlobPattern.isPattern(text.prefix { $0 != ":" }.description)
-            ? .glob(GlobPattern(text)) : .reference(try context.reference(text))
+        let name = text.prefix { $0 != ":" }
+        guard GlobPattern.isPattern(name.description) else {
+            self = .reference(try context.reference(text))
+            return
+        }
+        guard name.endIndex == text.endIndex, !name.contains("@") else {
+            throw AIError(
+                .invalidInput, "\"\(text.printable)\" is a glob over names; it takes neither a revision nor files",
+                advice: "write it like 'org/*'")
+        }
+        self = .glob(GlobPattern(text))
     }
 
     /// Whether a cached repository is meant, whole or in part.
@@ -56,6 +69,11 @@ enum CacheSelector: Sendable {
         case .reference(let reference): reference.names(revision, of: repository)
         case .glob: matches(repository)
         }
+    }
+
+    /// Whether a cached repository holds something that is meant.
+    func names(_ repository: CachedRepository) -> Bool {
+        matches(repository) && (!namesRevision || repository.revisions.contains { matches($0, of: repository) })
     }
 
     /// Whether a revision was named, so that only that one is meant.

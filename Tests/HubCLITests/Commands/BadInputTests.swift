@@ -1,0 +1,147 @@
+import HubCore
+import Support
+import Testing
+
+/// What people mistype, and what a Hub answers no to: each told apart, each with what to do about it.
+@Suite struct BadInputTests {
+    let stage: Stage
+
+    init() throws {
+        stage = try Stage { root in
+            try ModelRepository.tiny("org/tiny", in: root)
+            let hidden = try ModelRepository("org/private", in: root)
+            try hidden.write("config.json", "{}")
+            try hidden.card(["private": true])
+            let gated = try ModelRepository("org/gated", in: root)
+            try gated.write("config.json", "{}")
+            try gated.card(["gated": "manual"])
+        }
+    }
+
+    @Test(arguments: [
+        ("a/b/c", "\"a/b/c\" is not a repository name: it has 3 parts, at most two are allowed"),
+        ("../x", "\"../x\" is not a repository name: a part begins or ends with \".\""),
+        (
+            "café/x",
+            "\"café/x\" is not a repository name: \"é\" is not allowed; letters, digits, \"_\", \".\" and \"-\" are"
+        ),
+        ("", "\"\" is not a repository name: a part is empty"),
+        ("org/", "\"org/\" is not a repository name: a part is empty"),
+        ("@main", "\"\" is not a repository name: a part is empty"),
+        ("a--b/c", "\"a--b/c\" is not a repository name: it contains \"--\""),
+    ])
+    func aNameThatIsNoneIsExit2WithWhatIsWrong(name: String, fault: String) async throws {
+        for command in ["info", "pull", "ls", "path", "rm"] {
+            let result = try await stage.run(command, "--", name)
+            #expect(result.status == 2 && result.output.isEmpty)
+            #expect(result.error == "hub: \(fault)\n     names look like org/name\n", "\(command)")
+        }
+        #expect(try await stage.run("info", name, "--json").errorCode() == "invalid_input")
+        #expect(stage.hub.requests.isEmpty && !FileSystem.exists(stage.cache))
+    }
+
+    @Test func aNameOf97CharactersIsTooLong() async throws {
+        let result = try await stage.run("pull", String(repeating: "a", count: 97))
+        #expect(result.status == 2 && result.error.contains("97 characters, at most 96 are allowed"))
+        #expect(try await stage.run("info", String(repeating: "a", count: 96)).status == 3)
+    }
+
+    /// `ftp://x` was taken for the file `//x` of a model `ftp`.
+    @Test func anAddressOfAnotherHostOrKindIsExit2() async throws {
+        let other = try await stage.run("pull", "https://example.com/org/tiny")
+        #expect(other.status == 2)
+        #expect(
+            other.error == """
+                hub: "https://example.com/org/tiny" is no reference: its host is not the endpoint's, \(stage.hub.endpoint)
+
+                """)
+        let scheme = try await stage.run("pull", "ftp://example.com/org/tiny")
+        #expect(scheme.status == 2)
+        #expect(
+            scheme.error == """
+                hub: "ftp://example.com/org/tiny" is no reference: addresses begin with https://, http:// or hf://
+
+                """)
+        #expect(stage.hub.requests.isEmpty)
+    }
+
+    @Test(arguments: ["notaurl", "ftp://x", "http://user:secret@127.0.0.1:1", "http://127.0.0.1:1/?token=secret"])
+    func anEndpointThatIsNoneIsExit2(endpoint: String) async throws {
+        let result = try await stage.run("pull", "org/tiny", with: ["HF_ENDPOINT": endpoint])
+        #expect(result.status == 2 && result.error.contains("is not the address of a Hub\n"))
+        let flag = try await stage.run("--endpoint", endpoint, "search")
+        #expect(flag.status == 2)
+    }
+
+    @Test func repositoryRevisionAndFileAreToldApart() async throws {
+        let endpoint = stage.hub.endpoint
+        for command in ["info", "pull"] {
+            let repository = try await stage.run(command, "org/none")
+            #expect(repository.status == 3)
+            #expect(
+                repository.error == """
+                    hub: there is no model org/none on \(endpoint)
+                         check the spelling; a private repository looks the same without a token: set HF_TOKEN
+
+                    """)
+            let revision = try await stage.run(command, "org/tiny@v9", "--json")
+            #expect(revision.status == 3)
+            #expect(try revision.errorCode() == "revision_not_found")
+            #expect(revision.error.hasPrefix("hub: org/tiny has no revision \"v9\"\n"))
+        }
+        let file = try await stage.run("pull", "org/tiny:none.txt")
+        #expect(file.status == 3 && file.error.hasPrefix("hub: no file of org/tiny matches \"none.txt\"\n"))
+        #expect(!FileSystem.exists(stage.cache))
+    }
+
+    @Test func aPrivateRepositoryLooksMissingWithoutItsToken() async throws {
+        let without = try await stage.run("pull", "org/private")
+        let missing = try await stage.run("pull", "org/absent")
+        #expect(without.status == 3 && missing.status == 3)
+        #expect(without.error.replacing("private on", with: "absent on") == missing.error)
+        let with = try await stage.run("pull", "org/private", "-q", with: ["HF_TOKEN": "hf_loopback"])
+        #expect(with.status == 0 && with.error.isEmpty)
+    }
+
+    @Test func aGatedModelSaysWhereToAsk() async throws {
+        let result = try await stage.run("pull", "org/gated")
+        #expect(result.status == 4 && result.output.isEmpty)
+        #expect(
+            result.error == """
+                hub: org/gated is gated: its owner grants access
+                     ask for access at \(stage.hub.endpoint)/org/gated, and give hub a token: set HF_TOKEN or write the token file
+
+                """)
+        #expect(try await stage.run("pull", "org/gated", "--json").errorCode() == "gated")
+        // What it is can be read by all.
+        let info = try await stage.run("info", "org/gated")
+        #expect(info.status == 0 && info.output.contains("  access      gated (manual)\n"))
+        #expect(try await stage.run("pull", "org/gated", "-q", with: ["HF_TOKEN": "hf_loopback"]).status == 0)
+    }
+
+    @Test func aTokenThatIsRefusedIsExit4AndNeverShown() async throws {
+        stage.hub.fail(
+            "/api/models/org/tiny",
+            .status(401, body: "{\"error\":\"Invalid credentials in Authorization header\"}"),
+            times: nil)
+        for words in [["pull", "org/tiny", "-v"], ["info", "org/tiny", "-v", "--json"]] {
+            let result = try await RunningProcess.run(
+                BuiltProduct.path(), words,
+                environment: stage.environment.merging(["HF_TOKEN": "hf_verysecret"]) { $1 })
+            #expect(result.status == 4)
+            #expect(result.error.contains("HF_TOKEN"))
+            #expect(!(result.error + result.output).contains("verysecret"))
+        }
+    }
+
+    @Test func aHubThatIsAwayIsExit5() async throws {
+        stage.hub.stop()
+        for words in [["pull", "org/tiny"], ["info", "org/tiny"], ["try", "org/tiny", "--yes"]] {
+            let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
+            #expect(result.status == 5 && result.output.isEmpty)
+            #expect(result.error.hasPrefix("hub: \(stage.hub.endpoint) cannot be reached"))
+            #expect(result.error.hasSuffix("     check the network, the proxy variables and HF_ENDPOINT\n"))
+        }
+        #expect(!FileSystem.exists(stage.cache))
+    }
+}

@@ -1,0 +1,88 @@
+import HubCore
+import Support
+import Testing
+
+/// The catalog helps; without it everything goes on that does not live from it.
+@Suite struct CatalogTroubleTests {
+    let stage: Stage
+
+    init() throws { stage = try Stage.withModel() }
+
+    /// Commands that do their work all the same.
+    private func expectToGoOn(_ warning: String, with variables: [String: String] = [:]) async throws {
+        for words in [
+            ["pull", "org/tiny", "-q"], ["ls", "-q"], ["path", "org/tiny"], ["try", "org/tiny", "-q"],
+            ["info", "org/tiny", "-q"], ["search", "-q"], ["gc", "--detached", "-q"],
+            ["rm", "org/tiny", "--yes", "-q"],
+        ] {
+            let result = try await RunningProcess.run(
+                BuiltProduct.path(), words, environment: stage.environment.merging(variables) { $1 })
+            #expect(result.status == 0, "\(words)")
+            #expect(result.error == warning, "\(words)")
+        }
+        let document = try await stage.run("ls", "--json", with: variables)
+        #expect(document.status == 0)
+        #expect(try document.document()["error"] == nil)
+    }
+
+    @Test func aDamagedCatalogIsWarnedOf() async throws {
+        try FileSystem.createDirectories(Path.parent(stage.catalog))
+        let garbage = Array("this is no database, whatever its name says".utf8)
+        try FileSystem.replace(stage.catalog, with: garbage)
+        try await expectToGoOn(
+            """
+            hub: warning: going on without the catalog: the catalog \(stage.catalog) is damaged: file is not a database
+                 the catalog is disposable: move its file away and hub makes it again
+
+            """)
+        // It is the user's to look at; nobody overwrote it.
+        #expect(try FileSystem.contents(stage.catalog) == garbage)
+    }
+
+    @Test func aCatalogOfANewerHubIsLeftAlone() async throws {
+        #expect(try await stage.run("search").status == 0)
+        // user_version, big-endian at offset 60. https://www.sqlite.org/fileformat.html#user_version_number
+        var bytes = try #require(try FileSystem.contents(stage.catalog))
+        for name in try FileSystem.entries(Path.parent(stage.catalog)) ?? []
+        where name.hasPrefix("catalog.sqlite3-") {
+            try FileSystem.remove(Path.join(Path.parent(stage.catalog), name))
+        }
+        bytes[62] = 1
+        try FileSystem.replace(stage.catalog, with: bytes)
+        let result = try await stage.run("ls")
+        #expect(result.status == 0)
+        #expect(
+            result.error.hasPrefix(
+                "hub: warning: going on without the catalog: the catalog \(stage.catalog) has version "))
+        #expect(
+            result.error.contains("     a newer hub made it: use that one, or set HUB_HOME to another folder\n"))
+        #expect(try FileSystem.contents(stage.catalog) == bytes)
+    }
+
+    /// The advice spoke of the cache folder, or there was none.
+    @Test func aFolderThatCannotBeMadeIsWarnedOf() async throws {
+        let file = stage.machine("file")
+        try FileSystem.replace(file, with: [])
+        try await expectToGoOn(
+            """
+            hub: warning: going on without the catalog: cannot make the folder \(file)/state: Not a directory
+                 HUB_HOME chooses another folder for it
+
+            """, with: ["HUB_HOME": "\(file)/state"])
+    }
+
+    /// "going on without the catalog" stood above the error that it cannot.
+    @Test func whereNothingElseAnswersItIsExit6() async throws {
+        try FileSystem.createDirectories(Path.parent(stage.catalog))
+        try FileSystem.replace(stage.catalog, with: Array("garbage".utf8))
+        let result = try await stage.run("search", "--offline")
+        #expect(result.status == 6 && result.output.isEmpty)
+        #expect(
+            result.error == """
+                hub: the catalog \(stage.catalog) is damaged: file is not a database
+                     the catalog is disposable: move its file away and hub makes it again
+
+                """)
+        #expect(try await stage.run("search", "--offline", "--json").errorCode() == "catalog_unusable")
+    }
+}

@@ -1,0 +1,219 @@
+import HubCore
+import Support
+import Testing
+
+@Suite struct DeletionCommandTests {
+    let stage: Stage
+
+    init() throws {
+        stage = try Stage()
+        try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
+        try stage.plant("models--org--two", commit: commit("2"), ref: nil, files: ["c.bin": "cc"])
+        try stage.plant("models--org--two", commit: commit("3"), files: ["c.bin": "cc", "d.bin": "dddddddd"])
+        try stage.plant("datasets--org--data", commit: commit("4"), files: ["e.csv": "eee"])
+        // Orders by last use: one, two, data; none of them lately.
+        for (folder, age) in [("models--org--one", 300.0), ("models--org--two", 200), ("datasets--org--data", 100)]
+        {
+            let blobs = Path.join(stage.cache, "\(folder)/blobs")
+            for name in try FileSystem.entries(blobs) ?? [] {
+                let time = Timestamp.now - age * 86_400
+                try FileSystem.setTimes(Path.join(blobs, name), accessed: time, modified: time)
+            }
+        }
+    }
+
+    func ids() async throws -> [String] { try await stage.run("ls", "-q", "--sort", "name").lines }
+
+    /// What the files of the cache take, each once.
+    func bytes() throws -> Int64 {
+        try stage.listing(stage.cache).reduce(0) { sum, name in
+            let status = try FileSystem.linkStatus(Path.join(stage.cache, name))
+            return sum + (name.contains("/blobs/") && status?.kind == .file ? status!.size : 0)
+        }
+    }
+
+    @Test func withoutAYesThePlanIsShownAndNothingGoes() async throws {
+        let before = try stage.listing(stage.cache)
+        let result = try await stage.run("rm", "org/one")
+        #expect(result.status == 2)
+        #expect(
+            result.output == """
+                DELETE            WHAT      REFS  FREES  USED           WHY
+                org/one@11111111  revision  main   10 B  10 months ago  asked for
+                1 row, 10 B in all
+
+                """)
+        #expect(result.error == "hub: deleting needs a yes; nothing was deleted\n     say --yes to go ahead\n")
+        let document = try await stage.run("gc", "--detached", "--json")
+        #expect(document.status == 2)
+        #expect(try document.errorCode() == "confirmation_required")
+        #expect(try document.document()["deleted"]?.bool == false)
+        #expect(try document.document().objects("plan").count == 1)
+        #expect(try stage.listing(stage.cache) == before)
+    }
+
+    /// In a log of both streams the error stood above the plan it is about.
+    @Test func thePlanComesBeforeTheErrorAboutIt() async throws {
+        let binary = try BuiltProduct.path()
+        let result = try await RunningProcess.run(
+            "/bin/sh", ["-c", "exec \"$0\" rm org/one 2>&1", binary], environment: stage.environment)
+        #expect(
+            result.lines.map { $0.split(separator: " ")[0] } == ["DELETE", "org/one@11111111", "1", "hub:", "say"])
+    }
+
+    @Test func aDryRunShowsAndEnds() async throws {
+        let before = try stage.listing(stage.cache)
+        let result = try await stage.run("rm", "org/*", "--dry-run")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(result.lines.last == "3 rows, 20 B in all")
+        #expect(
+            try await stage.run("rm", "org/*", "--dry-run", "-q").lines.sorted()
+                == ["org/one@11111111", "org/two@22222222", "org/two@33333333"])
+        #expect(try await stage.run("rm", "org/*", "--yes", "--dry-run").status == 0)
+        #expect(try stage.listing(stage.cache) == before)
+    }
+
+    @Test func whatIsFreedIsWhatWasSaid() async throws {
+        for (words, freed) in [
+            (["rm", "org/two@3333333"], Int64(8)), (["rm", "org/*"], 12), (["gc", "--older-than", "0d"], 3),
+        ] {
+            let before = try bytes()
+            let result = try await RunningProcess.run(
+                BuiltProduct.path(), words + ["--yes", "--json"], environment: stage.environment)
+            #expect(result.status == 0)
+            let document = try result.document()
+            document.expectKeys("plan freed_bytes deleted protected")
+            for row in document.objects("plan") { row.expectKeys("id commit refs reason freed_bytes last_used_at") }
+            #expect(document["deleted"]?.bool == true && document["freed_bytes"]?.int == freed)
+            #expect(document.objects("plan").reduce(0) { $0 + ($1["freed_bytes"]?.int ?? 0) } == freed)
+            let after = try bytes()
+            #expect(before - after == freed)
+        }
+        #expect(try await ids().isEmpty)
+        #expect(try FileSystem.entries(stage.cache)?.filter { $0.contains("--") } == [])
+    }
+
+    @Test func forPeopleTheSumIsSaidAtTheEnd() async throws {
+        let result = try await stage.run("rm", "datasets/org/data", "--yes")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(
+            result.output == """
+                DELETE                      WHAT      REFS  FREES  USED          WHY
+                datasets/org/data@44444444  revision  main    3 B  3 months ago  asked for
+                1 row, 3 B in all
+                3 B freed
+
+                """)
+    }
+
+    @Test func aYesOnATerminalDeletesAndAnythingElseDoesNot() async throws {
+        for (answer, isDeleted) in [("n\n", false), ("\n", false), ("y\n", true)] {
+            let process = try stage.start("rm", "org/one", terminal: .init(columns: 100, rows: 24))
+            try await process.wait(forText: "Delete this? [y/N] ")
+            process.write(answer)
+            let result = try await process.wait()
+            #expect(result.status == 0)
+            #expect(result.terminal.contains("10 B freed") == isDeleted)
+            #expect(result.terminal.contains("hub: nothing was deleted") != isDeleted)
+            #expect(try await ids().contains("org/one") != isDeleted)
+        }
+    }
+
+    @Test func ctrlCAtTheQuestionDeletesNothing() async throws {
+        let process = try stage.start("rm", "org/one", terminal: .init(columns: 100, rows: 24))
+        try await process.wait(forText: "Delete this? [y/N] ")
+        process.write("\u{3}")
+        #expect(try await process.wait().status == 130)
+        #expect(try await ids().contains("org/one"))
+    }
+
+    @Test func whatIsNotThereIsExit3AndTheRestIsDone() async throws {
+        let result = try await stage.run("rm", "nope/x", "org/one", "no/*", "--yes", "--json")
+        #expect(result.status == 3)
+        #expect(try result.errorCode() == "not_cached")
+        #expect(try result.document()["deleted"]?.bool == true)
+        #expect(
+            result.error == """
+                hub: nope/x is not in the cache \(stage.cache)
+                     hub ls lists what is
+                hub: no/* is not in the cache \(stage.cache)
+                     hub ls lists what is
+
+                """)
+        #expect(try await ids() == ["datasets/org/data", "org/two"])
+        #expect(try await stage.run("rm", "org/two@v9", "--yes").status == 3)
+    }
+
+    @Test func filesCannotBeDeletedOneByOne() async throws {
+        for word in ["org/one:a.bin", "org/*:a.bin", "org/*@main"] {
+            let result = try await stage.run("rm", word, "--yes")
+            #expect(result.status == 2 && result.output.isEmpty, "\(word)")
+        }
+        #expect(try await ids().count == 3)
+    }
+
+    @Test func gcNeedsToBeToldWhatMayGo() async throws {
+        for words in [["gc"], ["gc", "--yes"], ["gc", "--keep", "org/one"]] {
+            let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
+            #expect(result.status == 2 && result.output.isEmpty)
+            #expect(
+                result.error == """
+                    hub: gc needs to be told what may go
+                         such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB
+
+                    """)
+        }
+    }
+
+    @Test func eachRuleSaysWhy() async throws {
+        let orphan = String(repeating: "e", count: 64)
+        let partial = "\(String(repeating: "f", count: 64)).hub.incomplete"
+        let blobs = Path.join(stage.cache, "models--org--one/blobs")
+        try FileSystem.replace(Path.join(blobs, orphan), with: Array("12345".utf8))
+        try FileSystem.replace(Path.join(blobs, partial), with: Array("123".utf8))
+        let result = try await stage.run("gc", "--detached", "--partials", "--orphans", "--dry-run", "--json")
+        #expect(result.status == 0)
+        let rows = try result.document().objects("plan")
+        let reasons = Dictionary(
+            rows.map { ($0["freed_bytes"]?.int ?? 0, $0["reason"]?.string ?? "") }, uniquingKeysWith: { $0 + $1 })
+        // Its only file is the other revision's too.
+        #expect(Set(reasons.keys) == [0, 3, 5])
+        #expect(reasons.values.allSatisfy { !$0.isEmpty })
+        let done = try await stage.run("gc", "--detached", "--partials", "--orphans", "--yes")
+        #expect(done.lines.last == "8 B freed")
+        #expect(
+            try await stage.run("gc", "--detached", "--partials", "--orphans", "--yes").output
+                == "nothing to delete\n")
+    }
+
+    @Test func keepSparesAndSaysSo() async throws {
+        let result = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--dry-run")
+        #expect(result.status == 0)
+        #expect(result.lines.contains("stays: org/one@11111111: kept"))
+        #expect(result.lines.last == "3 rows, 13 B in all")
+        let document = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--yes", "--json")
+            .document()
+        let kept = try #require(document.objects("protected").first)
+        kept.expectKeys("id commit reason")
+        #expect(kept["id"]?.string == "org/one" && kept["reason"]?.string == "kept")
+        #expect(try await ids() == ["org/one"])
+    }
+
+    @Test func targetsTakeTheLeastRecentlyUsedFirst() async throws {
+        let rows = try await stage.run("gc", "--max-size", "15B", "--dry-run", "-q").lines
+        #expect(rows == ["org/one@11111111"])
+        #expect(try await stage.run("gc", "--max-size", "1GB").output == "nothing to delete\n")
+        #expect(try await stage.run("gc", "--free", "1B").output == "nothing to delete\n")
+        #expect(try await stage.run("gc", "--older-than", "250d", "--dry-run", "-q").lines == ["org/one@11111111"])
+    }
+
+    @Test func valuesThatAreNoneAreSaidSo() async throws {
+        let age = try await stage.run("gc", "--older-than", "soon")
+        #expect(age.status == 2)
+        #expect(
+            age.error
+                == "hub: --older-than: \"soon\" is not an age\n     write it like 30d, 2w, 1mo, 1y, 12h or 0d\n")
+        #expect(try await stage.run("gc", "--max-size", "big").status == 2)
+        #expect(try await stage.run("gc", "--keep", "a/b/c", "--detached").status == 2)
+    }
+}

@@ -1,0 +1,79 @@
+import HubCore
+import Support
+import Testing
+
+@testable import HubCLI
+
+/// What help says can be typed and works.
+@Suite struct HelpPagesTests {
+    let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    @Test func everyCommandAndTopicHasItsPage() async throws {
+        for name in CommandTable.all.map(\.name) + HelpTopic.all.map(\.name) {
+            let result = try await stage.run("help", name)
+            #expect(result.status == 0 && result.error.isEmpty && !result.output.isEmpty, "\(name)")
+            #expect(result.lines.allSatisfy { $0.count <= 80 && !$0.hasSuffix(" ") }, "\(name)")
+            #expect(try await stage.run("help", name, "--json").document().count > 0)
+        }
+        for command in CommandTable.all {
+            let result = try await stage.run(command.name, "--help")
+            #expect(result.status == 0 && result.lines.count <= 40, "\(command.name)")
+        }
+    }
+
+    /// Examples are what people copy: each of them is understood, whatever then comes of it here.
+    @Test func everyExampleIsUnderstood() {
+        for command in CommandTable.all {
+            for example in command.examples {
+                guard example.line.hasPrefix("hub "), !example.line.contains("|") else { continue }
+                // Every second part stands between quotes.
+                let parts = example.line.split(separator: /['"]/, omittingEmptySubsequences: false)
+                var words = parts.enumerated().flatMap { index, part in
+                    index % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)
+                }
+                if let end = words.firstIndex(of: ">") { words = Array(words[..<end]) }
+                #expect(
+                    ArgumentParser.parse(Array(words.dropFirst()), commands: CommandTable.all).fault == nil,
+                    "\(example.line)")
+            }
+        }
+    }
+
+    /// A variable that is read and that no page names is a secret; serve's own was one.
+    @Test func everyVariableThatIsReadIsNamed() async throws {
+        let page = try await stage.run("help", "environment").output
+        for name in [
+            "HF_HUB_CACHE", "HF_HOME", "HF_ENDPOINT", "HF_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE",
+            "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_PROGRESS_BARS", "HF_HUB_DISABLE_SYMLINKS",
+            "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT",
+            "HUGGING_FACE_HUB_TOKEN", "HUB_HOME", "HUB_SERVE_TOKEN", "NO_COLOR",
+        ] { #expect(page.contains(name), "\(name)") }
+    }
+
+    @Test func theManualPageNamesEveryCommand() async throws {
+        let page = try await stage.run("help", "--man").output
+        for command in CommandTable.all { #expect(page.contains(command.name)) }
+    }
+
+    @Test func aWordThatNoPageHas() async throws {
+        let near = try await stage.run("help", "pul")
+        #expect(
+            near.status == 2 && near.error == "hub: there is no help on \"pul\"\n     did you mean hub help pull?\n"
+        )
+        let far = try await stage.run("help", "zzzzz")
+        #expect(far.status == 2)
+        #expect(far.error == "hub: there is no help on \"zzzzz\"\n     hub --help lists the commands and topics\n")
+    }
+
+    @Test func completionsOfAShellThatIsNotKnown() async throws {
+        let result = try await stage.run("completions", "tcsh")
+        #expect(result.status == 2)
+        #expect(
+            result.error
+                == "hub: there are no completions for \"tcsh\"\n     usage: hub completions bash|zsh|fish\n")
+        let document = try await stage.run("completions", "fish", "--json").document()
+        #expect(document["shell"]?.string == "fish" && document["script"]?.string?.isEmpty == false)
+    }
+}

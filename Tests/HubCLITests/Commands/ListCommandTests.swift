@@ -1,0 +1,185 @@
+import HubCore
+import Support
+import Testing
+
+@Suite struct ListCommandTests {
+    let stage: Stage
+
+    init() throws {
+        stage = try Stage()
+    }
+
+    /// Two models and a dataset, as other tools leave them; the times are set, so that their order is certain.
+    func fill() throws {
+        try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
+        try stage.plant("models--org--two", commit: commit("2"), ref: "v1.0", files: ["c.bin": "cc"])
+        try stage.plant("models--org--two", commit: commit("3"), files: ["c.bin": "cc", "d.bin": "dddddddd"])
+        try stage.plant("datasets--org--data", commit: commit("4"), files: ["e.csv": "eee"])
+    }
+
+    @Test func anEmptyCacheIsSaidAndNotMade() async throws {
+        let result = try await stage.run("ls")
+        #expect(result.status == 0 && result.output.isEmpty)
+        #expect(result.error == "hub: nothing is cached in \(stage.cache)\n")
+        #expect(!FileSystem.exists(stage.cache))
+        #expect(try await stage.run("ls", "-q").output.isEmpty)
+        #expect(try await stage.run("ls", "--json").document().objects("models").isEmpty)
+    }
+
+    @Test func whatAnotherToolPutThereIsListedWithoutBeingTold() async throws {
+        try fill()
+        let result = try await stage.run("ls", "--sort", "name")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(
+            settled(result.output)
+                == """
+                MODEL  SIZE  FREES  REVISIONS  USED  DOWNLOADED
+                datasets/org/data  3 B  3 B  main  AGE  AGE
+                org/one  10 B  10 B  main  AGE  AGE
+                org/two  10 B  10 B  v1.0, main  AGE  AGE
+                3 repositories, 23 B; SIZE free on the disk
+
+                """.replacing(
+                    "v1.0, main", with: result.output.contains("v1.0, main") ? "v1.0, main" : "main, v1.0"))
+    }
+
+    @Test func quietPrintsIdsThatOtherCommandsTake() async throws {
+        try fill()
+        let ids = try await stage.run("ls", "-q", "--sort", "name").lines
+        #expect(ids == ["datasets/org/data", "org/one", "org/two"])
+        for id in ids { #expect(try await stage.run("path", id).status == 0) }
+    }
+
+    @Test func theDocumentKeepsToTheContract() async throws {
+        try fill()
+        let document = try await stage.run("ls", "--json", "--sort", "name").document()
+        document.expectKeys("models total_bytes partial_bytes other_bytes disk_free_bytes")
+        #expect(document["total_bytes"]?.int == 23 && document["partial_bytes"]?.int == 0)
+        #expect(document["other_bytes"]?.int == 0 && document["disk_free_bytes"]?.int ?? 0 > 0)
+        let models = document.objects("models")
+        #expect(models.map { $0["kind"]?.string } == ["dataset", "model", "model"])
+        for model in models {
+            model.expectKeys(
+                "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned complete revisions")
+            for revision in model.objects("revisions") {
+                revision.expectKeys("commit refs size_bytes freeable_bytes complete")
+            }
+        }
+        let two = models[2]
+        #expect(two["path"]?.string == Path.join(stage.cache, "models--org--two") && two["files"]?.int == 2)
+        #expect(two["size_bytes"]?.int == 10 && two["freeable_bytes"]?.int == 10)
+        // Content that the other revision has too would stay.
+        let freeable = two.objects("revisions").map {
+            ($0["commit"]?.string?.first, $0["size_bytes"]?.int, $0["freeable_bytes"]?.int)
+        }.sorted { $0.0! < $1.0! }
+        #expect(freeable.map(\.1) == [2, 10] && freeable.map(\.2) == [0, 8])
+    }
+
+    @Test func changesBehindItsBackAreSeen() async throws {
+        try fill()
+        #expect(try await stage.run("ls", "-q").lines.count == 3)
+        try FileSystem.removeTree(Path.join(stage.cache, "models--org--one"))
+        try stage.plant("models--org--new", commit: commit("5"), files: ["f.bin": "ffff"])
+        try stage.plant("models--org--two", commit: commit("3"), files: ["g.bin": "gggg"])
+        let document = try await stage.run("ls", "--json", "--sort", "name").document()
+        let sizes = document.objects("models").map { "\($0["id"]?.string ?? "") \($0["size_bytes"]?.int ?? 0)" }
+        #expect(sizes == ["org/data 3", "org/new 4", "org/two 14"])
+        try FileSystem.removeTree(Path.join(stage.cache, "models--org--two/snapshots/\(commit("3"))"))
+        try FileSystem.remove(Path.join(stage.cache, "models--org--two/refs/main"))
+        let narrowed = try await stage.run("ls", "--json", "org/two").document().objects("models")
+        #expect(narrowed.first?.objects("revisions").map { $0.strings("refs") } == [["v1.0"]])
+    }
+
+    @Test func globsAndReferencesChoose() async throws {
+        try fill()
+        #expect(try await stage.run("ls", "-q", "--sort", "name", "org/*").lines == ["org/one", "org/two"])
+        #expect(try await stage.run("ls", "-q", "datasets/*").lines == ["datasets/org/data"])
+        #expect(try await stage.run("ls", "-q", "datasets/org/data").lines == ["datasets/org/data"])
+        #expect(try await stage.run("ls", "-q", "hf://org/one").lines == ["org/one"])
+        let summary = try await stage.run("ls", "org/one").lines.last ?? ""
+        #expect(settled(summary) == "In all: 3 repositories, 23 B; SIZE free on the disk")
+        let glob = try await stage.run("ls", "org/*:x")
+        #expect(glob.status == 2 && glob.error.contains("takes neither a revision nor files"))
+    }
+
+    /// Listed by revision, a repository showed what deleting all of it would free.
+    @Test func ofAChosenRevisionOnlyItsOwnBytesAreFreeable() async throws {
+        try fill()
+        let models = try await stage.run("ls", "--json", "org/two@v1.0").document().objects("models")
+        #expect(models.count == 1 && models[0]["size_bytes"]?.int == 2 && models[0]["freeable_bytes"]?.int == 0)
+        #expect(models[0].objects("revisions").map { $0["freeable_bytes"]?.int } == [0])
+        let lines = try await stage.run("ls", "--revisions", "org/two@main").lines
+        #expect(settled(lines[1]) == "org/two  33333333  main  10 B  8 B  AGE")
+    }
+
+    /// One of several words that matched nothing went unsaid.
+    @Test func eachWordThatMatchesNothingIsSaidAndTheOthersAreListed() async throws {
+        try fill()
+        let result = try await stage.run("ls", "org/one", "nope/x", "-q")
+        #expect(result.status == 3 && result.output == "org/one\n")
+        #expect(
+            result.error == """
+                hub: nothing in \(stage.cache) matches nope/x
+                     hub ls lists what is there
+
+                """)
+        let none = try await stage.run("ls", "no/*", "org/one@v9", "--json")
+        #expect(none.status == 3)
+        #expect(try none.errorCode() == "not_cached")
+        #expect(try none.document().objects("models").isEmpty)
+        let human = try await stage.run("ls", "no/*")
+        #expect(human.status == 3 && human.output.isEmpty)
+    }
+
+    @Test func sortsAreWhatTheySay() async throws {
+        try fill()
+        #expect(try await stage.run("ls", "-q", "--sort", "name").lines.first == "datasets/org/data")
+        #expect(try await stage.run("ls", "-q", "--sort", "size").lines.last == "datasets/org/data")
+        let bad = try await stage.run("ls", "--sort", "nam")
+        #expect(bad.status == 2)
+        #expect(
+            bad.error == """
+                hub: --sort: "nam" is not one of its values, did you mean name?
+                     it takes used, size, name, downloaded
+
+                """)
+    }
+
+    @Test func aRevisionEachWithDetachedSaid() async throws {
+        try stage.plant("models--org--two", commit: commit("2"), ref: nil, files: ["c.bin": "cc"])
+        try stage.plant("models--org--two", commit: commit("3"), files: ["d.bin": "dddd"])
+        let lines = try await stage.run("ls", "--revisions").lines.map(settled)
+        #expect(lines[0] == "MODEL  COMMIT  REFS  SIZE  FREES  USED")
+        #expect(
+            lines[1...2].sorted() == [
+                "org/two  22222222  detached  2 B  2 B  AGE", "org/two  33333333  main  4 B  4 B  AGE",
+            ])
+    }
+
+    @Test func partialsOfAnyToolAreShownWhenAskedFor() async throws {
+        try fill()
+        let name = "\(String(repeating: "a", count: 64)).1234abcd.incomplete"
+        try FileSystem.replace(Path.join(stage.cache, "models--org--one/blobs/\(name)"), with: Array("12345".utf8))
+        let output = try await stage.run("ls", "--partials", "org/one").output
+        #expect(settled(output).contains("\nPARTIAL OF  FILE  ON DISK  CHANGED\norg/one  \(name)  5 B  AGE\n"))
+        #expect(output.contains("; 5 B in unfinished downloads; "))
+        #expect(try await stage.run("ls", "--json").document()["partial_bytes"]?.int == 5)
+    }
+
+    @Test func pathMarksAModelUsedAndChangesTheOrder() async throws {
+        try fill()
+        // Long ago, as nothing has been used since; the largest blob's time of access is what other tools leave.
+        for (folder, age) in [
+            ("models--org--one", 3000.0), ("models--org--two", 2000), ("datasets--org--data", 1000),
+        ] {
+            let blobs = Path.join(stage.cache, "\(folder)/blobs")
+            for name in try FileSystem.entries(blobs) ?? [] {
+                let time = Timestamp.now - age * 86_400
+                try FileSystem.setTimes(Path.join(blobs, name), accessed: time, modified: time)
+            }
+        }
+        #expect(try await stage.run("ls", "-q").lines == ["datasets/org/data", "org/two", "org/one"])
+        #expect(try await stage.run("path", "org/one").status == 0)
+        #expect(try await stage.run("ls", "-q").lines == ["org/one", "datasets/org/data", "org/two"])
+    }
+}

@@ -1,0 +1,45 @@
+import HubCore
+import Support
+import Testing
+
+@Suite struct PathCommandTests {
+    let stage: Stage
+    let snapshot: String
+
+    init() throws {
+        stage = try Stage()
+        snapshot = try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa"])
+    }
+
+    @Test func theFolderOrTheFileAlone() async throws {
+        #expect(try await stage.run("path", "org/one").output == "\(snapshot)\n")
+        #expect(try await stage.run("path", "org/one:a.bin", "-q").output == "\(snapshot)/a.bin\n")
+        #expect(try await stage.run("path", "org/one@1111111").output == "\(snapshot)\n")
+        let document = try await stage.run("path", "org/one", "--json").document()
+        document.expectKeys("path")
+        #expect(document["path"]?.string == snapshot)
+        #expect(stage.hub.requests.isEmpty)
+    }
+
+    @Test func whatIsNotThereIsExit3WithTheCommandThatFetchesIt() async throws {
+        let model = try await stage.run("path", "org/none@v1")
+        #expect(model.status == 3 && model.output.isEmpty)
+        #expect(
+            model.error == """
+                hub: org/none@v1 is not in the cache \(stage.cache)
+                     hub pull org/none@v1 fetches it
+
+                """)
+        let file = try await stage.run("path", "org/one:b.bin")
+        #expect(file.status == 3)
+        #expect(file.error.hasSuffix("     hub pull org/one --include 'b.bin' fetches it\n"))
+        #expect(try await stage.run("path", "org/one@v2", "--json").errorCode() == "not_cached")
+    }
+
+    @Test func aPathOutOfTheSnapshotIsRefused() async throws {
+        for name in ["../../../../etc/passwd", "/etc/passwd", "a/../../b"] {
+            let result = try await stage.run("path", "org/one:\(name)")
+            #expect(result.status == 2 && result.output.isEmpty, "\(name)")
+        }
+    }
+}

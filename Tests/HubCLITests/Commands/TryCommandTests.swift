@@ -1,0 +1,276 @@
+import HubCore
+import Support
+import Testing
+
+/// What the reference says of the model of the fixtures.
+private struct Golden {
+    struct Prompt: Sendable {
+        var text: String
+        var ids: [Int64]
+        var nextIDs: [Int64]
+        var nextText: String
+    }
+    var prompts: [Prompt]
+    var logitsPrompt: Int
+    var logits: [Double]
+
+    init() throws {
+        let golden = try #require(try JSON.parse(Fixtures.bytes("goldens/tiny-shakespeare.json")).object)
+        prompts = try golden.objects("prompts").map { prompt in
+            let next = try #require(prompt["greedy_32"]?.object)
+            return Prompt(
+                text: try #require(prompt["text"]?.string), ids: prompt.ints("ids"), nextIDs: next.ints("ids"),
+                nextText: try #require(next["text"]?.string))
+        }
+        let logits = try #require(golden["logits"]?.object)
+        logitsPrompt = Int(logits["prompt_index"]?.int ?? 0)
+        self.logits = logits["values"]?.array?.compactMap(\.double) ?? []
+    }
+}
+
+extension JSONObject {
+    fileprivate func ints(_ key: String) -> [Int64] { self[key]?.array?.compactMap(\.int) ?? [] }
+}
+
+@Suite struct TryCommandTests {
+    let stage: Stage
+    private let golden: Golden
+    let folder: String
+
+    init() throws {
+        stage = try Stage.withModel()
+        golden = try Golden()
+        folder = try Fixtures.path("tiny-shakespeare")
+    }
+
+    @Test func theVerdictAfterEachCheck() async throws {
+        let result = try await stage.run("try", folder)
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(result.lines[0] == "tiny-shakespeare  \(folder)")
+        #expect(result.lines[1] == "  model               LlamaForCausalLM, 1.1M parameters, BF16")
+        #expect(result.lines[2] == "  shape               4 layers, 4 heads, 2 KV heads, 1024 tokens, context 512")
+        #expect(result.lines.contains("  headers             pass  1115264 weights in 2.2 MB"))
+        #expect(result.lines.contains("  verdict             pass"))
+        #expect(result.lines.allSatisfy { !$0.hasSuffix(" ") })
+        #expect(try await stage.run("try", folder, "-q").output == "pass\n")
+    }
+
+    @Test func thePulledModelContinuesAsTheReferenceDoes() async throws {
+        #expect(try await stage.run("pull", "org/tiny").status == 0)
+        for prompt in golden.prompts {
+            let document = try await stage.run(
+                "try", "org/tiny", prompt.text, "--raw", "--greedy", "--max-tokens", "32", "--json"
+            ).document()
+            document.expectKeys(
+                """
+                id path verdict architecture parameters dtype weights_bytes memory_bytes mode checks generation
+                """)
+            let generation = try #require(document["generation"]?.object)
+            generation.expectKeys(
+                """
+                prompt_ids ids text finish_reason load_seconds ttft_seconds prompt_tokens_per_second \
+                tokens_per_second seed peak_memory_bytes
+                """)
+            #expect(generation.ints("prompt_ids") == prompt.ids && generation.ints("ids") == prompt.nextIDs)
+            #expect(generation["text"]?.string == prompt.nextText)
+            #expect(generation["finish_reason"]?.string == "length")
+            #expect(document["id"]?.string == "org/tiny" && document["verdict"]?.string == "pass")
+            for check in document.objects("checks") { check.expectKeys("name status detail") }
+        }
+    }
+
+    @Test func aFolderContinuesAlikeAndQuietPrintsTheTextAlone() async throws {
+        let prompt = golden.prompts[0]
+        let words = ["--raw", "--greedy", "--max-tokens", "32"]
+        let quiet = try await RunningProcess.run(
+            BuiltProduct.path(), ["try", folder, prompt.text, "-q"] + words, environment: stage.environment)
+        #expect(quiet.status == 0 && quiet.error.isEmpty && quiet.output == prompt.nextText + "\n")
+        let human = try await RunningProcess.run(
+            BuiltProduct.path(), ["try", folder, prompt.text] + words, environment: stage.environment)
+        #expect(human.output.hasPrefix("\(prompt.text)\n\(prompt.nextText)\n\n  verdict             pass\n"))
+        #expect(human.error.isEmpty)
+        #expect(stage.hub.requests.isEmpty)
+    }
+
+    @Test func logitsAreThoseOfTheReference() async throws {
+        let document = try await stage.run(
+            "try", folder, golden.prompts[golden.logitsPrompt].text, "--raw", "--logits", "--max-tokens", "1",
+            "--json"
+        ).document()
+        let logits = document["logits"]?.array?.compactMap(\.double) ?? []
+        #expect(logits.count == 1024 && golden.logits.count == 1024)
+        #expect(zip(logits, golden.logits).allSatisfy { abs($0 - $1) < 1e-3 })
+    }
+
+    /// They were left out without a word.
+    @Test func logitsNeedAPrompt() async throws {
+        let result = try await stage.run("try", folder, "--logits")
+        #expect(result.status == 2 && result.error.hasPrefix("hub: --logits needs a PROMPT\n"))
+    }
+
+    @Test func tokensOfATextInEachForm() async throws {
+        let human = try await stage.run("try", folder, "--tokenize", "Hello", "--tokenize", "a", "--tokenize", "")
+        #expect(human.status == 0 && human.output == "3 tokens: 44 414 83\n1 token: 69\n0 tokens\n")
+        #expect(try await stage.run("try", folder, "--tokenize", "Hello", "-q").output == "44 414 83\n")
+        let document = try await stage.run("try", folder, "--tokenize", "Hello", "--json").document()
+        document.expectKeys("id path tokenized")
+        let entry = try #require(document.objects("tokenized").first)
+        entry.expectKeys("text ids ids_with_special decoded decoded_skip_special")
+        #expect(entry.ints("ids") == [44, 414, 83] && entry.ints("ids_with_special") == [0, 44, 414, 83])
+        #expect(entry["decoded"]?.string == "Hello" && entry["decoded_skip_special"]?.string == "Hello")
+    }
+
+    @Test func tokensNeedNoWeights() async throws {
+        let bare = try TemporaryFolder("bare")
+        for name in ["tokenizer.json", "tokenizer_config.json"] {
+            try bare.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+        }
+        #expect(try await stage.run("try", bare.path, "--tokenize", "Hello", "-q").output == "44 414 83\n")
+    }
+
+    @Test func aSeedMakesItRepeatable() async throws {
+        func text(_ seed: String) async throws -> String {
+            try await stage.run("try", folder, "ROMEO:", "--raw", "--seed", seed, "--max-tokens", "24", "-q").output
+        }
+        let first = try await text("7")
+        #expect(try await text("7") == first)
+        let others = [try await text("8"), try await text("9")]
+        #expect(others.contains { $0 != first })
+        let document = try await stage.run(
+            "try", folder, "ROMEO:", "--raw", "--seed", "18446744073709551615", "--max-tokens", "1", "--json"
+        ).document()
+        // More than a JSON number is sure to keep.
+        #expect(document["generation"]?.object?["seed"]?.string == "18446744073709551615")
+    }
+
+    @Test func textEndsBeforeAStop() async throws {
+        let prompt = golden.prompts[0]
+        let stop = String(prompt.nextText.dropFirst(10).prefix(4))
+        let end = try #require(prompt.nextText.range(of: stop))
+        let result = try await stage.run(
+            "try", folder, prompt.text, "--raw", "--greedy", "--max-tokens", "32", "--stop", stop, "--json")
+        let generation = try #require(try result.document()["generation"]?.object)
+        #expect(generation["text"]?.string == String(prompt.nextText[..<end.lowerBound]))
+        #expect(generation["finish_reason"]?.string == "stop_sequence")
+    }
+
+    /// "1 tokens, then 0 tokens/s" said that it was slow.
+    @Test func aSingleTokenHasNoPace() async throws {
+        let result = try await stage.run("try", folder, "x", "--raw", "--greedy", "--max-tokens", "1")
+        let speed = try #require(result.lines.last)
+        #expect(speed.hasPrefix("  speed               1 token, ended by length, first after "))
+        #expect(!speed.contains("then"))
+    }
+
+    @Test func inspectSaysWhatTheHeadersSay() async throws {
+        let result = try await stage.run("try", folder, "--inspect")
+        #expect(result.status == 0 && result.lines.count == 5)
+        let document = try await stage.run("try", folder, "--inspect", "--json").document()
+        document.expectKeys(
+            "id path architecture parameters dtype weights_bytes memory_bytes inspection")
+        let inspection = try #require(document["inspection"]?.object)
+        inspection.expectKeys(
+            """
+            architecture parameters dtypes quantization bits_per_weight context_length layers heads kv_heads \
+            vocabulary kv_bytes_per_token memory_bytes tokenizer chat_template supported obstacles
+            """)
+        #expect(inspection["supported"]?.bool == true && inspection["parameters"]?.int == 1_115_264)
+    }
+
+    @Test(arguments: [
+        ("tiny-shakespeare-mlx-4bit", "MLX 4-bit quantisation"), ("tiny-shakespeare-gguf", "GGUF weights"),
+        ("tiny-shakespeare-gguf/model-q8_0.gguf", "GGUF"),
+    ])
+    func whatCannotRunYetIsNamedAndNothingElseIsSaid(name: String, obstacle: String) async throws {
+        let path = try Fixtures.path(name)
+        let result = try await stage.run("try", path)
+        #expect(result.status == 7 && result.output.isEmpty)
+        #expect(result.error.contains(obstacle) && result.error.contains("cannot be run yet"))
+        let document = try await stage.run("try", path, "--json")
+        #expect(try document.errorCode() == "unsupported_model")
+        #expect(try document.document()["verdict"]?.string == "fail")
+        // Prompted too: never a wrong answer.
+        #expect(try await stage.run("try", path, "ROMEO:", "-q").status == 7)
+    }
+
+    @Test func aDamagedModelIsExit7() async throws {
+        let damaged = try TemporaryFolder("damaged")
+        for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+            let bytes = try Fixtures.bytes("tiny-shakespeare/\(name)")
+            try damaged.write(name, name.hasSuffix("safetensors") ? Array(bytes.prefix(1_000_000)) : bytes)
+        }
+        let result = try await stage.run("try", damaged.path)
+        #expect(result.status == 7 && result.output.contains("\n  verdict             fail\n"))
+        #expect(result.error.contains("model.safetensors"))
+        #expect(try await stage.run("try", damaged.path, "--json").errorCode() == "malformed_model")
+    }
+
+    @Test func aModelThatIsNotHereNeedsAYes() async throws {
+        let result = try await stage.run("try", "org/tiny")
+        #expect(result.status == 3 && result.output.isEmpty)
+        #expect(
+            result.error == """
+                hub: org/tiny is not here: 2.3 MB to fetch
+                hub: org/tiny is not in the cache
+                     hub pull org/tiny fetches it, or say --yes
+
+                """)
+        #expect(!FileSystem.exists(stage.cache))
+        #expect(try await stage.run("try", "org/tiny", "--json").errorCode() == "not_cached")
+        let yes = try await stage.run("try", "org/tiny", "--yes", "-q")
+        #expect(yes.status == 0 && yes.output == "pass\n")
+        #expect(try await stage.run("ls", "-q").output == "org/tiny\n")
+    }
+
+    @Test func aYesOnATerminalFetchesAndANoDoesNot() async throws {
+        for (answer, status) in [("n\n", Int32(3)), ("y\n", 0)] {
+            let process = try stage.start(
+                "try", "org/tiny", "--color", "never", terminal: .init(columns: 120, rows: 24))
+            try await process.wait(forText: "Fetch it? [y/N] ")
+            process.write(answer)
+            let result = try await process.wait()
+            #expect(result.status == status)
+            #expect(result.terminal.contains("verdict             pass") == (status == 0))
+        }
+    }
+
+    @Test func offlineOnlyWhatIsHereRuns() async throws {
+        let missing = try await stage.run("try", "org/tiny", "--offline", "--yes")
+        #expect(missing.status == 3)
+        #expect(
+            missing.error == """
+                hub: org/tiny is not in the cache, and the network is switched off
+                     hub pull org/tiny fetches it
+
+                """)
+        #expect(stage.hub.requests.isEmpty)
+        #expect(try await stage.run("pull", "org/tiny").status == 0)
+        let seen = stage.hub.requests.count
+        #expect(try await stage.run("try", "org/tiny", "--offline", "-q").output == "pass\n")
+        #expect(stage.hub.requests.count == seen)
+    }
+
+    @Test func whatIsNoModelIsSaidSo() async throws {
+        let missing = try await stage.run("try", "./nope")
+        #expect(missing.status == 3)
+        #expect(
+            missing.error == """
+                hub: there is no ./nope
+                     hub try takes a folder with config.json and weights, or org/name
+
+                """)
+        let empty = try TemporaryFolder("empty")
+        let result = try await stage.run("try", empty.path)
+        #expect(result.status == 7 && result.error.contains("without weights"))
+        let file = try await stage.run("try", "org/tiny:config.json")
+        #expect(file.status == 2 && file.error == "hub: org/tiny:config.json names a file; hub try takes a model\n")
+        let both = try await stage.run("try", folder, "--greedy", "--temperature", "1")
+        #expect(both.status == 2)
+    }
+}
+
+extension String {
+    fileprivate func range(of part: String) -> Range<Index>? {
+        indices.first { self[$0...].hasPrefix(part) }.map { $0..<index($0, offsetBy: part.count) }
+    }
+}
