@@ -70,6 +70,7 @@ extension Suite {
             ("curl", version(tools.curl, ["--version"])),
             ("aria2c", version(tools.aria2, ["--version"])),
             ("machine", options.machine),
+            ("written to", [options.scratch, options.memory].compactMap { $0 }.joined(separator: " and ")),
             (
                 "load",
                 "\(loadBefore) before, \(Report.load) after; what others run at the same time is in the figures"

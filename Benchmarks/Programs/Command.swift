@@ -12,8 +12,8 @@ struct Command {
         self.environment = environment
     }
 
-    /// As one would type it, the program by its name alone.
-    var typed: String { ([Path.name(program)] + arguments).joined(separator: " ") }
+    /// What a message calls it: `hub pull`.
+    var name: String { ([Path.name(program)] + arguments.prefix(1)).joined(separator: " ") }
 }
 
 /// Runs programs to their end.
@@ -32,7 +32,7 @@ struct Runner {
             let said = try FileSystem.text(error) ?? ""
             let words = said.split(separator: "\n").first.map { ": \($0)" } ?? ""
             throw AIError(
-                .ioError, "\(command.typed.prefix(80)) ended with exit status \(ending.status)\(words.printable)")
+                .ioError, "\(command.name) ended with exit status \(ending.status)\(words.printable)")
         }
         return (ending, try FileSystem.text(output, limit: 16 << 20) ?? "")
     }

@@ -28,10 +28,11 @@ enum LargeFiles {
         let addresses = (1...files).map {
             "\(server.address)/\(model)/resolve/main/\(Repositories.weights($0, of: files))"
         }
-        let where_ = suite.options.memory == nil ? "to disk, no tmpfs being free" : "to tmpfs"
+        let destination = suite.options.memory == nil ? "to disk, no tmpfs being free" : "to tmpfs"
         return [
             Contest(
-                work: "1 GiB in \(files) LFS files, \(where_)", measures: [.wall, .processor, .memory], warmUps: 0,
+                work: "1 GiB in \(files) LFS files, \(destination)", measures: [.wall, .processor, .memory],
+                warmUps: 0,
                 ours: contestant("hub pull, verified", suite.tools.hub, ["pull", model]),
                 peers: [
                     Tools.peer(suite.tools.hf, "hf download, unverified") {
