@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test lint format sanitize install uninstall release clean
+.PHONY: build demo test bench lint format sanitize install uninstall release clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -14,6 +14,9 @@ demo: ## Build, then show the main job from end to end without the network
 
 test: ## Run every test, those against Python's Hub client too (ARGS='--filter Catalog')
 	scripts/test $(ARGS)
+
+bench: ## Measure hub beside its peers in one run (ARGS='--only large --runs 9')
+	scripts/bench $(ARGS)
 
 lint: ## Check the form of the Swift sources and the scripts
 	scripts/lint

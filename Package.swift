@@ -60,6 +60,9 @@ let package = Package(
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CPCRE2", "CPlatform",
             ],
             swiftSettings: swiftSettings),
+        // Runs programs and looks at the clock; built with the tests so that it cannot rot.
+        .executableTarget(
+            name: "Benchmarks", dependencies: ["HubCore"], path: "Benchmarks", swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
         .target(

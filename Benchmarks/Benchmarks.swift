@@ -1,0 +1,89 @@
+import HubCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Measures hub beside its peers in one run. No figure decides the exit status: a slow machine is no failure.
+@main
+enum Benchmarks {
+    static func main() {
+        do {
+            let suite = try Suite(Options(Array(CommandLine.arguments.dropFirst())))
+            let report = suite.report()
+            print(report.table())
+            if let path = suite.options.jsonPath {
+                try FileSystem.replace(path, with: Array((report.json.text(.pretty) + "\n").utf8))
+            }
+            exit(report.failures.isEmpty ? 0 : 1)
+        } catch {
+            let error = AIError.wrapping(error)
+            let text = "Benchmarks: \(error.message)\n" + (error.specificAdvice.map { $0 + "\n" } ?? "")
+            _ = write(2, text, text.utf8.count)
+            exit(error.exitStatus)
+        }
+    }
+}
+
+extension Suite {
+    /// Does all the works asked for; one that fails does not stop the others.
+    fileprivate func report() -> Report {
+        let progress = Progress()
+        defer { progress.end() }
+        var report = Report()
+        let before = Report.load
+        for work in Self.works where options.only.isEmpty || options.only.contains(work.name) {
+            progress.begin("Measuring: \(work.name)")
+            do {
+                for contest in try work.contests(self) {
+                    do {
+                        report.rows += try contest.rows(runs: options.runs, runner: runner, progress: progress)
+                    } catch {
+                        report.failures.append((contest.work, AIError.wrapping(error).message))
+                    }
+                }
+            } catch {
+                report.failures.append((work.name, AIError.wrapping(error).message))
+            }
+        }
+        report.facts = facts(loadBefore: before)
+        return report
+    }
+
+    private func facts(loadBefore: String) -> [(name: String, value: String)] {
+        func version(_ tool: Tools.Tool, _ arguments: [String]) -> String {
+            switch tool {
+            case .at: Tools.version(tool, arguments, runner) ?? "no version"
+            case .missing(let reason): "missing: \(reason)"
+            }
+        }
+        return [
+            ("hub", "\(options.revision), \(version(.at(tools.hub), ["version"]))"),
+            (
+                "huggingface_hub",
+                version(tools.clientPython, ["-c", "import huggingface_hub as h; print(h.__version__)"])
+            ),
+            ("curl", version(tools.curl, ["--version"])),
+            ("aria2c", version(tools.aria2, ["--version"])),
+            ("machine", options.machine),
+            ("written to", [options.scratch, options.memory].compactMap { $0 }.joined(separator: " and ")),
+            (
+                "load",
+                "\(loadBefore) before, \(Report.load) after; what others run at the same time is in the figures"
+            ),
+            ("figures", "medians of \(options.runs) runs (least to most), the sides taking turns"),
+            ("least peak memory that could be seen", residentFloor()),
+        ]
+    }
+
+    /// A program that posix_spawn starts inherits the peak of the one that started it, on Linux.
+    private func residentFloor() -> String {
+        let command = Command("/bin/sh", ["-c", ":"], in: [:])
+        guard let ending = try? runner.run(command).ending else { return "unknown" }
+        return "\(ByteCount(ending.peakBytes))"
+    }
+}

@@ -1,0 +1,66 @@
+import HubCore
+
+/// What the command line asks for.
+struct Options {
+    var runs = 5
+    /// Names of works; empty means all.
+    var only: [String] = []
+    var jsonPath: String?
+    /// Folders for what is written: anywhere, and in memory.
+    var scratch = ""
+    var memory: String?
+    var hub = ""
+    /// The Python that has huggingface_hub; nil with the reason.
+    var peers: String?
+    var whyNoPeers = "no Python with huggingface_hub was named"
+    /// What is said of the machine and of hub at the head of the report.
+    var machine = "unknown machine"
+    var revision = "unknown revision"
+    /// A model to generate with besides the fixtures.
+    var model: String?
+
+    static let usage = """
+        usage: Benchmarks --hub PATH --scratch FOLDER [options]; scripts/bench gives what it needs
+          --runs N            how often everything is measured (5)
+          --only NAME,...     only these works: \(Suite.works.map(\.name).joined(separator: ", "))
+          --model FOLDER      generate with this model too, a folder or a GGUF file
+          --json FILE         write the figures there too, every sample of them
+          --memory FOLDER     a folder in memory (tmpfs) for the large files
+          --peers FOLDER      the programs of a Python environment with huggingface_hub
+          --no-peers REASON   why there is none
+          --machine TEXT, --revision TEXT   what the report says of them
+        """
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let name = rest.popFirst() {
+            guard let value = rest.popFirst() else {
+                throw AIError(.invalidInput, "\(name) is no option or lacks its value", advice: Self.usage)
+            }
+            switch name {
+            case "--runs":
+                guard let count = Int(value), (1...1000).contains(count) else {
+                    throw AIError(.invalidInput, "--runs takes a number from 1 to 1000")
+                }
+                runs = count
+            case "--only": only += value.split(separator: ",").map(String.init)
+            case "--json": jsonPath = value
+            case "--scratch": scratch = value
+            case "--memory": memory = value
+            case "--hub": hub = value
+            case "--peers": peers = value
+            case "--no-peers": whyNoPeers = value
+            case "--machine": machine = value
+            case "--revision": revision = value
+            case "--model": model = value
+            default: throw AIError(.invalidInput, "there is no option \(name)", advice: Self.usage)
+            }
+        }
+        guard !hub.isEmpty, !scratch.isEmpty else {
+            throw AIError(.invalidInput, "--hub and --scratch are needed", advice: Self.usage)
+        }
+        for name in only where !Suite.works.contains(where: { $0.name == name }) {
+            throw AIError(.invalidInput, "there is no work \(name)", advice: Self.usage)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import HubCore
+
+/// A home folder of its own, with a cache and a catalog in it, for either client.
+struct Sandbox {
+    let home: String
+    let environment: [String: String]
+
+    /// - Parameter address: of the Hub to ask; nil for programs that ask none.
+    init(_ home: String, address: String? = nil) throws {
+        self.home = home
+        var variables = Self.plainEnvironment
+        variables["HOME"] = home
+        variables["HF_HOME"] = Path.join(home, "huggingface")
+        variables["HUB_HOME"] = Path.join(home, "state")
+        variables["HF_ENDPOINT"] = address ?? "http://127.0.0.1:9"
+        // What Python's client would do besides the work: a request for its newest version, one for telemetry.
+        for name in ["TELEMETRY", "UPDATE_CHECK", "PROGRESS_BARS", "XET"] {
+            variables["HF_HUB_DISABLE_\(name)"] = "1"
+        }
+        environment = variables
+        try FileSystem.createDirectories(home)
+    }
+
+    /// Empties it.
+    func reset() throws {
+        try FileSystem.removeTree(home)
+        try FileSystem.createDirectories(home)
+    }
+
+    /// The commit of a branch in the cache.
+    func commit(of repository: String) throws -> String {
+        let folder = "models--" + repository.split(separator: "/").joined(separator: "--")
+        let path = Path.join(home, "huggingface/hub/\(folder)/refs/main")
+        guard let commit = try FileSystem.text(path) else { throw AIError(.fileNotFound, "there is no \(path)") }
+        return commit
+    }
+
+    /// Of this process's environment only what every program needs: nothing that steers a Hub client, no proxy.
+    static var plainEnvironment: [String: String] {
+        var variables = ["LANG": "C.UTF-8", "NO_COLOR": "1", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"]
+        for name in ["PATH", "TMPDIR", "LD_LIBRARY_PATH"] { variables[name] = HubEnvironment.process[name] }
+        return variables
+    }
+}

@@ -1,0 +1,24 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Says on stderr what is being done: on a terminal in one line that the next overwrites, elsewhere once for each work.
+struct Progress {
+    private let isTerminal = isatty(2) == 1
+
+    /// A piece of work begins.
+    func begin(_ work: String) { say(isTerminal ? "\r\u{1B}[K\(work)" : "\(work)\n") }
+    /// A run of it.
+    func step(_ text: String) { if isTerminal { say("\r\u{1B}[K\(text)") } }
+    /// Nothing more is to come.
+    func end() { if isTerminal { say("\r\u{1B}[K") } }
+
+    private func say(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(2, bytes, bytes.count)
+    }
+}

@@ -1,0 +1,41 @@
+import HubCore
+
+/// The list of a cache that has not changed since the last one.
+enum Listing {
+    private static let many = 200
+
+    static func contests(_ suite: Suite) throws -> [Contest] {
+        let small = suite.folder("ls-small")
+        var models: [String] = []
+        for name in try FileSystem.entries("Tests/Fixtures") ?? [] where name.hasPrefix("tiny-shakespeare") {
+            try Repositories.copy(fixture: name, into: small)
+            models.append("\(Repositories.owner)/\(name)")
+        }
+        let large = suite.folder("ls-large")
+        for number in 1...many {
+            try Repositories.write("model-\(number)", into: large, files: 6, size: 2048, seed: UInt64(number))
+        }
+        return [
+            try contest("list \(models.count) repositories", models, of: small, bar: 0.025, suite),
+            try contest(
+                "list \(many) repositories", (1...many).map { "\(Repositories.owner)/model-\($0)" }, of: large,
+                bar: nil, suite),
+        ]
+    }
+
+    private static func contest(
+        _ work: String, _ models: [String], of root: String, bar: Double?, _ suite: Suite
+    ) throws -> Contest {
+        let server = try suite.server(root)
+        let box = try Sandbox(root + "-home", address: server.address)
+        try suite.runner.run(suite.hub(["pull", "--quiet"] + models, box))
+        return Contest(
+            work: work, measures: [.wall, .processor], bar: bar, warmUps: 2,
+            ours: Contestant(name: "hub ls", command: suite.hub(["ls"], box)),
+            peers: [
+                Tools.peer(suite.tools.hf, "hf cache ls") {
+                    Contestant(name: "hf cache ls", command: Command($0, ["cache", "ls"], in: box.environment))
+                }
+            ])
+    }
+}

@@ -1,0 +1,26 @@
+import HubCore
+
+/// From the shell's call to the prompt, with nothing to do in between.
+enum StartUp {
+    static func contests(_ suite: Suite) throws -> [Contest] {
+        let box = try Sandbox(suite.folder("start"))
+        func contestant(_ name: String, _ program: String, _ arguments: [String]) -> Contestant {
+            Contestant(name: name, command: Command(program, arguments, in: box.environment))
+        }
+        return [
+            Contest(
+                work: "start-up", measures: [.wall, .memory], bar: 0.015, warmUps: 2,
+                ours: contestant("hub version", suite.tools.hub, ["version"]),
+                peers: [
+                    // The floor of loading libcurl and all that it brings.
+                    Tools.peer(suite.tools.curl, "curl --version") {
+                        contestant("curl --version", $0, ["--version"])
+                    },
+                    Tools.peer(suite.tools.hf, "hf version") { contestant("hf version", $0, ["version"]) },
+                    Tools.peer(suite.tools.clientPython, "import huggingface_hub") {
+                        contestant("import huggingface_hub", $0, ["-c", "import huggingface_hub"])
+                    },
+                ])
+        ]
+    }
+}
