@@ -34,7 +34,8 @@ package struct FreeableSizes: Sendable {
         let needed = Set(others.flatMap { $0.files.compactMap(\.blob) })
         let entries = revisions.flatMap(\.files)
         return freed(
-            repository, blobs: Set(entries.compactMap(\.blob)).subtracting(needed), files: entries.compactMap(\.file))
+            repository, blobs: Set(entries.compactMap(\.blob)).subtracting(needed),
+            files: entries.compactMap(\.file))
     }
 
     /// Bytes that go with these entries of `blobs/` and these plain files: a file goes with the last of its names.

@@ -50,9 +50,8 @@ import Testing
     }
 
     @Test func aRefusedConnectionIsNotTriedAgain() async throws {
-        let hub = try LoopbackHub(try TemporaryFolder())
-        hub.stop()
-        let test = try TestClient(hub.endpoint)
+        let closed = ClosedPort()
+        let test = try TestClient(closed.address)
         let error = await test.error { try await $0.info(.model("org/m")) }
         #expect(error?.code == .unreachable)
         #expect(!test.said.contains("trying again"))

@@ -135,11 +135,12 @@ import Testing
     }
 
     @Test func aHubThatIsAwayIsExit5() async throws {
-        stage.hub.stop()
+        let closed = ClosedPort()
+        let environment = stage.environment.merging(["HF_ENDPOINT": closed.address]) { $1 }
         for words in [["pull", "org/tiny"], ["info", "org/tiny"], ["try", "org/tiny", "--yes"]] {
-            let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
+            let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: environment)
             #expect(result.status == 5 && result.output.isEmpty)
-            #expect(result.error.hasPrefix("hub: \(stage.hub.endpoint) cannot be reached"))
+            #expect(result.error.hasPrefix("hub: \(closed.address) cannot be reached"))
             #expect(result.error.hasSuffix("     check the network, the proxy variables and HF_ENDPOINT\n"))
         }
         #expect(!FileSystem.exists(stage.cache))

@@ -78,15 +78,16 @@ import Testing
 
     @Test func anUnreachableHubIsExit5AndWhatIsKnownStillShows() async throws {
         #expect(try await stage.run("info", "org/tiny").status == 0)
-        stage.hub.stop()
-        let result = try await stage.run("info", "org/tiny")
-        #expect(result.status == 5 && result.error.hasPrefix("hub: \(stage.hub.endpoint) cannot be reached"))
+        let closed = ClosedPort()
+        let away = ["HF_ENDPOINT": closed.address]
+        let result = try await stage.run("info", "org/tiny", with: away)
+        #expect(result.status == 5 && result.error.hasPrefix("hub: \(closed.address) cannot be reached"))
         #expect(result.lines[1] == "  as of       a few seconds ago")
         #expect(result.output.contains("  files       4, 300 kB\n"))
-        let document = try await stage.run("info", "org/tiny", "--json")
+        let document = try await stage.run("info", "org/tiny", "--json", with: away)
         #expect(try document.errorCode() == "unreachable")
         #expect(try document.document()["size_bytes"]?.int == 300_026)
-        let unknown = try await stage.run("info", "org/other")
+        let unknown = try await stage.run("info", "org/other", with: away)
         #expect(unknown.status == 5 && unknown.output.isEmpty)
     }
 

@@ -95,20 +95,21 @@ import Testing
 
     @Test func anUnreachableHubIsExit5AndTheCatalogStillShows() async throws {
         #expect(try await stage.run("search").status == 0)
-        stage.hub.stop()
-        let result = try await stage.run("search", "first")
+        let closed = ClosedPort()
+        let away = ["HF_ENDPOINT": closed.address]
+        let result = try await stage.run("search", "first", with: away)
         #expect(result.status == 5 && result.lines.count == 2 && result.output.contains("org/first"))
         #expect(result.error.contains("cannot be reached"))
         #expect(result.error.hasSuffix("hub: what is shown comes from the catalog on this machine\n"))
-        let document = try await stage.run("search", "first", "--json")
+        let document = try await stage.run("search", "first", "--json", with: away)
         #expect(try document.errorCode() == "unreachable")
         #expect(try document.document().objects("models").count == 1)
     }
 
     /// "no model matches" would say that the Hub knows none.
     @Test func withoutTheHubNoMatchIsSaidOfTheCatalogOnly() async throws {
-        stage.hub.stop()
-        let result = try await stage.run("search", "zzz")
+        let closed = ClosedPort()
+        let result = try await stage.run("search", "zzz", with: ["HF_ENDPOINT": closed.address])
         #expect(result.status == 5 && result.output.isEmpty)
         #expect(result.error.contains("hub: no model in the catalog on this machine matches \"zzz\"\n"))
     }

@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An address where nobody answers, for as long as this lives: its port is taken, so that no other test's server can
+/// get it, and nobody listens.
+package final class ClosedPort: Sendable {
+    /// `http://127.0.0.1:40123`
+    package let address: String
+    private let descriptor: Int32
+
+    package init() {
+        #if os(Linux)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &place) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        precondition(descriptor >= 0 && bound, "no port can be taken: \(String(cString: strerror(errno)))")
+        address = "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"
+    }
+
+    deinit { close(descriptor) }
+}
