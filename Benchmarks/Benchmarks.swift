@@ -76,7 +76,7 @@ extension Suite {
                 "\(loadBefore) before, \(Report.load) after; what others run at the same time is in the figures"
             ),
             ("figures", "medians of \(options.runs) runs (least to most), the sides taking turns"),
-            ("least peak memory that could be seen", residentFloor()),
+            ("peak memory below this may be the measuring program's own", residentFloor()),
         ]
     }
 
