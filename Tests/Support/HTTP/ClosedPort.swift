@@ -15,9 +15,9 @@ package final class ClosedPort: Sendable {
 
     package init() {
         #if os(Linux)
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        let made = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         var place = sockaddr_in()
         place.sin_family = sa_family_t(AF_INET)
@@ -25,10 +25,11 @@ package final class ClosedPort: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let bound = withUnsafeMutablePointer(to: &place) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+                bind(made, address, length) == 0 && getsockname(made, address, &length) == 0
             }
         }
-        precondition(descriptor >= 0 && bound, "no port can be taken: \(String(cString: strerror(errno)))")
+        precondition(made >= 0 && bound, "no port can be taken: \(String(cString: strerror(errno)))")
+        descriptor = made
         address = "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"
     }
 
