@@ -52,3 +52,24 @@ use_homebrew() {
 }
 
 if on_macos; then use_homebrew; fi
+
+# The Python environment of the peers, in .build/peers: made once, and anew when what it is made from changes. Fails with
+# the reason in why_no_peers. Its argument is a file for pip's output.
+prepare_peers() {
+    local log=$1 key venv=.build/peers
+    python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || {
+        why_no_peers="there is no Python 3.10 or newer with venv" && return 1
+    }
+    key=$(python3 --version; pwd; cat Tests/Peers/requirements.txt)
+    if [ -x $venv/bin/python ] && [ "$(cat $venv/made-from 2>/dev/null)" = "$key" ]; then return; fi
+    say "Making a Python environment for the peers in $venv"
+    rm -rf $venv
+    if ! { python3 -m venv $venv &&
+        $venv/bin/python -m pip install -q --disable-pip-version-check --retries 1 --timeout 20 \
+            --only-binary :all: -r Tests/Peers/requirements.txt; } >"$log" 2>&1; then
+        # shellcheck disable=SC2034 # read by the scripts that include this
+        why_no_peers="its packages could not be installed: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")"
+        return 1
+    fi
+    printf '%s' "$key" >$venv/made-from
+}

@@ -41,7 +41,7 @@ extension HubClient {
             + Self.query([("recursive", "true"), ("expand", "false")])
         var files: [RepositoryFile] = []
         var total: Int64 = 0
-        var seen: Set<String> = []
+        var seen: Set<ExactText> = []
         var pages: Set<String> = []
         while let page = address {
             guard pages.insert(page).inserted else {
@@ -53,7 +53,7 @@ extension HubClient {
             }
             for entry in entries {
                 guard let file = try file(entry, of: repository) else { continue }
-                guard seen.insert(file.path).inserted else {
+                guard seen.insert(ExactText(file.path)).inserted else {
                     throw violation(repository, "the file list of \(repository) names \(file.path) twice")
                 }
                 // Whoever adds sizes up later must not overflow.
@@ -69,7 +69,7 @@ extension HubClient {
         for file in files {
             var parent = Path.parent(file.path)
             while parent != "." {
-                if seen.contains(parent) {
+                if seen.contains(ExactText(parent)) {
                     throw violation(
                         repository, "the file list of \(repository) has \(parent) as a file and as a folder")
                 }

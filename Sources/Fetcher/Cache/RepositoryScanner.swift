@@ -164,16 +164,16 @@ extension CachedRevision {
     func judged(by tree: RepositoryTree?, blobs: [String: CachedBlob], fallback: Double) -> CachedRevision {
         var out = self
         var used = 0.0
-        var sizes: [String: Int64] = [:]
+        var sizes: [ExactText: Int64] = [:]
         for file in files {
             guard let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) else { continue }
             used = max(used, physical.accessed)
-            sizes[file.path] = physical.size
+            sizes[ExactText(file.path)] = physical.size
         }
         out.lastUsedAt = used > 0 ? used : fallback
         out.isComplete =
             files.contains(where: \.isBroken)
-            ? false : tree.map { $0.files.allSatisfy { sizes[$0.path] == $0.size } }
+            ? false : tree.map { $0.files.allSatisfy { sizes[ExactText($0.path)] == $0.size } }
         return out
     }
 }

@@ -47,7 +47,10 @@ struct Table: Sendable {
         guard !rows.isEmpty else { return [] }
         let all = [columns.map { Styled($0.header, .faint) }] + rows
         var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
-        var shown = Array(columns.indices)
+        // A column that may go and says nothing anywhere goes first.
+        var shown = columns.indices.filter { column in
+            !columns[column].isOptional || rows.contains { $0[column].width > 0 }
+        }
         if let width { fit(&widths, &shown, into: width) }
         return all.map { cells in
             line(cells, shown, widths).fitted(width ?? .max, .end, ellipsis: ellipsis)
