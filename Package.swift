@@ -40,8 +40,9 @@ let package = Package(
         system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
         system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
-        // Without pkg-config: simdjson.pc sets a macro that the package manager forbids, with a warning each build.
+        // Without pkg-config: their .pc files set macros that the package manager forbids, with a warning each build.
         .systemLibrary(name: "CSimdJSONSystem", providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
+        .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
         .target(name: "CSimdJSON", dependencies: ["CSimdJSONSystem"], linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CPlatform"),
         .target(name: "CKernels"),
@@ -50,7 +51,7 @@ let package = Package(
         library("Catalog", ["HubCore", "CSQLite"]),
         library("ModelFormats", ["HubCore"]),
         library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCurl", "CPlatform"]),
-        library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2"]),
+        library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
         library("HubServer", ["HubCore", "Fetcher", "CMicroHTTPD"]),
         .executableTarget(
             name: "HubCLI",

@@ -87,6 +87,14 @@ package struct RopeConfiguration: Sendable, Hashable {
     package let type: String
     /// `partial_rotary_factor`; 1 where the file does not say.
     package let partialFactor: Double
+    /// `factor`: how many times longer texts are than those first trained on.
+    package let factor: Double?
+    /// `low_freq_factor`
+    package let lowFrequencyFactor: Double?
+    /// `high_freq_factor`
+    package let highFrequencyFactor: Double?
+    /// `original_max_position_embeddings`
+    package let originalMaxPositions: Int?
 
     /// Reads both nestings: `rope_theta` beside `rope_scaling`, and since transformers 5 `rope_parameters` with all of
     /// it inside.
@@ -95,6 +103,7 @@ package struct RopeConfiguration: Sendable, Hashable {
         // A model with several kinds of layers nests once more, by kind; its members have no rope_type of their own.
         if let nested, nested.has("full_attention") || nested.has("sliding_attention") {
             (theta, type, partialFactor) = (nil, "by layer type", 1)
+            (factor, lowFrequencyFactor, highFrequencyFactor, originalMaxPositions) = (nil, nil, nil, nil)
             return
         }
         func number(_ key: String) throws(AIError) -> Double? {
@@ -104,6 +113,10 @@ package struct RopeConfiguration: Sendable, Hashable {
         theta = try number("rope_theta")
         type = try nested?.string("rope_type", "type") ?? "default"
         partialFactor = try number("partial_rotary_factor") ?? 1
+        factor = try nested?.number("factor")
+        lowFrequencyFactor = try nested?.number("low_freq_factor")
+        highFrequencyFactor = try nested?.number("high_freq_factor")
+        originalMaxPositions = try nested?.count("original_max_position_embeddings")
         if let theta, theta <= 0 || !theta.isFinite { throw fields.fault("rope_theta is not a positive number") }
     }
 }

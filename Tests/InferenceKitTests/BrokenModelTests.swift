@@ -56,7 +56,7 @@ import Testing
 
     @Test(arguments: [
         ("model_type", "gpt2" as JSON, "architecture gpt2"),
-        ("rope_scaling", .object(["rope_type": "llama3", "factor": 8]), "rope_scaling llama3"),
+        ("rope_scaling", .object(["rope_type": "yarn", "factor": 8]), "rope_scaling yarn"),
         ("hidden_act", "gelu", "activation gelu"), ("attention_bias", true, "attention_bias"),
         ("mlp_bias", true, "mlp_bias"),
         ("partial_rotary_factor", .double(0.5), "partial_rotary_factor"),
@@ -77,12 +77,24 @@ import Testing
         ("tie_word_embeddings", false, "lm_head"), ("num_key_value_heads", 3, "divisible"),
         ("hidden_size", nil, "hidden_size"),
         ("num_attention_heads", nil, "num_attention_heads"), ("head_dim", 31, "odd"),
+        ("rope_scaling", .object(["rope_type": "llama3", "factor": 8]), "low_freq_factor"),
+        ("rope_scaling", llama3(factor: 0, low: 1, high: 4), "factor of at least 1"),
+        ("rope_scaling", llama3(factor: 8, low: 4, high: 4), "below high_freq_factor"),
+        ("rope_scaling", llama3(factor: 8, low: 0, high: 4), "positive"),
+        ("rope_scaling", llama3(factor: 8, low: 1, high: .double(1e300)), "positive"),
     ])
     func whatDoesNotFitIsMalformed(key: String, value: JSON?, fault: String) async throws {
         let folder = try folder([key: value])
         let error = try await error(folder.path)
         #expect(error.code == .malformedModel)
         #expect(error.message.contains(fault) && error.message.contains(folder.path), "\(error.message)")
+    }
+
+    private static func llama3(factor: JSON, low: JSON, high: JSON) -> JSON {
+        .object([
+            "rope_type": "llama3", "factor": factor, "low_freq_factor": low, "high_freq_factor": high,
+            "original_max_position_embeddings": 128,
+        ])
     }
 
     @Test func fewerLayersThanThereAreIsNoModelOfOurs() async throws {

@@ -4,10 +4,14 @@ import Testing
 @testable import InferenceKit
 
 @Suite struct TokenizerTests {
-    @Test func everyGoldenCaseAgrees() throws {
-        let tokenizer = try Tokenizer(folder: Fixtures.path("tiny-shakespeare"))
-        let cases = try #require(try Fixtures.json("goldens/tokenizer-bpe1024.json")["cases"]?.array)
-        #expect(cases.count == 60)
+    @Test(arguments: [
+        ("tiny-shakespeare", "bpe1024", 60), ("tokenizers/bpe-splitregex", "bpe-splitregex", 60),
+        ("tokenizers/bpe-digits", "bpe-digits", 86), ("tokenizers/bpe-llama3", "bpe-llama3", 86),
+    ])
+    func everyGoldenCaseAgrees(fixture: String, golden: String, count: Int) throws {
+        let tokenizer = try Tokenizer(folder: Fixtures.path(fixture))
+        let cases = try #require(try Fixtures.json("goldens/tokenizer-\(golden).json")["cases"]?.array)
+        #expect(cases.count == count)
         for golden in cases {
             let text = try #require(golden["text"]?.string)
             let ids = try tokenizer.encode(text, addSpecialTokens: false)
@@ -69,7 +73,25 @@ import Testing
     }
 
     @Test(arguments: [
-        ("normalizer", #"{"type":"NFC"}"#, "normalizer NFC"),
+        ("normalizer", #"{"type":"NFKC"}"#, "normalizer NFKC"),
+        ("normalizer", #"{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Lowercase"}]}"#, "Lowercase"),
+        ("pre_tokenizer", #"{"type":"Digits"}"#, "pre_tokenizer Digits"),
+        ("pre_tokenizer", #"{"type":"Sequence","pretokenizers":[{"type":"Digits"}]}"#, "no ByteLevel"),
+        (
+            "pre_tokenizer", #"{"type":"Sequence","pretokenizers":[{"type":"ByteLevel"},{"type":"Digits"}]}"#,
+            "Digits with a place after ByteLevel"
+        ),
+        ("pre_tokenizer", #"{"type":"Sequence","pretokenizers":[{"type":"Metaspace"}]}"#, "Metaspace"),
+        (
+            "pre_tokenizer", #"{"type":"Split","pattern":{"String":"x"},"behavior":"Scattered"}"#,
+            "behavior Scattered"
+        ),
+        ("pre_tokenizer", #"{"type":"Split","pattern":{"Glob":"x"},"behavior":"Removed"}"#, "pattern Glob"),
+        ("decoder", #"{"type":"Sequence","decoders":[{"type":"Fuse"}]}"#, "decoder Fuse"),
+        (
+            "decoder", #"{"type":"Sequence","decoders":[{"type":"ByteLevel"},{"type":"Strip"}]}"#,
+            "Strip with a place after ByteLevel"
+        ),
         ("pre_tokenizer", #"{"type":"Whitespace"}"#, "pre_tokenizer Whitespace"),
         (
             "pre_tokenizer", #"{"type":"ByteLevel","add_prefix_space":false,"surprise":1}"#,
@@ -94,6 +116,24 @@ import Testing
         #expect(error.message.contains("/m/tokenizer.json"))
     }
 
+    @Test(arguments: [
+        ("pre_tokenizer", #"{"type":"Split","behavior":"Removed"}"#, "no pattern"),
+        ("pre_tokenizer", #"{"type":"Split","pattern":{"String":"x"}}"#, "no behavior"),
+        ("pre_tokenizer", #"{"type":"Split","pattern":{"Regex":"(a"},"behavior":"Removed"}"#, "parenthesis"),
+        ("pre_tokenizer", #"{"type":"Sequence"}"#, "pretokenizers"),
+        ("model", #"{"type":"BPE","vocab":{"a":1,"b":1},"merges":[]}"#, "two tokens have the id 1"),
+        ("model", #"{"type":"BPE","vocab":{"a":-1},"merges":[]}"#, "no valid id"),
+        ("model", #"{"type":"BPE","vocab":{"a":1,"b":2,"ab":3},"merges":["a b c"]}"#, "merge 0"),
+        ("model", #"{"type":"BPE","vocab":{"a":1,"b":2,"ab":3},"merges":[["a"]]}"#, "merge 0"),
+    ])
+    func whatIsBrokenIsMalformed(key: String, value: String, fault: String) async throws {
+        var json = try #require(try Fixtures.json("tiny-shakespeare/tokenizer.json").object)
+        json[key] = try JSON.parse(value)
+        let error = try await thrown { try Tokenizer(.object(json), path: "/m/tokenizer.json") }
+        #expect(error.code == .malformedModel)
+        #expect(error.message.contains(fault) && error.message.contains("/m/tokenizer.json"), "\(error.message)")
+    }
+
     @Test func aMergeOfUnknownTokensIsMalformed() async throws {
         var json = try #require(try Fixtures.json("tiny-shakespeare/tokenizer.json").object)
         var model = try #require(json["model"]?.object)
@@ -102,10 +142,38 @@ import Testing
         #expect(try await thrown { try Tokenizer(.object(json), path: "t") }.code == .malformedModel)
     }
 
+    /// Special tokens that are sought in the normalised text are themselves normalised.
+    @Test func addedTokensAreFoundInTheTextTheyAskFor() throws {
+        func ids(normalized: Bool, _ text: String) throws -> [Int] {
+            var json = try #require(try Fixtures.json("tokenizers/bpe-splitregex/tokenizer.json").object)
+            json["added_tokens"] = .array([
+                .object(["id": 5000, "content": "cafe\u{301}", "special": true, "normalized": .bool(normalized)])
+            ])
+            json["post_processor"] = nil
+            return try Tokenizer(.object(json), path: "tokenizer.json").encode(text)
+        }
+        #expect(try ids(normalized: true, "caf\u{E9}") == [5000])
+        #expect(try ids(normalized: true, "cafe\u{301}") == [5000])
+        #expect(try ids(normalized: false, "cafe\u{301}") == [5000])
+        #expect(try ids(normalized: false, "caf\u{E9}").count > 1)
+    }
+
+    @Test func aByteWithoutATokenIsLeftOutOnlyWhereNothingStandsForTheUnknown() async throws {
+        var json = try #require(try Fixtures.json("tokenizers/bpe-digits/tokenizer.json").object)
+        #expect(try Tokenizer(.object(json), path: "t").encode("\u{1}\u{2}") == [])
+        var model = try #require(json["model"]?.object)
+        model["unk_token"] = "<|endoftext|>"
+        json["model"] = .object(model)
+        let error = try await thrown { try Tokenizer(.object(json), path: "t") }
+        #expect(error.code == .unsupportedModel && error.message.contains("unk_token"), "\(error.message)")
+    }
+
     @Test func aRunawayPatternIsAnErrorAndNotAHang() async throws {
         let pattern = try Pattern("(a+)+$|(?:a?){30}b", path: "t")
         let text = Array((String(repeating: "a", count: 64) + "!").utf8)
-        let error = try await thrown { try text.withUnsafeBufferPointer { try pattern.matches(in: $0) } }
+        let error = try await thrown {
+            try text.withUnsafeBufferPointer { try PatternMatcher(pattern).matches(in: $0) }
+        }
         #expect(error.code == .generationFailed)
     }
 }

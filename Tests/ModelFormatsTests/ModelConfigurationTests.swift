@@ -41,6 +41,16 @@ import Testing
         #expect(try parse(layered).rope.type == "by layer type")
     }
 
+    @Test func llama3ScalingIsReadInBothNestings() throws {
+        let old = try #require(try ModelConfiguration.read(folder: Fixtures.path("micro/llama"))).rope
+        #expect(old.type == "llama3" && old.factor == 8 && old.originalMaxPositions == 128)
+        #expect(old.lowFrequencyFactor == 1 && old.highFrequencyFactor == 4)
+        let new = try parse(
+            #"{"model_type":"llama","rope_parameters":{"rope_type":"llama3","rope_theta":1e4,"factor":8,"low_freq_factor":1,"high_freq_factor":4,"original_max_position_embeddings":128}}"#
+        )
+        #expect(new.rope == old)
+    }
+
     @Test func quantisationIsNamed() throws {
         let mlx = try #require(
             try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare-mlx-4bit"))?.quantization)
@@ -57,6 +67,11 @@ import Testing
         (#"{"model_type":"llama","hidden_size":65,"num_attention_heads":4}"#, "divisible"),
         (#"{"model_type":"llama","num_hidden_layers":0}"#, "num_hidden_layers"),
         (#"{"model_type":"llama","rope_theta":0}"#, "rope_theta"),
+        (#"{"model_type":"llama","rope_scaling":{"rope_type":"llama3","factor":"8"}}"#, "factor"),
+        (
+            #"{"model_type":"llama","rope_scaling":{"original_max_position_embeddings":0}}"#,
+            "original_max_position_embeddings"
+        ),
         (#"{"model_type":"llama","eos_token_id":"</s>"}"#, "eos_token_id"),
         (#"{"model_type":"llama","attention_bias":1}"#, "attention_bias"),
     ])

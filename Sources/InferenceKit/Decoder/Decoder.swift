@@ -18,7 +18,8 @@ final class Decoder: Sendable {
         self.description = description
         self.weights = weights
         self.team = team
-        rotary = RotaryTable(headSize: description.headSize, theta: description.ropeTheta)
+        rotary = RotaryTable(
+            headSize: description.headSize, theta: description.ropeTheta, scaling: description.ropeScaling)
     }
 
     /// Which positions' logits a pass is to give.

@@ -12,6 +12,14 @@ struct DecoderDescription: Sendable, Hashable {
         /// i with i + head size / 2, as Hugging Face checkpoints are laid out.
         case halfSplit
     }
+    /// How the frequencies of a rotary embedding differ from the powers of its base.
+    enum RotaryScaling: Sendable, Hashable {
+        /// Not at all.
+        case none
+        /// As in Llama 3.1: divided by `factor` where a turn takes more than `originalPositions / lowFrequencyFactor`
+        /// positions, left alone where it takes fewer than `originalPositions / highFrequencyFactor`, blended between.
+        case llama3(factor: Float, lowFrequencyFactor: Float, highFrequencyFactor: Float, originalPositions: Int)
+    }
     /// Where a block normalises.
     enum NormPlacement: Sendable, Hashable {
         /// Before attention and before the feed-forward block.
@@ -28,6 +36,7 @@ struct DecoderDescription: Sendable, Hashable {
     var maxPositions: Int
     var normEpsilon: Float
     var ropeTheta: Double
+    var ropeScaling: RotaryScaling
     var activation: Activation
     var rotation: Rotation
     var normPlacement: NormPlacement
@@ -45,7 +54,7 @@ struct DecoderDescription: Sendable, Hashable {
             found.append("model class \(class_)")
         }
         if let quantization = c.quantization { found.append(quantization.description) }
-        if c.rope.type != "default" { found.append("rope_scaling \(c.rope.type)") }
+        if !["default", "llama3"].contains(c.rope.type) { found.append("rope_scaling \(c.rope.type)") }
         if c.rope.partialFactor != 1 { found.append("partial_rotary_factor \(c.rope.partialFactor)") }
         if let activation = c.activation, activation != "silu" { found.append("activation \(activation)") }
         if c.attentionBias { found.append("attention_bias") }
@@ -76,6 +85,7 @@ struct DecoderDescription: Sendable, Hashable {
         maxPositions = c.maxPositions ?? 2048
         normEpsilon = Float(c.rmsNormEpsilon ?? 1e-6)
         ropeTheta = c.rope.theta ?? 10_000
+        ropeScaling = try Self.scaling(c)
         tiedEmbeddings = c.tiedEmbeddings ?? false
         activation = .silu
         rotation = .halfSplit
@@ -84,5 +94,30 @@ struct DecoderDescription: Sendable, Hashable {
             throw .malformed(c.path, "\(heads) attention heads are not divisible by \(kvHeads) key-value heads")
         }
         guard headSize % 2 == 0 else { throw .malformed(c.path, "head_dim \(headSize) is odd") }
+    }
+
+    private static func scaling(_ c: ModelConfiguration) throws(AIError) -> RotaryScaling {
+        guard c.rope.type == "llama3" else { return .none }
+        guard let factor = c.rope.factor, let low = c.rope.lowFrequencyFactor,
+            let high = c.rope.highFrequencyFactor,
+            let positions = c.rope.originalMaxPositions
+        else {
+            throw .malformed(
+                c.path,
+                "rope_scaling llama3 lacks one of factor, low_freq_factor, high_freq_factor, original_max_position_embeddings"
+            )
+        }
+        // As float32, which they are used in.
+        guard Float(factor) >= 1, Float(factor).isFinite, Float(low) > 0, Float(high) > Float(low),
+            Float(high).isFinite
+        else {
+            throw .malformed(
+                c.path,
+                "rope_scaling llama3 needs a factor of at least 1 and low_freq_factor below high_freq_factor, both positive"
+            )
+        }
+        return .llama3(
+            factor: Float(factor), lowFrequencyFactor: Float(low), highFrequencyFactor: Float(high),
+            originalPositions: positions)
     }
 }

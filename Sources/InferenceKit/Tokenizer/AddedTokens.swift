@@ -7,6 +7,8 @@ struct AddedTokens: Sendable {
     struct Token: Sendable {
         var id: Int
         var content: [UInt8]
+        /// What is looked for: the content, normalised where the text is.
+        var sought: [UInt8]
         var isSpecial: Bool
         /// Whether white space before it belongs to it.
         var stripsLeft: Bool
@@ -22,11 +24,12 @@ struct AddedTokens: Sendable {
     }
 
     let tokens: [Token]
-    /// By first byte, the longest first: of two that match at one place the longer wins.
-    private let byFirstByte: [Bool: [UInt8: [Token]]]
+    // By first byte, the longest first: of two that match at one place the longer wins.
+    private let untouched: [[Token]]
+    private let normalized: [[Token]]
 
     /// Reads `added_tokens`.
-    init(_ list: [JSON], path: String) throws(AIError) {
+    init(_ list: [JSON], _ normalizer: Normalizer, path: String) throws(AIError) {
         var tokens: [Token] = []
         for json in list {
             let part = try TokenizerComponent(json, place: "added_tokens", path: path)
@@ -38,68 +41,61 @@ struct AddedTokens: Sendable {
             let special = try part.bool("special", default: false)
             // An empty token would match everywhere; the reference skips it too.
             if content.isEmpty { continue }
+            let isNormalized = try part.bool("normalized", default: !special)
+            let bytes = Array(content.utf8)
             tokens.append(
                 Token(
-                    id: Int(id), content: Array(content.utf8), isSpecial: special,
+                    id: Int(id), content: bytes,
+                    sought: isNormalized ? try normalizer.normalize(bytes) ?? bytes : bytes, isSpecial: special,
                     stripsLeft: try part.bool("lstrip", default: false),
-                    stripsRight: try part.bool("rstrip", default: false),
-                    isNormalized: try part.bool("normalized", default: !special)))
+                    stripsRight: try part.bool("rstrip", default: false), isNormalized: isNormalized))
         }
         self.tokens = tokens
-        byFirstByte = Dictionary(grouping: tokens, by: \.isNormalized).mapValues { group in
-            Dictionary(grouping: group) { $0.content[0] }.mapValues {
-                $0.sorted { $0.content.count > $1.content.count }
-            }
-        }
+        untouched = Self.table(tokens.filter { !$0.isNormalized })
+        normalized = Self.table(tokens.filter(\.isNormalized))
     }
 
-    /// Cuts a text at its added tokens: first at those that want the text as it is, then at those that would see it
-    /// normalised. (No normaliser is implemented, so both see the same text; their order still matters.)
-    func split(_ text: UnsafeBufferPointer<UInt8>) -> [Segment] {
-        var segments = [Segment(range: 0..<text.count, id: nil)]
-        for normalized in [false, true] {
-            guard let table = byFirstByte[normalized] else { continue }
-            segments = segments.flatMap { $0.id == nil ? split(text, $0.range, table) : [$0] }
-        }
-        return segments.filter { !$0.range.isEmpty }
+    private static func table(_ tokens: [Token]) -> [[Token]] {
+        if tokens.isEmpty { return [] }
+        var table = [[Token]](repeating: [], count: 256)
+        for token in tokens { table[Int(token.sought[0])].append(token) }
+        return table.map { $0.sorted { $0.sought.count > $1.sought.count } }
     }
 
-    private func split(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ table: [UInt8: [Token]])
-        -> [Segment]
-    {
+    /// Cuts a text at the added tokens that want it as it is, or, where it is normalised, at the others. No segment is
+    /// empty.
+    func split(_ text: UnsafeBufferPointer<UInt8>, isNormalized: Bool) -> [Segment] {
+        let table = isNormalized ? normalized : untouched
         var segments: [Segment] = []
-        var done = range.lowerBound
-        var at = range.lowerBound
-        while at < range.upperBound {
-            guard let candidates = table[text[at]],
-                let token = candidates.first(where: { Self.matches($0.content, text, at, range.upperBound) })
+        var done = 0
+        var at = table.isEmpty ? text.count : 0
+        while at < text.count {
+            let candidates = table[Int(text[at])]
+            guard !candidates.isEmpty, let token = candidates.first(where: { Self.matches($0.sought, text, at) })
             else {
                 at += 1
                 continue
             }
-            var match = at..<at + token.content.count
+            var match = at..<at + token.sought.count
             at = match.upperBound
             if token.stripsLeft {
-                let start = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: range.lowerBound)
-                match = max(start, done)..<match.upperBound
+                let start = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: done)
+                match = start..<match.upperBound
             }
             if token.stripsRight {
-                match =
-                    match.lowerBound..<Self.whiteSpaceEnd(after: match.upperBound, in: text, to: range.upperBound)
+                match = match.lowerBound..<Self.whiteSpaceEnd(after: match.upperBound, in: text)
             }
             if done < match.lowerBound { segments.append(Segment(range: done..<match.lowerBound, id: nil)) }
             segments.append(Segment(range: match, id: token.id))
             done = match.upperBound
             at = max(at, done)
         }
-        if done < range.upperBound { segments.append(Segment(range: done..<range.upperBound, id: nil)) }
+        if done < text.count { segments.append(Segment(range: done..<text.count, id: nil)) }
         return segments
     }
 
-    private static func matches(_ content: [UInt8], _ text: UnsafeBufferPointer<UInt8>, _ at: Int, _ end: Int)
-        -> Bool
-    {
-        guard at + content.count <= end else { return false }
+    private static func matches(_ content: [UInt8], _ text: UnsafeBufferPointer<UInt8>, _ at: Int) -> Bool {
+        guard at + content.count <= text.count else { return false }
         for offset in content.indices where text[at + offset] != content[offset] { return false }
         return true
     }
@@ -110,8 +106,8 @@ struct AddedTokens: Sendable {
         return end - tail.reduce(0) { $0 + UTF8.width($1) }
     }
 
-    private static func whiteSpaceEnd(after start: Int, in text: UnsafeBufferPointer<UInt8>, to: Int) -> Int {
-        let part = String(decoding: text[start..<to], as: UTF8.self).unicodeScalars
+    private static func whiteSpaceEnd(after start: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+        let part = String(decoding: text[start...], as: UTF8.self).unicodeScalars
         return start + part.prefix { $0.properties.isWhitespace }.reduce(0) { $0 + UTF8.width($1) }
     }
 }

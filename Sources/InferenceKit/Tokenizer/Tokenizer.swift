@@ -4,7 +4,7 @@ import ModelFormats
 /// Text to token ids and back, as a model's `tokenizer.json` says
 /// (https://huggingface.co/docs/tokenizers/components).
 ///
-/// Byte-level byte-pair encoding, the kind of GPT-2 and its descendants. Anything the file asks for that is not
+/// Byte-level byte-pair encoding, the kind of GPT-2 and its descendants, Llama 3 and Qwen among them. Anything the file asks for that is not
 /// implemented is refused by name when it is read.
 public final class Tokenizer: Sendable {
     /// What this is, for a report.
@@ -14,10 +14,11 @@ public final class Tokenizer: Sendable {
 
     private let model: BytePairModel
     private let added: AddedTokens
-    private let addsPrefixSpace: Bool
-    private let pattern: Pattern?
+    private let normalizer: Normalizer
+    private let preTokenizer: PreTokenizer
     private let postProcessor: PostProcessor
-    private let bytesOfID: [Int: [UInt8]]
+    /// The bytes of the added tokens.
+    private let addedBytes: [Int: [UInt8]]
     private let specialIDs: Set<Int>
 
     /// Reads `tokenizer.json` of a folder.
@@ -51,40 +52,53 @@ public final class Tokenizer: Sendable {
             guard let json = root[key] else { return nil }
             return try TokenizerComponent(json, place: key, path: path)
         }
-        if let normalizer = try part("normalizer") { throw normalizer.refuse("") }
         guard let modelPart = try part("model") else { throw .malformed(path, "it has no model") }
         if let type = modelPart.type, type != "BPE" { throw modelPart.refuse("") }
         guard let preTokenizer = try part("pre_tokenizer") else {
             throw .unsupported(path, "a tokenizer without a pre_tokenizer cannot be used yet")
         }
-        guard preTokenizer.type == "ByteLevel" else { throw preTokenizer.refuse("") }
-        try preTokenizer.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
         guard let decoder = try part("decoder") else {
             throw .unsupported(path, "a tokenizer without a decoder cannot be used yet")
         }
-        guard decoder.type == "ByteLevel" else { throw decoder.refuse("") }
-        try decoder.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
+        try Self.checkIsByteLevel(decoder)
 
-        addsPrefixSpace = try preTokenizer.bool("add_prefix_space", default: true)
-        pattern = try preTokenizer.bool("use_regex", default: true) ? Pattern(Pattern.gpt2, path: path) : nil
+        normalizer = try Normalizer(part("normalizer"))
+        self.preTokenizer = try PreTokenizer(preTokenizer)
         model = try BytePairModel(modelPart)
-        added = try AddedTokens(root["added_tokens"]?.array ?? [], path: path)
+        added = try AddedTokens(root["added_tokens"]?.array ?? [], normalizer, path: path)
         postProcessor = try PostProcessor(part("post_processor"))
 
-        var bytes = model.bytes
+        var bytes: [Int: [UInt8]] = [:]
         for token in added.tokens {
-            let content =
-                ByteLevelAlphabet.bytes(of: String(decoding: token.content, as: UTF8.self)) ?? token.content
-            if let other = bytes.updateValue(content, forKey: token.id), other != content {
+            let content = ByteLevelAlphabet.bytes(of: token.content) ?? token.content
+            let other = bytes.updateValue(content, forKey: token.id) ?? model.bytes(of: token.id)
+            if let other, other != content {
                 throw .malformed(path, "added token \(token.id) is another token in the vocabulary")
             }
         }
-        for id in postProcessor.addedIDs where bytes[id] == nil {
+        for id in postProcessor.addedIDs where bytes[id] == nil && model.bytes(of: id) == nil {
             throw .malformed(path, "the post_processor adds the id \(id), which is no token")
         }
-        bytesOfID = bytes
+        addedBytes = bytes
         specialIDs = Set(added.tokens.filter(\.isSpecial).map(\.id))
-        idCount = (bytes.keys.max() ?? -1) + 1
+        idCount = max(bytes.keys.max() ?? -1, model.largestID ?? -1) + 1
+    }
+
+    /// A sequence may hold what changes nothing after it.
+    private static func checkIsByteLevel(_ decoder: TokenizerComponent) throws(AIError) {
+        var parts = [decoder]
+        if decoder.type == "Sequence" {
+            try decoder.allowOnly(["decoders"])
+            parts = try decoder.parts("decoders")
+        }
+        guard let first = parts.first else { throw decoder.refuse("nothing in it") }
+        guard first.type == "ByteLevel" else { throw first.refuse("") }
+        try first.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
+        for part in parts.dropFirst() {
+            // ByteLevel leaves one text; Fuse makes one of several.
+            guard part.type == "Fuse" else { throw part.refuse("a place after ByteLevel") }
+            try part.allowOnly([])
+        }
     }
 
     /// The ids of a text.
@@ -102,36 +116,36 @@ public final class Tokenizer: Sendable {
 
     private func encode(_ text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Int] {
         var ids: [Int] = []
-        for segment in added.split(text) {
+        let run = try preTokenizer.start()
+        for segment in added.split(text, isNormalized: false) {
             if let id = segment.id {
                 ids.append(id)
                 continue
             }
             let part = UnsafeBufferPointer(rebasing: text[segment.range])
-            if addsPrefixSpace, part[0] != UInt8(ascii: " ") {
-                let padded = [UInt8(ascii: " ")] + part
-                let result = padded.withUnsafeBufferPointer { padded in
-                    Result { () throws(AIError) in try self.encodePieces(of: padded, into: &ids) }
+            if let normalized = try normalizer.normalize(part) {
+                let result = normalized.withUnsafeBufferPointer { normalized in
+                    Result { () throws(AIError) in try self.encode(normalized: normalized, run, into: &ids) }
                 }
                 try result.get()
             } else {
-                try encodePieces(of: part, into: &ids)
+                try encode(normalized: part, run, into: &ids)
             }
         }
         return ids
     }
 
-    /// Matches and what lies between them are pieces alike.
-    private func encodePieces(of text: UnsafeBufferPointer<UInt8>, into ids: inout [Int]) throws(AIError) {
-        var done = 0
-        for match in try pattern?.matches(in: text) ?? [] {
-            if done < match.lowerBound {
-                model.encode(UnsafeBufferPointer(rebasing: text[done..<match.lowerBound]), into: &ids)
+    private func encode(normalized text: UnsafeBufferPointer<UInt8>, _ run: PreTokenizer.Run, into ids: inout [Int])
+        throws(AIError)
+    {
+        for segment in added.split(text, isNormalized: true) {
+            if let id = segment.id {
+                ids.append(id)
+            } else {
+                let part = UnsafeBufferPointer(rebasing: text[segment.range])
+                try run.forEachPiece(of: part) { model.encode($0, into: &ids) }
             }
-            model.encode(UnsafeBufferPointer(rebasing: text[match]), into: &ids)
-            done = match.upperBound
         }
-        if done < text.count { model.encode(UnsafeBufferPointer(rebasing: text[done...]), into: &ids) }
     }
 
     /// The text of ids. What is not UTF-8 becomes U+FFFD; ids that are no token are left out, as the reference does.
@@ -144,6 +158,6 @@ public final class Tokenizer: Sendable {
     /// The bytes that one id adds to a text; they may be part of a character only.
     func bytes(of id: Int, skipSpecialTokens: Bool) -> [UInt8] {
         if skipSpecialTokens && specialIDs.contains(id) { return [] }
-        return bytesOfID[id] ?? []
+        return addedBytes[id] ?? model.bytes(of: id) ?? []
     }
 }
