@@ -10,7 +10,7 @@ import Testing
     init() throws { stage = try Stage { try ModelRepository.tiny("org/tiny", in: $0) } }
 
     /// What other tools would find: folders of the cache that they know, and in them no file outside its place.
-    private func expectNoDebris(_ hidden: [String] = []) throws {
+    private func expectNoDebris() throws {
         let names = try stage.listing(stage.cache)
         for name in try FileSystem.entries(stage.cache) ?? [] {
             #expect([".locks", "CACHEDIR.TAG", "models--org--tiny"].contains(name))
