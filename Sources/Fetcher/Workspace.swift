@@ -39,8 +39,6 @@ package final class Workspace: Sendable {
         }
     }
 
-    deinit { lazyEngine.stop() }
-
     /// The Hub's API.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for settings that are wrong, ``ErrorCode/permissionDenied`` for a token file

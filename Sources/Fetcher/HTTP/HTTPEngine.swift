@@ -3,7 +3,8 @@ package import HubCore
 import Synchronization
 
 /// All HTTP of a process: one thread that drives a curl-multi handle. Transfers are started from any thread; their
-/// callbacks, timers and blocks all run on the engine's thread, so that what they share needs no lock.
+/// callbacks, timers and blocks all run on the engine's thread, so that what they share needs no lock. The thread ends
+/// when nobody holds the engine any more.
 /// https://curl.se/libcurl/c/libcurl-multi.html
 package final class HTTPEngine: @unchecked Sendable {
     /// How the engine reaches the network.
@@ -48,14 +49,7 @@ package final class HTTPEngine: @unchecked Sendable {
     let settings: Settings
     private let multi: UnsafeMutableRawPointer
     /// Blocks handed over from other threads.
-    private let inbox = Mutex(Inbox())
-    private let stopping = Atomic<Bool>(false)
-
-    private struct Inbox {
-        var blocks: [@Sendable () -> Void] = []
-        /// Whether the engine's thread, or the one that answers in its place afterwards, will look in again.
-        var isWatched = true
-    }
+    private let inbox = Mutex<[@Sendable () -> Void]>([])
 
     // Only the engine's thread touches what follows.
     private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
@@ -64,7 +58,7 @@ package final class HTTPEngine: @unchecked Sendable {
     /// in `deferred`. https://curl.se/libcurl/c/curl_multi_perform.html
     private var callbackDepth = 0
     private var deferred: [() -> Void] = []
-    private var isOver = false
+    private var isStopped = false
 
     private struct Timer {
         var due: UInt64
@@ -78,33 +72,39 @@ package final class HTTPEngine: @unchecked Sendable {
         multi = curl_multi_init()
         // Connections are kept for reuse up to this many; each transfer has its own budget above.
         _ = hub_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
-        BackgroundThread.start { [self] in loop() }
+        BackgroundThread.start { [weak self] in
+            while let engine = self { engine.step() }
+        }
     }
 
-    // Not at the end of the thread: whoever holds the engine may still wake it.
-    deinit { curl_multi_cleanup(multi) }
+    deinit {
+        for (handle, transfer) in running {
+            curl_multi_remove_handle(multi, handle)
+            transfer.dispose()
+        }
+        curl_multi_cleanup(multi)
+    }
 
     private static let initialised: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
-    /// Ends the thread after its current step; transfers still under way, and those started later, end as cancelled.
+    /// Ends every transfer under way as cancelled, and from now on every new one as soon as it starts. Blocks and timers
+    /// run as before, so that whoever waits for an end hears of it.
     package func stop() {
-        stopping.store(true, ordering: .releasing)
-        curl_multi_wakeup(multi)
+        perform { [self] in
+            isStopped = true
+            let transfers = running
+            running = [:]
+            for (handle, transfer) in transfers {
+                curl_multi_remove_handle(multi, handle)
+                transfer.finish(.failure(AIError(.cancelled, "interrupted")))
+            }
+        }
     }
 
     /// Runs a block on the engine's thread, soon.
     package func perform(_ body: @escaping @Sendable () -> Void) {
-        let isWatched = inbox.withLock { inbox in
-            inbox.blocks.append(body)
-            defer { inbox.isWatched = true }
-            return inbox.isWatched
-        }
-        if isWatched {
-            curl_multi_wakeup(multi)
-        } else {
-            // The engine has stopped. Its blocks still run one after the other, or whoever waits for one waits for ever.
-            BackgroundThread.start { [self] in runLastBlocks() }
-        }
+        inbox.withLock { $0.append(body) }
+        curl_multi_wakeup(multi)
     }
 
     // MARK: On the engine's thread
@@ -126,10 +126,7 @@ package final class HTTPEngine: @unchecked Sendable {
             callbackDepth -= 1
         }
         guard !transfer.isEnded else { return }
-        guard !isOver else {
-            transfer.finish(.failure(AIError(.cancelled, "interrupted")))
-            return
-        }
+        guard !isStopped else { return transfer.finish(.failure(AIError(.cancelled, "interrupted"))) }
         guard let handle = transfer.prepare(settings) else {
             transfer.finish(.failure(AIError(.ioError, "libcurl refuses a new transfer")))
             return
@@ -154,48 +151,33 @@ package final class HTTPEngine: @unchecked Sendable {
         transfer.dispose()
     }
 
-    private func loop() {
-        while !stopping.load(ordering: .acquiring) {
-            for body in takeBlocks() { body() }
-            runTimers()
-            var active: Int32 = 0
-            curl_multi_perform(multi, &active)
-            runDeferred()
-            collectFinished()
-            // A finished transfer may have queued blocks that are already due.
-            guard inbox.withLock({ $0.blocks.isEmpty }) else { continue }
-            curl_multi_poll(multi, nil, 0, waitingTime(), nil)
+    /// Lets a transfer go on that a verdict paused; what was held back comes at once. Only to be called on the engine's
+    /// thread.
+    func resume(_ transfer: HTTPTransfer) {
+        guard callbackDepth == 0 else {
+            deferred.append { [self] in resume(transfer) }
+            return
         }
-        isOver = true
-        let left = running
-        running = [:]
-        for transfer in left.values {
-            if let handle = transfer.handle { curl_multi_remove_handle(multi, handle) }
-            transfer.finish(.failure(AIError(.cancelled, "interrupted")))
+        let code = transfer.unpause()
+        guard code != CURLE_OK, let handle = transfer.handle, running.removeValue(forKey: handle) != nil else {
+            return
         }
-        timers = []
-        runLastBlocks()
+        curl_multi_remove_handle(multi, handle)
+        transfer.complete(code)
     }
 
-    private func takeBlocks() -> [@Sendable () -> Void] {
-        inbox.withLock { inbox in
-            defer { inbox.blocks = [] }
-            return inbox.blocks
-        }
-    }
-
-    /// Runs what there is to run and leaves the inbox unwatched.
-    private func runLastBlocks() {
-        while true {
-            let blocks = inbox.withLock { inbox in
-                defer { inbox.blocks = [] }
-                if inbox.blocks.isEmpty { inbox.isWatched = false }
-                return inbox.blocks
-            }
-            if blocks.isEmpty { return }
-            for body in blocks { body() }
-            runDeferred()
-        }
+    private func step() {
+        for body in inbox.withLock({ blocks in
+            defer { blocks = [] }; return blocks
+        }) { body() }
+        runTimers()
+        var active: Int32 = 0
+        curl_multi_perform(multi, &active)
+        runDeferred()
+        collectFinished()
+        // A finished transfer may have queued blocks that are already due.
+        guard inbox.withLock({ $0.isEmpty }) else { return }
+        curl_multi_poll(multi, nil, 0, waitingTime(), nil)
     }
 
     private func runDeferred() {

@@ -7,7 +7,7 @@ final class HTTPTransfer {
     /// What to do after a piece of the answer.
     enum Verdict {
         case go
-        /// Hold this piece back, and the transfer with it, until ``HTTPTransfer/resume()``; it then comes again. Only for
+        /// Hold this piece back, and the transfer with it, until ``HTTPEngine/resume(_:)``; it then comes again. Only for
         /// pieces of the body.
         case pause
         /// End the transfer; it then finishes with this error.
@@ -145,24 +145,21 @@ final class HTTPTransfer {
 
     /// What libcurl wants to hear: the number of bytes taken, or that the transfer pauses.
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard bytes.count > 0 else { return 0 }
+        guard bytes.count > 0, abortion == nil else { return 0 }
         var verdict = Verdict.go
         aroundCallback { verdict = onBody(bytes) }
         if case .pause = verdict { return Int(CURL_WRITEFUNC_PAUSE) }
         return obey(verdict) ? bytes.count : 0
     }
 
-    /// Lets a paused transfer go on. Only on the engine's thread.
-    func resume() {
-        if let handle { curl_easy_pause(handle, CURLPAUSE_CONT) }
-    }
+    /// Lets a paused transfer go on; for ``HTTPEngine/resume(_:)``. libcurl delivers the held bytes at once, and that they
+    /// were refused is told by this result alone: the transfer itself would go on behind the hole.
+    func unpause() -> CURLcode { handle.map { curl_easy_pause($0, CURLPAUSE_CONT) } ?? CURLE_OK }
 
     private func obey(_ verdict: Verdict) -> Bool {
-        if case .abort(let error) = verdict {
-            abortion = error
-            return false
-        }
-        return true
+        guard case .abort(let error) = verdict else { return true }
+        abortion = error
+        return false
     }
 
     /// curl is done with it.

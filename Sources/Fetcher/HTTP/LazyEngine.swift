@@ -15,6 +15,4 @@ final class LazyEngine: Sendable {
             return new
         }
     }
-
-    func stop() { made.withLock { $0?.stop() } }
 }

@@ -5,24 +5,32 @@ enum BlobReuse {
     /// Proves the content at `source` anew, and gives it a name among this repository's blobs: sharing the extents where
     /// the file system can, else by a hard link, else by a copy. false where the content is not what its name says, or
     /// another process is at work on it.
-    static func adopt(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) throws -> Bool {
+    ///
+    /// - Parameter isCancelled: asked while the content is proven, which takes long where it is large.
+    /// - Throws: `CancellationError`; ``AIError`` where the source cannot be read or the new name cannot be made.
+    static func adopt(
+        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder,
+        isCancelled: () -> Bool = { false }
+    ) throws -> Bool {
         let attempt = try BlobLock.attempt(folder.lock(file.digest.hex))
         switch consume attempt {
         case .held: return false
-        case .unsupported: return try take(file, from: source, into: folder)
+        case .unsupported: return try take(file, from: source, into: folder, isCancelled)
         case .taken(let lock):
-            let taken = try take(file, from: source, into: folder)
+            let taken = try take(file, from: source, into: folder, isCancelled)
             _ = consume lock
             return taken
         }
     }
 
-    private static func take(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) throws
-        -> Bool
-    {
-        guard let real = FileSystem.resolved(source),
-            try ContentHasher.digest(ofFile: real, like: file.digest) == file.digest
-        else { return false }
+    private static func take(
+        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder, _ isCancelled: () -> Bool
+    ) throws -> Bool {
+        guard let real = FileSystem.resolved(source) else { return false }
+        let found = try ContentHasher.digest(ofFile: real, like: file.digest) { _ in
+            if isCancelled() { throw CancellationError() }
+        }
+        guard found == file.digest else { return false }
         try FileSystem.createDirectories(folder.blobs)
         let blob = folder.blob(file.digest.hex)
         let temporary = "\(blob).\(FileSystem.randomHex(4)).tmp"

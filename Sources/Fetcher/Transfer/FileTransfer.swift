@@ -5,7 +5,8 @@ import HubCore
 /// flushing, locks) runs on the two queues, touches nothing here but ``disk``, and comes back to that thread.
 final class FileTransfer: @unchecked Sendable {
     enum Phase {
-        case waiting, fetching, finishing, ended
+        /// Not begun; begun, and waiting for its lock or to be opened; fetching; whole; done.
+        case queued, waiting, fetching, finishing, ended
     }
 
     /// One request for a range of the file.
@@ -15,6 +16,8 @@ final class FileTransfer: @unchecked Sendable {
         var next: Int64
         var transfer: HTTPTransfer?
         var redirects = 0
+        /// Which of the Hub's answers about the place of the content this goes by.
+        var answer = 0
         /// Whether this request asks the Hub where the content lies.
         var isResolving = false
         var isPaused = false
@@ -31,28 +34,33 @@ final class FileTransfer: @unchecked Sendable {
     /// All paths of the repository that have this content.
     let paths: [String]
     let folder: RepositoryFolder
-    var phase = Phase.waiting
+    var phase = Phase.queued
+    /// Another process holds the lock.
+    var isLockedOut = false
 
     /// Written to the partial.
     var received = IntervalSet()
-    /// On stable storage and in the map.
-    var safe = IntervalSet()
     var parts: [Part] = []
     /// Where the content lies, once the Hub has said so.
     var location: String?
+    /// How often the Hub has said so.
+    var answers = 0
     /// Whether the Hub itself serves the content, so that nobody need ask where it is.
     var isServedDirectly = false
     /// The server ignores ranges: one request from the beginning.
     var isSingleStream = false
 
-    /// Failures since bytes last came.
+    /// Failures since a new byte last came. Requests that were under way together and fail together are one.
     var failures = 0
+    /// Failures since a byte last came to a request that was made after one: how long to wait with the next.
+    var setbacks = 0
+    /// The clock's seconds of the last failure.
+    var failedAt = -Double.infinity
     /// How often the whole was there and its digest was wrong.
     var mismatches = 0
     /// The clock's seconds before which nothing is asked again.
     var notBefore = 0.0
     var receivedBytes: Int64 = 0
-    var lastError: AIError?
 
     /// Digest work.
     var hashed: Int64 = 0
@@ -72,15 +80,20 @@ final class FileTransfer: @unchecked Sendable {
         disk = PartialFile(file, folder: folder)
     }
 
-    var isSmall: Bool { file.size <= 4 << 20 }
     var isWholeHere: Bool { received.front == file.size }
 
     /// The next range to ask for: the first gap that nobody is fetching, no longer than `length`.
     func nextRange(length: Int64) -> Range<Int64>? {
-        if isSingleStream { return parts.isEmpty ? 0..<file.size : nil }
+        if isSingleStream { return parts.isEmpty && !isWholeHere ? 0..<file.size : nil }
         var taken = received
         for part in parts { taken.insert(part.next..<max(part.next, part.range.upperBound)) }
         guard let gap = taken.firstGap(below: file.size) else { return nil }
-        return gap.lowerBound..<min(gap.upperBound, gap.lowerBound + length)
+        return gap.lowerBound..<gap.lowerBound + min(length, gap.upperBound - gap.lowerBound)
+    }
+
+    /// Ends all requests; nothing of them is heard any more.
+    func cancelParts(_ engine: HTTPEngine) {
+        for part in parts { if let transfer = part.transfer { engine.cancel(transfer) } }
+        parts = []
     }
 }

@@ -16,13 +16,7 @@ package struct IntervalSet: Sendable, Hashable {
 
     package mutating func insert(_ range: Range<Int64>) {
         guard !range.isEmpty else { return }
-        // The first range that ends at or after the new one begins: everything it could touch follows.
-        var low = 0
-        var high = ranges.count
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound < range.lowerBound { low = middle + 1 } else { high = middle }
-        }
+        let low = firstTouching(range.lowerBound)
         var end = low
         var merged = range
         while end < ranges.count, ranges[end].lowerBound <= merged.upperBound {
@@ -32,7 +26,31 @@ package struct IntervalSet: Sendable, Hashable {
         ranges.replaceSubrange(low..<end, with: [merged])
     }
 
+    /// The index of the first range that ends at or after a position: everything that could touch it follows.
+    private func firstTouching(_ position: Int64) -> Int {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < position { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
     package mutating func formUnion(_ other: IntervalSet) { for range in other.ranges { insert(range) } }
+
+    /// The positions of `range` that are not in the set, in order.
+    package func gaps(in range: Range<Int64>) -> [Range<Int64>] {
+        var out: [Range<Int64>] = []
+        var start = range.lowerBound
+        for taken in ranges[firstTouching(start)...] {
+            guard start < range.upperBound, taken.lowerBound < range.upperBound else { break }
+            if taken.lowerBound > start { out.append(start..<taken.lowerBound) }
+            start = max(start, taken.upperBound)
+        }
+        if start < range.upperBound { out.append(start..<range.upperBound) }
+        return out
+    }
 
     /// The first run of positions below `limit` that is not in the set.
     package func firstGap(below limit: Int64) -> Range<Int64>? {

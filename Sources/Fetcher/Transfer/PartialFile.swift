@@ -1,4 +1,11 @@
 import HubCore
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// A partial on the disk, its map and its lock. Opened, flushed and finished on the transfer's own queue; written on the
 /// engine's thread; read for the digest on a third: each by position, so that none disturbs another.
@@ -22,6 +29,8 @@ final class PartialFile: @unchecked Sendable {
     private var inode: UInt64 = 0
     private let nonce = FileSystem.randomHex(8)
     private var hasher: ContentHasher?
+    /// Whether the names of partial and map are on stable storage.
+    private var isNamed = false
 
     init(_ file: RepositoryFile, folder: RepositoryFolder) {
         self.file = file
@@ -46,7 +55,7 @@ final class PartialFile: @unchecked Sendable {
         try FileSystem.createDirectories(folder.blobs)
         hasher = ContentHasher(like: file.digest, size: file.size)
         var note: String?
-        if !restart, let found = try resume(&note) { return .ready(found, note: note) }
+        if !restart, let found = try resume(&note) { return found }
         try discard()
         let made = try FileDescriptor(path, [.write, .create, .exclusive])
         do throws(AIError) { try made.preallocate(file.size) } catch {
@@ -54,14 +63,18 @@ final class PartialFile: @unchecked Sendable {
             throw error
         }
         inode = try made.status().inode
+        _ = try made.tryLock()
         descriptor = consume made
         return .ready(IntervalSet(), note: note)
     }
 
     /// What an earlier run left, if it can be trusted: the size is right and the map speaks of this content.
-    private func resume(_ note: inout String?) throws(AIError) -> IntervalSet? {
+    ///
+    /// The partial itself is locked too. Where somebody deleted the lock's file, a second process would otherwise write
+    /// into the partial that the first one is about to prove.
+    private func resume(_ note: inout String?) throws(AIError) -> Opening? {
         guard let status = try FileSystem.linkStatus(path), status.kind == .file else { return nil }
-        guard let map = try RangeMap.read(mapPath), map.digest == file.digest, map.size == file.size else {
+        guard let map = RangeMap.read(mapPath), map.digest == file.digest, map.size == file.size else {
             note = "\(path) has no map of what is safe in it: starting over"
             return nil
         }
@@ -74,14 +87,16 @@ final class PartialFile: @unchecked Sendable {
             note = "\(path) is a copy; its map still tells what is in it"
         }
         let opened = try FileDescriptor(path, [.write, .noFollow])
+        if try opened.tryLock() == false { return .locked }
         inode = try opened.status().inode
         descriptor = consume opened
-        return map.safe
+        return .ready(map.safe, note: note)
     }
 
     /// Forgets everything fetched so far.
     func discard() throws(AIError) {
         descriptor = nil
+        isNamed = false
         try FileSystem.remove(path)
         try FileSystem.remove(mapPath)
     }
@@ -97,6 +112,9 @@ final class PartialFile: @unchecked Sendable {
         guard descriptor != nil else { return }
         try descriptor!.synchronizeData()
         try RangeMap(digest: file.digest, size: file.size, inode: inode, nonce: nonce, safe: written).write(mapPath)
+        // A name that a power cut takes away would take its safe bytes with it.
+        if !isNamed { try FileSystem.synchronizeDirectory(folder.blobs) }
+        isNamed = true
     }
 
     /// Feeds the next bytes of the front to the digest.
@@ -123,9 +141,7 @@ final class PartialFile: @unchecked Sendable {
         guard descriptor != nil else { throw AIError(.ioError, "\(path) is not open") }
         try descriptor!.synchronizeData()
         let blob = folder.blob(file.digest.hex)
-        if try FileSystem.linkStatus(path)?.inode == inode {
-            try FileSystem.rename(path, to: blob)
-        } else {
+        if try !rename(to: blob) {
             // Python's prune deletes partials at any moment. The open file still has every byte.
             try FileSystem.createDirectories(folder.blobs)
             try FileCopy.copy(from: descriptor!, to: blob)
@@ -133,6 +149,16 @@ final class PartialFile: @unchecked Sendable {
         try FileSystem.remove(mapPath)
         descriptor = nil
         if file.size > 4 << 20 { try FileSystem.synchronizeDirectory(folder.blobs) }
+    }
+
+    /// Renames the partial; false where its name is gone or another file's.
+    private func rename(to blob: String) throws(AIError) -> Bool {
+        guard try FileSystem.linkStatus(path)?.inode == inode else { return false }
+        do throws(AIError) { try FileSystem.rename(path, to: blob) } catch {
+            guard error.errno == ENOENT else { throw error }
+            return false
+        }
+        return true
     }
 
     /// Closes the partial and gives the lock back.

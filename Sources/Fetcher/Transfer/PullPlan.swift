@@ -23,7 +23,10 @@ package struct PullPlan: Sendable {
     /// The wanted files in the order of the tree.
     package var files: [(file: RepositoryFile, state: State)]
 
-    package var totalBytes: Int64 { files.reduce(0) { $0 + $1.file.size } }
+    /// Bytes that partials of these contents occupy, which a pull uses or gives back.
+    private var reservedBytes: [ContentDigest: Int64] = [:]
+
+    package var totalBytes: Int64 { files.map(\.file).totalSize }
     package var cachedBytes: Int64 { sum { $0 == .present || $0 == .blob } }
     package var reusableBytes: Int64 { sum { if case .elsewhere = $0 { true } else { false } } }
     /// Bytes safe in partials.
@@ -32,11 +35,14 @@ package struct PullPlan: Sendable {
     }
     /// Bytes to fetch, content that several paths share once.
     package var downloadBytes: Int64 {
-        missing.reduce(0) { if case .missing(let safe) = $1.state { $0 + $1.file.size - safe } else { $0 } }
+        missing.map(\.file).totalSize - partialBytes
     }
-    /// Bytes the disk must still find room for: a partial has its whole size reserved already.
+    /// Bytes the disk must still find room for: a partial has its space already.
     package var neededBytes: Int64 {
-        missing.reduce(0) { if case .missing(let safe) = $1.state, safe == 0 { $0 + $1.file.size } else { $0 } }
+        missing.reduce(0) { sum, entry in
+            let needed = entry.file.size - min(entry.file.size, reservedBytes[entry.file.digest] ?? 0)
+            return sum.addingClamped(needed)
+        }
     }
 
     /// Missing files, one for each content.
@@ -46,7 +52,7 @@ package struct PullPlan: Sendable {
     }
 
     private func sum(_ counts: (State) -> Bool) -> Int64 {
-        files.reduce(0) { counts($1.state) ? $0 + $1.file.size : $0 }
+        files.filter { counts($0.state) }.map(\.file).totalSize
     }
 
     /// Looks at the disk for every wanted file. Writes nothing.
@@ -79,7 +85,8 @@ package struct PullPlan: Sendable {
         }
     }
 
-    private func state(of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String]) throws(AIError)
+    private mutating func state(of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String])
+        throws(AIError)
         -> State
     {
         if force { return .missing(safe: 0) }
@@ -92,11 +99,26 @@ package struct PullPlan: Sendable {
                 if try SnapshotFile.hasBlob(file, in: other) { return .elsewhere(other.blob(file.digest.hex)) }
             }
         }
-        guard let partial = try FileSystem.linkStatus(folder.partial(file.digest.hex)), partial.size == file.size,
-            let map = try RangeMap.read(folder.partialMap(file.digest.hex)), map.digest == file.digest,
-            map.size == file.size
+        guard let partial = try FileSystem.linkStatus(folder.partial(file.digest.hex)), partial.kind == .file else {
+            return .missing(safe: 0)
+        }
+        reservedBytes[file.digest] = partial.size
+        guard partial.size == file.size, let map = RangeMap.read(folder.partialMap(file.digest.hex)),
+            map.digest == file.digest, map.size == file.size
         else { return .missing(safe: 0) }
         return .missing(safe: map.safe.count)
+    }
+}
+
+extension Sequence where Element == RepositoryFile {
+    /// Bytes of all files together. A server says how large they are, so that the sum may be more than there are numbers.
+    var totalSize: Int64 { reduce(0) { $0.addingClamped($1.size) } }
+}
+
+extension Int64 {
+    func addingClamped(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }
 

@@ -5,6 +5,7 @@ extension PullSession {
     func fetch(_ file: FileTransfer, _ range: Range<Int64>) {
         let part = FileTransfer.Part(range)
         part.isResolving = file.file.isLFS && file.location == nil && !file.isServedDirectly
+        part.answer = file.answers
         file.parts.append(part)
         let hub = client.fileAddress(repository, revision: commit.hash, path: file.file.path)
         ask(file.location ?? hub, for: part, of: file)
@@ -121,14 +122,10 @@ extension PullSession {
             redirect(part, of: file, head)
         } else {
             let rate = RateLimit(head.fields)
-            if Origin(head.address) != client.http.origin, [400, 401, 403, 404, 410].contains(head.status),
-                file.location != nil
+            if file.file.isLFS, Origin(head.address) != client.http.origin,
+                [400, 401, 403, 404, 410].contains(head.status)
             {
-                // A signed address that has expired. The Hub gives a new one for the same content.
-                file.location = nil
-                let error = AIError(
-                    .connectionLost, "the address of \(file.file.path) has expired (\(head.status))")
-                return failed(part, of: file, error, status: nil, wait: 0)
+                return expired(part, of: file, status: head.status)
             }
             let fault = HubFault(
                 endpoint: client.endpoint, repository: repository, revision: commit.hash, path: file.file.path,
@@ -139,6 +136,18 @@ extension PullSession {
         }
     }
 
+    /// A signed address is refused: it has expired. The Hub gives a new one for the same content.
+    private func expired(_ part: FileTransfer.Part, of file: FileTransfer, status: Int) {
+        guard part.answer == file.answers, file.location != nil else {
+            // Another range has found out already, and a newer address is known or asked for.
+            file.parts.removeAll { $0 === part }
+            return pump()
+        }
+        file.location = nil
+        let error = AIError(.connectionLost, "the address of \(file.file.path) has expired (\(status))")
+        failed(part, of: file, error, status: nil, wait: file.failures == 0 ? 0 : nil)
+    }
+
     private func redirect(_ part: FileTransfer.Part, of file: FileTransfer, _ head: HTTPHead) {
         do throws(AIError) {
             try check(head, of: file)
@@ -147,8 +156,12 @@ extension PullSession {
             guard part.redirects <= 10 else { throw violation(file, "is redirected more than ten times") }
             client.log("redirected to \(SafeAddress.shown(target))")
             // A CDN's address serves all ranges; the Hub's own relative redirects are followed anew each time.
-            if file.file.isLFS, Origin(target) != client.http.origin { file.location = target }
-            part.isResolving = part.isResolving && file.location == nil
+            if part.isResolving, Origin(target) != client.http.origin {
+                file.location = target
+                file.answers += 1
+                part.answer = file.answers
+                part.isResolving = false
+            }
             ask(target, for: part, of: file)
             pump()
         } catch {
@@ -162,22 +175,32 @@ extension PullSession {
     ) {
         file.parts.removeAll { $0 === part }
         guard file.phase == .fetching else { return }
-        file.lastError = error
+        // The others ask for ranges too, and would be told the same.
         if file.isSingleStream, file.parts.contains(where: { $0.range != 0..<file.file.size }) {
-            for other in file.parts { if let transfer = other.transfer { engine.cancel(transfer) } }
-            file.parts = []
+            file.cancelParts(engine)
         }
         let again: Set<ErrorCode> = [.connectionLost, .timedOut, .serverError, .rateLimited, .unreachable]
         // A server that answers wrongly may be one of many behind a name: it gets a few more chances.
-        let isOdd = error.code == .protocolViolation && file.failures < 3
-        guard again.contains(error.code) || isOdd, file.failures < limits.failures else {
+        guard again.contains(error.code) || (error.code == .protocolViolation && file.failures < 3) else {
             return end(file, failed: error)
         }
-        file.failures += 1
-        let backoff = min(30, 0.25 * Double(1 << file.failures)) * Double.random(in: 0.5...1)
-        let delay = min(wait ?? (file.failures == 1 ? 0.05 : backoff), 310)
-        file.notBefore = Clock.seconds + delay
+        let now = Clock.seconds
+        // A line that breaks takes all requests with it: that is one failure.
+        let isAnother = part.startedAt < file.failedAt
+        if !isAnother {
+            guard file.failures < limits.failures else { return end(file, failed: error) }
+            file.failures += 1
+            file.setbacks += 1
+            file.failedAt = now
+        }
+        let backoff = min(30, limits.backoff * Double(1 << min(file.setbacks, 10))) * Double.random(in: 0.5...1)
+        let delay = min(wait ?? (file.setbacks == 1 ? min(0.05, backoff) : backoff), 310)
+        if !isAnother || wait != nil { file.notBefore = max(file.notBefore, now + delay) }
         if error.code == .rateLimited { pauseUntil = max(pauseUntil, file.notBefore) }
+        guard !isAnother else {
+            client.log("\(file.file.path): \(error.message)")
+            return pump()
+        }
         client.log(
             "\(file.file.path): \(error.message); trying again in \(Int((delay * 1000).rounded())) ms (failure \(file.failures) of \(limits.failures))"
         )
@@ -200,15 +223,19 @@ struct ContentRange: Hashable {
 
     init?(_ field: String) {
         guard let rest = field.lowercased().dropping(prefix: "bytes ") else { return nil }
-        let halves = rest.split(separator: "/")
+        let halves = rest.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2 else { return nil }
-        let bounds = halves[0].split(separator: "-")
-        guard bounds.count == 2, let start = Int64(bounds[0].filter { $0 != " " }),
-            let end = Int64(bounds[1].filter { $0 != " " }),
-            start >= 0, end >= start, end < Int64.max
+        let bounds = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard bounds.count == 2, let start = Self.number(bounds[0]), let end = Self.number(bounds[1]), end >= start,
+            end < Int64.max
         else { return nil }
         range = start..<end + 1
-        total = Int64(halves[1].filter { $0 != " " })
+        total = Self.number(halves[1])
         if total == nil, halves[1] != "*" { return nil }
+    }
+
+    /// Digits alone: `Int64` itself would take a sign.
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(text) : nil
     }
 }

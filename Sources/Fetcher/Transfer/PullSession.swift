@@ -12,12 +12,20 @@ final class PullSession: @unchecked Sendable {
         var connections = 8
         /// Failures of one file without a byte in between.
         var failures = 6
+        /// Seconds, doubled with each failure, before a file is asked for again.
+        var backoff = 0.25
         /// Whole fetches of one file whose digest is wrong.
         var mismatches = 3
         /// Received and not yet on stable storage, over all files: what a kill may cost.
         var unflushedBytes: Int64 = 28 << 20
         /// Unflushed bytes of one file at which a flush begins.
         var flushBytes: Int64 = 8 << 20
+        /// Bytes asked for at once: of a file that has only begun, later, and at the least.
+        var firstRange: Int64 = 4 << 20
+        var range: Int64 = 16 << 20
+        var smallestRange: Int64 = 2 << 20
+        /// A file of at most so many bytes counts as small.
+        var smallFile: Int64 = 4 << 20
     }
 
     let client: HubClient
@@ -30,20 +38,22 @@ final class PullSession: @unchecked Sendable {
     var engine: HTTPEngine { client.http.engine }
 
     // On the engine's thread.
-    var files: [FileTransfer]
+    /// Files that nobody has begun with, large and small ones, the largest last.
+    private var queued: (large: [FileTransfer], small: [FileTransfer])
+    /// Files begun and not ended.
+    private(set) var active: [FileTransfer] = []
+    /// Files that have ended and are being closed.
+    private var closing = 0
     private var outcomes: [PulledFile] = []
     private var continuation: CheckedContinuation<[PulledFile], Never>?
     private var isCancelled = false
-    private var isWakeScheduled = false
-    /// Files that have ended and are being closed.
-    private var closing = 0
+    private var nextWake = Double.infinity
     /// The server asked everybody to wait until then.
     var pauseUntil = 0.0
     private var lastProgress = 0.0
-    /// Bytes that were here before this pull, for the progress.
-    private let presentBytes: Int64
-    private let presentFiles: Int
-    private let totalBytes: Int64
+    /// Bytes and files that are done with, those that were here before this pull included.
+    private var done: (bytes: Int64, files: Int)
+    private let total: (bytes: Int64, files: Int)
 
     /// - Parameters:
     ///   - missing: files to fetch; several paths may share one digest.
@@ -64,11 +74,13 @@ final class PullSession: @unchecked Sendable {
         var paths: [ContentDigest: [RepositoryFile]] = [:]
         for file in missing { paths[file.digest, default: []].append(file) }
         // The largest first: the end of a pull should not wait for one that began last.
-        files = paths.values.map { FileTransfer($0[0], paths: $0.map(\.path), folder: folder) }
-            .sorted { ($0.file.size, $1.file.path) > ($1.file.size, $0.file.path) }
-        presentBytes = present.reduce(0) { $0 + $1.size }
-        presentFiles = present.count
-        totalBytes = presentBytes + missing.reduce(0) { $0 + $1.size }
+        // The largest first: the end of a pull should not wait for one that began last.
+        let files = paths.values.map { FileTransfer($0[0], paths: $0.map(\.path), folder: folder) }
+            .sorted { ($0.file.size, $1.file.path) < ($1.file.size, $0.file.path) }
+        queued.small = files.filter { $0.file.size <= limits.smallFile }
+        queued.large = files.filter { $0.file.size > limits.smallFile }
+        done = (present.totalSize, present.count)
+        total = ((present + missing).totalSize, present.count + missing.count)
     }
 
     /// Fetches everything. Always returns, with an outcome for each file; cancelling the task ends the work, keeps what
@@ -78,9 +90,8 @@ final class PullSession: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 engine.perform { [self] in
                     self.continuation = continuation
-                    for file in files { open(file) }
                     // A cancellation that came first has found nothing to end.
-                    if isCancelled { cancelAll() }
+                    if isCancelled { cancelAll() } else { beginMore() }
                     finishIfDone()
                 }
             }
@@ -93,6 +104,28 @@ final class PullSession: @unchecked Sendable {
     }
 
     // MARK: Beginning and end of a file
+
+    /// Begins with further files: so many that each connection finds a large and a small one to serve. No more, for each
+    /// holds two descriptors and has its space reserved.
+    private func beginMore() {
+        guard !isCancelled else { return }
+        func begin(_ queue: inout [FileTransfer], small: Bool) {
+            // Those that another process is at work on wait without holding anything.
+            var room =
+                limits.connections - closing
+                - active.count { isSmall($0) == small && !$0.isLockedOut }
+            while room > 0, let file = queue.popLast() {
+                room -= 1
+                file.phase = .waiting
+                active.append(file)
+                open(file)
+            }
+        }
+        begin(&queued.large, small: false)
+        begin(&queued.small, small: true)
+    }
+
+    private func isSmall(_ file: FileTransfer) -> Bool { file.file.size <= limits.smallFile }
 
     private func open(_ file: FileTransfer, restart: Bool? = nil) {
         let fresh = restart ?? self.restart
@@ -107,11 +140,12 @@ final class PullSession: @unchecked Sendable {
         switch result {
         case .failure(let error): end(file, failed: error)
         case .success(.locked):
-            if file.notBefore == 0 {
-                file.notBefore = .infinity
+            if !file.isLockedOut {
+                file.isLockedOut = true
                 report(.waiting(path: file.file.path))
                 client.log(
                     "\(file.file.path): another process holds \(file.folder.lock(file.file.digest.hex)); waiting")
+                beginMore()
             }
             engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
         case .success(.blobExists): link(file, as: .linked)
@@ -122,8 +156,7 @@ final class PullSession: @unchecked Sendable {
                     "\(file.file.path): going on with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))")
             }
             file.received = safe
-            file.safe = safe
-            file.notBefore = 0
+            file.isLockedOut = false
             file.phase = .fetching
             advance(file)
             pump()
@@ -160,8 +193,8 @@ final class PullSession: @unchecked Sendable {
             let result = Result { () throws(AIError) in try file.disk.flush(written) }
             engine.perform { [self] in
                 file.isFlushing = false
+                guard file.phase != .ended else { return }
                 if case .failure(let error) = result { return end(file, failed: error) }
-                file.safe = written
                 file.unflushed -= bytes
                 resumePaused()
                 advance(file)
@@ -188,6 +221,7 @@ final class PullSession: @unchecked Sendable {
                 case .failure(let error): end(file, failed: error)
                 case .success(true):
                     file.unflushed = 0
+                    resumePaused()
                     report(.verified(path: file.file.path, digest: file.file.digest))
                     link(file, as: .downloaded)
                 case .success(false): mismatch(file, digest)
@@ -210,27 +244,42 @@ final class PullSession: @unchecked Sendable {
         }
         report(.retrying(path: file.file.path, reason: message, seconds: 0))
         client.log(message + "; fetching it again")
-        (file.received, file.safe, file.hashed, file.unflushed) = (IntervalSet(), IntervalSet(), 0, 0)
+        (file.received, file.hashed, file.unflushed) = (IntervalSet(), 0, 0)
         file.location = nil
         file.phase = .waiting
+        resumePaused()
         open(file, restart: true)
     }
 
     private func link(_ file: FileTransfer, as status: PulledFile.Status) {
         file.phase = .finishing
         file.ioQueue.async { [self] in
-            let result = Result { () throws(AIError) in
-                for path in file.paths {
-                    var entry = file.file
-                    entry.path = path
-                    try SnapshotFile.link(entry, commit: commit, in: file.folder, symlinks: symlinks)
-                }
-            }
+            let result = Result { () throws(AIError) in try place(file, isNew: status == .downloaded) }
             engine.perform { [self] in
                 if case .failure(let error) = result { return end(file, failed: error) }
                 file.received = IntervalSet([0..<file.file.size])
                 end(file, as: status)
             }
+        }
+    }
+
+    /// Gives every path of a file its entry in the snapshot.
+    private func place(_ file: FileTransfer, isNew: Bool) throws(AIError) {
+        let snapshot = file.folder.snapshot(commit)
+        let first = Path.join(snapshot, file.paths[0])
+        for path in file.paths {
+            let place = Path.join(snapshot, path)
+            if !symlinks, !isNew {
+                // Other revisions may link to a blob that was there before: it stays where it is, as Python has it.
+                try FileSystem.createDirectories(Path.parent(place))
+                try FileCopy.copy(file.folder.blob(file.file.digest.hex), to: place)
+                continue
+            }
+            var entry = file.file
+            entry.path = path
+            try SnapshotFile.link(entry, commit: commit, in: file.folder, symlinks: symlinks)
+            // Where there are no links, the blob itself has moved to the first path.
+            if !FileSystem.exists(place), place != first { try FileCopy.copy(first, to: place) }
         }
     }
 
@@ -240,9 +289,12 @@ final class PullSession: @unchecked Sendable {
 
     private func end(_ file: FileTransfer, as status: PulledFile.Status, error: AIError? = nil) {
         guard file.phase != .ended else { return }
-        for part in file.parts { if let transfer = part.transfer { engine.cancel(transfer) } }
-        file.parts = []
+        file.cancelParts(engine)
+        let hasBegun = file.phase != .queued
         file.phase = .ended
+        if hasBegun { active.removeAll { $0 === file } }
+        done.bytes += file.received.count * Int64(file.paths.count)
+        done.files += file.paths.count
         for path in file.paths {
             // Several paths may share one content; its bytes came once.
             let outcome = PulledFile(
@@ -252,15 +304,17 @@ final class PullSession: @unchecked Sendable {
             outcomes.append(outcome)
             report(.finished(outcome))
         }
-        close(file)
+        if hasBegun { close(file) }
         showProgress(now: true)
+        resumePaused()
+        beginMore()
         pump()
     }
 
     /// Keeps what was received, closes the partial and gives the lock back.
     private func close(_ file: FileTransfer) {
         closing += 1
-        let (written, dirty) = (file.received, file.unflushed > 0 && !file.isWholeHere)
+        let (written, dirty) = (file.received, file.unflushed > 0)
         file.unflushed = 0
         file.ioQueue.async { [self] in
             // What cannot be kept now is fetched again; the failure that led here is the one to report.
@@ -270,6 +324,7 @@ final class PullSession: @unchecked Sendable {
                 file.disk.close()
                 engine.perform { [self] in
                     closing -= 1
+                    beginMore()
                     finishIfDone()
                 }
             }
@@ -277,15 +332,18 @@ final class PullSession: @unchecked Sendable {
     }
 
     private func cancelAll() {
-        for file in files where file.phase != .ended {
-            // A proof or a link under way takes moments, and is worth having.
-            if file.phase == .finishing { continue }
+        for file in queued.large + queued.small { end(file, failed: AIError(.cancelled, "interrupted")) }
+        queued = ([], [])
+        // A proof or a link under way takes moments, and is worth having.
+        for file in active where file.phase != .finishing {
             end(file, failed: AIError(.cancelled, "interrupted"))
         }
     }
 
     private func finishIfDone() {
-        guard closing == 0, files.allSatisfy({ $0.phase == .ended }), let continuation else { return }
+        guard closing == 0, active.isEmpty, queued.large.isEmpty, queued.small.isEmpty, let continuation else {
+            return
+        }
         self.continuation = nil
         continuation.resume(returning: outcomes)
     }
@@ -297,19 +355,20 @@ final class PullSession: @unchecked Sendable {
         guard !isCancelled else { return }
         let now = Clock.seconds
         guard now >= pauseUntil else { return wake(in: pauseUntil - now) }
-        while files.reduce(0, { $0 + $1.parts.count }) < limits.connections, unflushed < limits.unflushedBytes {
+        while active.reduce(0, { $0 + $1.parts.count }) < limits.connections, unflushed < limits.unflushedBytes {
             guard let (file, range) = next(now) else { break }
             fetch(file, range)
         }
-        let soonest = files.filter { $0.phase == .fetching && $0.notBefore > now }.map(\.notBefore).min()
-        if let soonest, soonest.isFinite { wake(in: soonest - now) }
+        let soonest = active.filter { $0.phase == .fetching && $0.notBefore > now }.map(\.notBefore).min()
+        if let soonest { wake(in: soonest - now) }
     }
 
-    func wake(in seconds: Double) {
-        guard !isWakeScheduled else { return }
-        isWakeScheduled = true
+    private func wake(in seconds: Double) {
+        let due = Clock.seconds + seconds
+        guard due < nextWake else { return }
+        nextWake = due
         engine.after(seconds + 0.001) { [self] in
-            isWakeScheduled = false
+            if nextWake == due { nextWake = .infinity }
             pump()
         }
     }
@@ -317,17 +376,17 @@ final class PullSession: @unchecked Sendable {
     /// Large files first, largest of all first; but half of the connections for small ones while there are any, so that
     /// they fill the gaps and do not wait for the end.
     private func next(_ now: Double) -> (FileTransfer, Range<Int64>)? {
-        let ready = files.filter { file in
+        let ready = active.filter { file in
             guard file.phase == .fetching, file.notBefore <= now else { return false }
             // While the Hub is asked where an LFS file lies, its other ranges wait for the answer.
             return
                 !(file.file.isLFS && file.location == nil && !file.isServedDirectly
                 && file.parts.contains(where: \.isResolving))
         }
-        let smallActive = files.filter(\.isSmall).reduce(0) { $0 + $1.parts.count }
+        let smallActive = active.filter(isSmall).reduce(0) { $0 + $1.parts.count }
         let preferSmall = smallActive < max(1, limits.connections / 2)
         for wantSmall in [preferSmall, !preferSmall] {
-            for file in ready where file.isSmall == wantSmall {
+            for file in ready where isSmall(file) == wantSmall {
                 if let range = file.nextRange(length: rangeSize(file)) { return (file, range) }
             }
         }
@@ -339,28 +398,42 @@ final class PullSession: @unchecked Sendable {
     private func rangeSize(_ file: FileTransfer) -> Int64 {
         let left = file.file.size - file.received.count
         let share = left / Int64(limits.connections) + 1
-        return min(file.receivedBytes < 16 << 20 ? 4 << 20 : 16 << 20, max(share, 2 << 20))
+        return min(
+            file.receivedBytes < limits.range ? limits.firstRange : limits.range, max(share, limits.smallestRange))
     }
 
     // MARK: Bytes
 
-    private var unflushed: Int64 { files.reduce(0) { $0 + $1.unflushed } }
+    private var unflushed: Int64 { active.reduce(0) { $0 + $1.unflushed } }
+    /// Whether something is under way after which less is unflushed.
+    private var isDraining: Bool {
+        active.contains { $0.isFlushing || ($0.phase == .finishing && $0.unflushed > 0) }
+    }
 
     /// Takes received bytes; whether the transfer should pause until more is on stable storage.
     func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer)
         -> HTTPTransfer.Verdict
     {
-        if unflushed >= limits.unflushedBytes, files.contains(where: \.isFlushing) || startFlush() {
+        if unflushed >= limits.unflushedBytes, isDraining || startFlush() {
             part.isPaused = true
             return .pause
         }
-        do throws(AIError) { try file.disk.write(bytes, at: part.next) } catch { return .abort(error) }
-        let count = Int64(bytes.count)
-        file.received.insert(part.next..<part.next + count)
-        part.next += count
-        file.unflushed += count
-        file.receivedBytes += count
-        file.failures = 0
+        // What is there already may be in the digest: it must stay as it is, whatever comes a second time.
+        let new = file.received.gaps(in: part.next..<part.next + Int64(bytes.count))
+        do throws(AIError) {
+            for range in new {
+                let piece = bytes[Int(range.lowerBound - part.next)..<Int(range.upperBound - part.next)]
+                try file.disk.write(UnsafeRawBufferPointer(rebasing: piece), at: range.lowerBound)
+                file.received.insert(range)
+                file.unflushed += Int64(range.count)
+            }
+        } catch { return .abort(error) }
+        part.next += Int64(bytes.count)
+        file.receivedBytes += Int64(bytes.count)
+        if !new.isEmpty {
+            file.failures = 0
+            if part.startedAt > file.failedAt { file.setbacks = 0 }
+        }
         showProgress()
         advance(file)
         return .go
@@ -368,19 +441,20 @@ final class PullSession: @unchecked Sendable {
 
     /// Begins flushing the file with the most to flush; false where there is nothing that could be.
     private func startFlush() -> Bool {
-        let dirty = files.filter { $0.phase == .fetching && $0.unflushed > 0 && !$0.isFlushing }
+        let dirty = active.filter { $0.phase == .fetching && $0.unflushed > 0 && !$0.isFlushing }
         guard let file = dirty.max(by: { $0.unflushed < $1.unflushed }) else { return false }
         flush(file)
         return true
     }
 
     private func resumePaused() {
-        guard unflushed < limits.unflushedBytes else { return }
-        for file in files {
+        guard active.contains(where: { $0.parts.contains(where: \.isPaused) }) else { return }
+        if unflushed >= limits.unflushedBytes, isDraining || startFlush() { return }
+        for file in active {
             for part in file.parts where part.isPaused {
                 part.isPaused = false
                 // Not within a callback of libcurl: resuming delivers the held bytes at once.
-                engine.after(0) { part.transfer?.resume() }
+                engine.after(0) { [engine] in if let transfer = part.transfer { engine.resume(transfer) } }
             }
         }
     }
@@ -389,19 +463,17 @@ final class PullSession: @unchecked Sendable {
         let time = Clock.seconds
         guard now || time - lastProgress >= 0.1 else { return }
         lastProgress = time
-        let active = files.filter { $0.phase == .finishing || !$0.parts.isEmpty }.map {
+        let shown = active.filter { $0.phase == .finishing || !$0.parts.isEmpty }.map {
             PullProgress.Active(
                 path: $0.file.path, received: $0.received.count, size: $0.file.size,
                 isVerifying: $0.phase == .finishing)
         }
-        let done = files.filter { $0.phase == .ended }
         report(
             .progress(
                 PullProgress(
-                    totalBytes: totalBytes,
-                    completedBytes: presentBytes
-                        + files.reduce(0) { $0 + $1.received.count * Int64($1.paths.count) },
-                    filesDone: presentFiles + done.reduce(0) { $0 + $1.paths.count },
-                    filesTotal: presentFiles + files.reduce(0) { $0 + $1.paths.count }, active: active)))
+                    totalBytes: total.bytes,
+                    completedBytes: done.bytes
+                        + active.reduce(0) { $0 + $1.received.count * Int64($1.paths.count) },
+                    filesDone: done.files, filesTotal: total.files, active: shown)))
     }
 }

@@ -1,5 +1,6 @@
 package import Catalog
 package import HubCore
+import Synchronization
 
 /// Brings repositories into the cache: name to metadata, to plan, to verified blobs, to links. The way everything else
 /// fetches a model.
@@ -9,6 +10,7 @@ package struct Puller: Sendable {
     /// Remembers every answer; nil where it cannot be used.
     package let catalog: Catalog?
     package var isOffline = false
+    var limits = PullSession.Limits()
 
     package init(layout: CacheLayout, client: HubClient, catalog: Catalog?, isOffline: Bool = false) {
         self.layout = layout
@@ -100,7 +102,7 @@ package struct Puller: Sendable {
 
     /// Refuses a plan that the disk has no room for, before the first byte.
     package func checkSpace(_ plans: [PullPlan]) throws(AIError) {
-        let needed = plans.reduce(0) { $0 + $1.neededBytes }
+        let needed = plans.reduce(Int64(0)) { $0.addingClamped($1.neededBytes) }
         let free = try FileSystem.diskSpace(layout.root).available
         guard needed <= free else {
             throw AIError(
@@ -127,11 +129,13 @@ package struct Puller: Sendable {
                 "\(plan.repository) at \(plan.commit.short) is not in the cache as a whole, and the network is switched off",
                 context: .init(repository: plan.repository.description))
         }
-        let needsWork = plan.files.contains { $0.state != .present }
+        let needsWork =
+            plan.files.contains { $0.state != .present } || !FileSystem.exists(plan.folder.snapshot(plan.commit))
         if needsWork { try await Offload.run { try Self.prepare(plan, layout) } }
         var done: [String: PulledFile] = [:]
         var missing: [RepositoryFile] = []
         var present: [RepositoryFile] = []
+        var tried: Set<ContentDigest> = []
         for (file, state) in plan.files {
             switch state {
             case .present:
@@ -139,19 +143,15 @@ package struct Puller: Sendable {
                 done[file.path] = PulledFile(path: file.path, size: file.size, status: .cached)
             case .blob, .missing: missing.append(file)
             case .elsewhere(let source):
-                let adopted = try await Offload.run { try BlobReuse.adopt(file, from: source, into: plan.folder) }
-                client.log(
-                    adopted
-                        ? "\(file.path): taken from \(source)"
-                        : "\(file.path): \(source) is not what its name says, or is locked")
                 missing.append(file)
+                if tried.insert(file.digest).inserted { await reuse(file, from: source, into: plan.folder) }
             }
         }
         report(
             .planned(
                 files: plan.files.count, totalBytes: plan.totalBytes,
                 presentBytes: plan.totalBytes - plan.downloadBytes))
-        var limits = PullSession.Limits()
+        var limits = limits
         limits.connections = max(1, options.connections)
         let session = PullSession(
             client: client, repository: plan.repository, commit: plan.commit, folder: plan.folder, missing: missing,
@@ -165,6 +165,29 @@ package struct Puller: Sendable {
         return result
     }
 
+    /// Takes content from another repository if that can be; if not, it is fetched like any other.
+    private func reuse(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) async {
+        final class Flag: Sendable { let isSet = Atomic(false) }
+        let cancelled = Flag()
+        do {
+            let isTaken = try await withTaskCancellationHandler {
+                try await Offload.run {
+                    try BlobReuse.adopt(file, from: source, into: folder) {
+                        cancelled.isSet.load(ordering: .relaxed)
+                    }
+                }
+            } onCancel: {
+                cancelled.isSet.store(true, ordering: .relaxed)
+            }
+            client.log(
+                isTaken
+                    ? "\(file.path): taken from \(source)"
+                    : "\(file.path): \(source) is not what its name says, or is locked")
+        } catch {
+            client.log("\(file.path): not taken from \(source): \(AIError.wrapping(error).message)")
+        }
+    }
+
     private static func prepare(_ plan: PullPlan, _ layout: CacheLayout) throws(AIError) {
         try layout.create()
         try FileSystem.createDirectories(plan.folder.blobs)
@@ -176,10 +199,13 @@ package struct Puller: Sendable {
     /// cut could take away.
     private static func complete(_ plan: PullPlan) throws(AIError) {
         guard let ref = plan.ref, try plan.folder.commit(ofRef: ref) != plan.commit else { return }
-        try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
-        try FileSystem.synchronizeDirectory(plan.folder.blobs)
-        try FileSystem.synchronizeDirectory(plan.folder.snapshot(plan.commit))
-        try FileSystem.synchronizeDirectory(plan.folder.snapshots)
+        let snapshot = plan.folder.snapshot(plan.commit)
+        var folders: Set<String> = [plan.folder.blobs, snapshot, plan.folder.snapshots]
+        for (file, _) in plan.files {
+            var parent = Path.parent(Path.join(snapshot, file.path))
+            while folders.insert(parent).inserted { parent = Path.parent(parent) }
+        }
+        for folder in folders { try FileSystem.synchronizeDirectory(folder) }
         try plan.folder.writeRef(ref, plan.commit)
     }
 

@@ -23,9 +23,9 @@ struct RangeMap: Sendable, Hashable {
         ])
     }
 
-    /// Reads a map; nil where it is absent or anything in it is not as it should be.
-    static func read(_ path: String) throws(AIError) -> RangeMap? {
-        guard let bytes = try FileSystem.contents(path), let json = try? JSON.parse(bytes),
+    /// Reads a map; nil where it is absent, cannot be read, or anything in it is not as it should be: then nothing is safe.
+    static func read(_ path: String) -> RangeMap? {
+        guard let bytes = try? FileSystem.contents(path), let json = try? JSON.parse(bytes),
             json["version"]?.int == version,
             let digest = json["digest"]?.string.flatMap(ContentDigest.init(etag:)), let size = json["size"]?.int,
             size >= 0,

@@ -1,0 +1,136 @@
+import HubCore
+import Support
+import Testing
+
+@testable import Fetcher
+
+/// Content that the cache holds already under another repository.
+@Suite struct PullReuseTests {
+    private let bench = try! PullBench()
+    private let weights: [UInt8]
+    private let text = Array("the same words\n".utf8)
+
+    init() throws {
+        let one = try ModelRepository("org/one", in: bench.served)
+        let two = try ModelRepository("org/two", in: bench.served)
+        weights = try one.noise("w.safetensors", size: 3 << 18, seed: 9)
+        try two.write("renamed.safetensors", weights)
+        try one.write("t.txt", text)
+        try two.write("t.txt", text)
+    }
+
+    private func cdnTwo() -> [LoggedRequest] { bench.hub.requests("renamed", on: .cdn) }
+
+    @Test func contentOfAnotherRepositoryIsNotFetched() async throws {
+        let one = try await bench.pull("org/one")
+        let digest = PullBench.sha256(weights)
+        let plan = try await bench.puller().plan(ModelReference(parsing: "org/two"), .init())
+        #expect(plan.reusableBytes == Int64(weights.count))
+        #expect(plan.downloadBytes == Int64(text.count))
+        let two = try await bench.pull("org/two")
+        #expect(two.error == nil)
+        #expect(bench.hub.requests("renamed").isEmpty)
+        try expectContent(bench.place("renamed.safetensors", two), weights)
+        #expect(two.files.map(\.status) == [.linked, .downloaded])
+        // Removing one leaves the other.
+        try FileSystem.removeTree(try bench.folder("org/one").path)
+        try expectContent(try bench.folder("org/two").blob(digest), weights)
+        #expect(one.error == nil)
+        #expect(try PullBench.leftovers(try bench.folder("org/two")).isEmpty)
+    }
+
+    /// git's SHA-1 can be forged, so the text is fetched although the same is there.
+    @Test func nothingIsReusedBecauseOfGitsHash() async throws {
+        try await bench.pull("org/one")
+        let two = try await bench.pull("org/two")
+        #expect(two.error == nil)
+        #expect(bench.hub.requests("org/two/.*t.txt").count == 2)
+    }
+
+    @Test func aDamagedSourceIsNotUsedAndNotTouched() async throws {
+        try await bench.pull("org/one")
+        let source = try bench.folder("org/one").blob(PullBench.sha256(weights))
+        var damaged = weights
+        damaged[500_000] ^= 4
+        try FileSystem.replace(source, with: damaged)
+        let two = try await bench.pull("org/two")
+        #expect(two.error == nil)
+        try expectContent(bench.place("renamed.safetensors", two), weights)
+        try expectContent(source, damaged)
+        #expect(try PullBench.asked(cdnTwo()).reduce(0) { $0 + $1.count } == weights.count)
+    }
+
+    /// What a plan saw may be gone, or be something that cannot be read at all, when the pull comes to it.
+    @Test(arguments: ["gone", "folder", "broken link"]) func aSourceThatCannotBeReadIsFetchedInstead(
+        _ kind: String
+    ) async throws {
+        try await bench.pull("org/one")
+        let puller = try bench.puller()
+        let plan = try await puller.plan(ModelReference(parsing: "org/two"), .init())
+        let source = try bench.folder("org/one").blob(PullBench.sha256(weights))
+        try FileSystem.remove(source)
+        switch kind {
+        case "folder": try FileSystem.createDirectories(source)
+        case "broken link": try FileSystem.createSymlink("../nowhere", at: source)
+        default: break
+        }
+        let two = try await puller.pull(plan, .init())
+        #expect(two.error == nil)
+        try expectContent(bench.place("renamed.safetensors", two), weights)
+    }
+
+    @Test func severalPathsOfOneContentAreProvenOnce() async throws {
+        try ModelRepository("org/two", in: bench.served).write("again.safetensors", weights)
+        try await bench.pull("org/one")
+        let record = PullBench.Record()
+        let two = try await bench.pull("org/two", record: record)
+        #expect(two.error == nil)
+        #expect(record.lines.filter { $0.range(of: "taken from") != nil }.count == 1)
+        try expectContent(bench.place("again.safetensors", two), weights)
+        try expectContent(bench.place("renamed.safetensors", two), weights)
+        #expect(bench.hub.requests("renamed|again").isEmpty)
+    }
+
+    /// The proof of a large file takes long; whoever interrupts does not wait for it.
+    @Test func aProofCanBeInterrupted() async throws {
+        let one = try await bench.pull("org/one")
+        let file = try #require(one.plan.files.last?.file)
+        let folder = try bench.folder("org/two")
+        #expect(throws: CancellationError.self) {
+            try BlobReuse.adopt(
+                file, from: try bench.folder("org/one").blob(file.digest.hex), into: folder, isCancelled: { true })
+        }
+        #expect(!FileSystem.exists(folder.blob(file.digest.hex)))
+    }
+
+    @Test func anInterruptionDuringReuseIsACancellation() async throws {
+        try await bench.pull("org/one")
+        let puller = try bench.puller()
+        let plan = try await puller.plan(ModelReference(parsing: "org/two"), .init())
+        let work = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await puller.pull(plan, .init())
+        }
+        work.cancel()
+        let result = try await work.value
+        #expect(result.error?.code == .cancelled)
+        #expect(result.files.count == 2)
+    }
+
+    @Test func aLockedBlobIsNotReusedUnderItsHolder() async throws {
+        try await bench.pull("org/one")
+        let folder = try bench.folder("org/two")
+        let digest = PullBench.sha256(weights)
+        try FileSystem.createDirectories(folder.locks)
+        let lock = try FileDescriptor(folder.lock(digest), [.write, .create])
+        #expect(try lock.tryLock() == true)
+        let record = PullBench.Record()
+        let work = Task { try await bench.pull("org/two", record: record) }
+        try await record.waitForEvent("waiting") { if case .waiting = $0 { true } else { false } }
+        #expect(!FileSystem.exists(folder.blob(digest)))
+        lock.unlock()
+        let two = try await work.value
+        #expect(two.error == nil)
+        try expectContent(bench.place("renamed.safetensors", two), weights)
+    }
+}
