@@ -67,7 +67,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
             return row(
                 .input, 3, "check the spelling; a private repository looks the same to someone without a token")
         case .revisionNotFound: return row(.input, 3, "hub info shows the branches and tags there are")
-        case .fileNotFound: return row(.input, 3, "hub info --files shows the files there are")
+        case .fileNotFound: return row(.input, 3)
         case .nothingMatches: return row(.input, 3)
         case .notCached: return row(.input, 3, "hub pull fetches it")
         case .unauthorized: return row(.network, 4, "check HF_TOKEN or the token file")

@@ -64,7 +64,7 @@ public struct HubEnvironment: Sendable {
         self["HF_HUB_OFFLINE"] != nil ? isTrue("HF_HUB_OFFLINE") : isTrue("TRANSFORMERS_OFFLINE")
     }
 
-    /// `HF_HUB_ETAG_TIMEOUT`: seconds an answer about a file may take; 10 where unset or 0.
+    /// `HF_HUB_ETAG_TIMEOUT`: seconds to reach the Hub when it is asked about a repository; 10 where unset or 0.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for what is not a whole number.
     public func etagTimeout() throws(AIError) -> Int { try seconds("HF_HUB_ETAG_TIMEOUT") }

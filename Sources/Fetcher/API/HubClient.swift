@@ -4,6 +4,8 @@ package import HubCore
 package struct HubClient: Sendable {
     package let configuration: HFConfiguration
     package let http: HTTPClient
+    /// Seconds to reach the Hub.
+    private let connectTimeout: Int
     /// Hears each request, redirect and retry; for `--verbose`. Never given a credential.
     package var log: @Sendable (String) -> Void
     /// Hears what a person should know while waiting: that the Hub limits the rate.
@@ -19,6 +21,7 @@ package struct HubClient: Sendable {
     ) throws(AIError) {
         self.configuration = configuration
         let token = try configuration.tokenProvider.token(in: environment)
+        connectTimeout = try environment.etagTimeout()
         http = HTTPClient(engine: engine, origin: configuration.endpoint.origin, token: token)
         self.log = log
         self.notice = notice
@@ -51,8 +54,9 @@ package struct HubClient: Sendable {
     ///
     /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not JSON.
     func json(_ address: String, fault: HubFault) async throws -> (JSON, HTTPFields) {
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             .get, address, deadline: configuration.timeout, allowsHTTP2: true, acceptsCompression: true)
+        request.connectTimeout = connectTimeout
         let answer = try await retrying(request, fault: fault)
         let shown = SafeAddress.shown(address)
         do {

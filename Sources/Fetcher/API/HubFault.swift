@@ -26,7 +26,8 @@ struct HubFault {
         case "EntryNotFound":
             return fault(
                 .fileNotFound,
-                "\(name) has no file \"\((path ?? "").printable)\"" + (revision.map { " at \($0)" } ?? ""))
+                "\(name) has no file \"\((path ?? "").printable)\"" + (revision.map { " at \($0)" } ?? ""),
+                advice: "hub info --files \(name) shows the files there are")
         case "GatedRepo":
             let page = "\(endpoint)/\(name)"
             return fault(

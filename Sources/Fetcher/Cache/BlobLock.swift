@@ -31,3 +31,19 @@ package struct BlobLock: ~Copyable, Sendable {
         }
     }
 }
+
+extension RepositoryFolder {
+    /// The blobs whose lock some process holds now, by name. A lock file that was never made locks nothing.
+    func heldLocks() throws(AIError) -> Set<String> {
+        var held: Set<String> = []
+        for name in try FileSystem.entries(locks) ?? [] where name.hasSuffix(".lock") {
+            // Opened for reading only, so that another user's lock in a shared cache can be looked at too.
+            if let file = try? FileDescriptor(Path.join(locks, name), [.noFollow, .nonBlocking]),
+                try file.tryLock(shared: true) == false
+            {
+                held.insert(String(name.dropLast(".lock".count)))
+            }
+        }
+        return held
+    }
+}

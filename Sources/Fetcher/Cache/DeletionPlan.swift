@@ -224,17 +224,7 @@ package struct DeletionPlanner {
     private mutating func heldLock(_ repository: CachedRepository, _ etags: Set<String>) throws(AIError) -> String?
     {
         if locked[repository.folder] == nil {
-            var held: Set<String> = []
-            for name in try FileSystem.entries(repository.folder.locks) ?? [] where name.hasSuffix(".lock") {
-                let path = Path.join(repository.folder.locks, name)
-                // Opened for reading only, so that another user's lock in a shared cache can be looked at too.
-                if let file = try? FileDescriptor(path, [.noFollow, .nonBlocking]),
-                    try file.tryLock(shared: true) == false
-                {
-                    held.insert(String(name.dropLast(".lock".count)))
-                }
-            }
-            locked[repository.folder] = held
+            locked[repository.folder] = try repository.folder.heldLocks()
         }
         return etags.sorted().first { locked[repository.folder]!.contains($0) }
     }

@@ -3,7 +3,10 @@ import HubCore
 
 /// What libcurl's result codes mean to a person. https://curl.se/libcurl/c/libcurl-errors.html
 enum CurlFault {
-    static func error(_ code: CURLcode, detail: String, address: String) -> AIError {
+    /// - Parameters:
+    ///   - detail: libcurl's own words about this transfer; may be empty.
+    ///   - errno: of the system call that failed; 0 where none did.
+    static func error(_ code: CURLcode, detail: String, errno: Int32 = 0, address: String) -> AIError {
         let shown = SafeAddress.shown(address)
         let place = Origin(address)?.description ?? shown
         let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : SafeAddress.shown(detail)
@@ -18,7 +21,9 @@ enum CurlFault {
                 .unreachable, "the proxy cannot be found: no address for its name",
                 advice: "check HTTPS_PROXY and ALL_PROXY")
         case CURLE_COULDNT_CONNECT:
-            return fault(.unreachable, "\(place) cannot be reached: \(text)")
+            // libcurl's text names the host again, and the milliseconds it took.
+            let why = errno == 0 ? String(cString: curl_easy_strerror(code)) : SystemErrno.text(errno)
+            return fault(.unreachable, "\(place) cannot be reached: \(why)")
         case CURLE_OPERATION_TIMEDOUT:
             return fault(.timedOut, "\(place) did not answer in time: \(text)")
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:

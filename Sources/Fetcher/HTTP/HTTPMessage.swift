@@ -51,6 +51,8 @@ package struct HTTPRequest: Sendable {
     package var body: [UInt8]?
     /// Seconds for the whole exchange; nil where only silence ends it.
     package var deadline: Int?
+    /// Seconds to connect, where that differs from the engine's setting.
+    package var connectTimeout: Int?
     /// Whether HTTP/2 may be spoken. Many small answers gain by it; ranges of large files do better on connections of
     /// their own, where one lost packet stalls one range.
     package var allowsHTTP2: Bool

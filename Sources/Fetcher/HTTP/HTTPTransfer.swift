@@ -69,7 +69,7 @@ final class HTTPTransfer {
         set(CURLOPT_PATH_AS_IS, 1)
         // Redirects are followed by hand: the token must go no further than its origin.
         set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_CONNECTTIMEOUT, settings.connectTimeout)
+        set(CURLOPT_CONNECTTIMEOUT, request.connectTimeout ?? settings.connectTimeout)
         // Less than a byte a second for so long is a stall.
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
         set(CURLOPT_LOW_SPEED_TIME, settings.stallTimeout)
@@ -167,7 +167,13 @@ final class HTTPTransfer {
         if let abortion {
             finish(.failure(abortion))
         } else if code != CURLE_OK {
-            finish(.failure(CurlFault.error(code, detail: String(cString: errorText), address: request.address)))
+            var number = 0
+            if let handle { _ = hub_curl_get_long(handle, CURLINFO_OS_ERRNO, &number) }
+            finish(
+                .failure(
+                    CurlFault.error(
+                        code, detail: String(cString: errorText), errno: Int32(clamping: number),
+                        address: request.address)))
         } else if let head {
             finish(.success(head))
         } else {

@@ -162,7 +162,13 @@ final class PartialFile: @unchecked Sendable {
     }
 
     /// Closes the partial and gives the lock back.
-    func close() {
+    ///
+    /// - Parameter isUnused: nothing was received, now or before: a partial of the file's size would only take room.
+    func close(isUnused: Bool) {
+        if isUnused, descriptor != nil, (try? FileSystem.linkStatus(path))??.inode == inode {
+            // What stays is a partial like any other, which the next pull or gc deals with.
+            try? discard()
+        }
         descriptor = nil
         lock = nil
     }

@@ -90,6 +90,7 @@ final class PullSession: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 engine.perform { [self] in
                     self.continuation = continuation
+                    tick()
                     // A cancellation that came first has found nothing to end.
                     if isCancelled { cancelAll() } else { beginMore() }
                     finishIfDone()
@@ -321,7 +322,7 @@ final class PullSession: @unchecked Sendable {
             if dirty { try? file.disk.flush(written) }
             // The digest's queue may still be reading.
             file.hashQueue.async { [self] in
-                file.disk.close()
+                file.disk.close(isUnused: written.isEmpty)
                 engine.perform { [self] in
                     closing -= 1
                     beginMore()
@@ -457,6 +458,13 @@ final class PullSession: @unchecked Sendable {
                 engine.after(0) { [engine] in if let transfer = part.transfer { engine.resume(transfer) } }
             }
         }
+    }
+
+    /// Tells how it stands even while nothing comes, so that a stall shows.
+    private func tick() {
+        guard continuation != nil else { return }
+        showProgress()
+        engine.after(0.25) { [self] in tick() }
     }
 
     func showProgress(now: Bool = false) {

@@ -131,6 +131,7 @@ package struct Puller: Sendable {
         }
         let needsWork =
             plan.files.contains { $0.state != .present } || !FileSystem.exists(plan.folder.snapshot(plan.commit))
+        let isNew = !FileSystem.exists(plan.folder.path)
         if needsWork { try await Offload.run { try Self.prepare(plan, layout) } }
         var done: [String: PulledFile] = [:]
         var missing: [RepositoryFile] = []
@@ -160,6 +161,7 @@ package struct Puller: Sendable {
         let files = plan.files.compactMap { done[$0.file.path] }
         var result = Result(plan: plan, files: files, seconds: Clock.seconds - began)
         if result.error == nil { try await Offload.run { try Self.complete(plan) } }
+        if isNew, files.allSatisfy({ $0.status == .failed }) { try await Offload.run { try Self.abandon(plan) } }
         result.seconds = Clock.seconds - began
         note(result)
         return result
@@ -193,6 +195,22 @@ package struct Puller: Sendable {
         try FileSystem.createDirectories(plan.folder.blobs)
         try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
         try plan.folder.writeTree(plan.tree)
+    }
+
+    /// Nothing came of a repository that was not here before (gated, say): what was made for it goes again, or it would be
+    /// listed. Not where anything lies in it, and not where another process is at work on it.
+    private static func abandon(_ plan: PullPlan) throws(AIError) {
+        let folder = plan.folder
+        for path in [folder.blobs, folder.snapshot(plan.commit), folder.refs] {
+            guard try FileSystem.entries(path)?.isEmpty ?? true else { return }
+        }
+        guard try FileSystem.entries(folder.snapshots) == [plan.commit.hash], try folder.heldLocks().isEmpty else {
+            return
+        }
+        try FileSystem.remove(folder.tree(plan.commit))
+        for path in [folder.snapshot(plan.commit), folder.snapshots, folder.trees, folder.blobs, folder.path] {
+            try FileSystem.removeEmptyDirectory(path)
+        }
     }
 
     /// Everything is linked: names on stable storage, and the ref last, so that it never names a snapshot that a power

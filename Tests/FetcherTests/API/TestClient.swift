@@ -19,7 +19,8 @@ final class TestClient: Sendable {
         timeout: Int = 60, keeping server: (any Sendable)? = nil
     ) throws {
         self.server = server
-        let environment = HubEnvironment(variables)
+        // A slow answer of a busy machine is no stall.
+        let environment = HubEnvironment(["HF_HUB_DOWNLOAD_TIMEOUT": "600"].merging(variables) { $1 })
         let heard = Monitor<[String]>([])
         engine = HTTPEngine(try HTTPEngine.Settings(environment))
         let provider = token.flatMap { AccessToken($0) }.map { HFTokenProvider.static($0) } ?? .none

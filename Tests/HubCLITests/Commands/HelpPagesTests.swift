@@ -47,7 +47,7 @@ import Testing
         for name in [
             "HF_HUB_CACHE", "HF_HOME", "HF_ENDPOINT", "HF_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE",
             "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_PROGRESS_BARS", "HF_HUB_DISABLE_SYMLINKS",
-            "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT",
+            "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT", "HF_HUB_ETAG_TIMEOUT",
             "HUGGING_FACE_HUB_TOKEN", "HUB_HOME", "HUB_SERVE_TOKEN", "NO_COLOR",
         ] { #expect(page.contains(name), "\(name)") }
     }

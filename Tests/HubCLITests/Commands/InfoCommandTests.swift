@@ -82,7 +82,7 @@ import Testing
         let away = ["HF_ENDPOINT": closed.address]
         let result = try await stage.run("info", "org/tiny", with: away)
         #expect(result.status == 5 && result.error.hasPrefix("hub: \(closed.address) cannot be reached"))
-        #expect(result.lines[1] == "  as of       a few seconds ago")
+        #expect(result.lines[1].hasPrefix("  as of       ") && result.lines[1].hasSuffix(" ago"))
         #expect(result.output.contains("  files       4, 300 kB\n"))
         let document = try await stage.run("info", "org/tiny", "--json", with: away)
         #expect(try document.errorCode() == "unreachable")

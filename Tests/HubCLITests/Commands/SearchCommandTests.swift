@@ -27,7 +27,7 @@ import Testing
         #expect(result.status == 0 && result.error.isEmpty)
         let words = result.lines.map { $0.split(separator: " ").map(String.init) }
         #expect(words.count == 3)
-        #expect(words[0] == ["MODEL", "TASK", "PARAMS", "DOWNLOADS", "LIKES", "UPDATED", "LICENSE"])
+        #expect(words[0] == ["MODEL", "TASK", "DOWNLOADS", "LIKES", "UPDATED", "LICENSE"])
         #expect(words[1].prefix(4) == ["org/first", "text-generation", "12.3k", "7"] && words[1].last == "mit")
         #expect(words[2].prefix(3) == ["org/second", "5", "9"])
         #expect(result.lines.allSatisfy { !$0.hasSuffix(" ") })
