@@ -49,7 +49,8 @@ final class PullBench: Sendable {
         layout: CacheLayout? = nil,
         record: Record = Record()
     ) throws -> Puller {
-        var all = variables
+        // What a gate holds is not to be taken for a stall, however slow the machine is.
+        var all = ["HF_HUB_DOWNLOAD_TIMEOUT": "3600"].merging(variables) { $1 }
         all["HOME"] = box("home")
         all["HF_TOKEN"] = token
         let environment = HubEnvironment(all)
