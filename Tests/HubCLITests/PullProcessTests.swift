@@ -17,8 +17,8 @@ import Testing
         [
             "PATH": "/usr/bin:/bin", "HOME": box("home"), "HF_HOME": box("hf"), "HUB_HOME": box("state"),
             "HF_ENDPOINT": hub.endpoint, "LC_ALL": "C.UTF-8",
-            // What a gate holds back on a busy machine is no stall.
-            "HF_HUB_DOWNLOAD_TIMEOUT": "600",
+            // What a gate holds is not to be taken for a stall, however slow the machine is.
+            "HF_HUB_DOWNLOAD_TIMEOUT": "3600",
         ]
     }
     private var cache: String { box("hf/hub") }
@@ -218,14 +218,14 @@ import Testing
     /// Each file under way holds two descriptors, and a repository may have any number of files.
     @Test func aLowLimitOfOpenFilesIsEnoughForManyFiles() async throws {
         let repository = try ModelRepository("org/many", in: served)
-        for number in 0..<300 { try repository.write("\(number).txt", "file \(number)\n") }
+        for number in 0..<120 { try repository.write("\(number).txt", "file \(number)\n") }
         let process = try RunningProcess(
             "/bin/sh",
-            ["-c", "ulimit -n 96; exec \(ShellQuoting.posix(try BuiltProduct.path())) pull -q org/many"],
+            ["-c", "ulimit -n 90; exec \(ShellQuoting.posix(try BuiltProduct.path())) pull -q org/many"],
             environment: environment)
         let result = try await process.wait()
         #expect(result.status == 0, "\(result.error)")
-        #expect(try FileSystem.entries(String(result.output.dropLast()))?.count == 300)
+        #expect(try FileSystem.entries(String(result.output.dropLast()))?.count == 120)
     }
 
     private func eventually(_ what: String, _ isSo: () throws -> Bool) async throws {

@@ -55,8 +55,20 @@ final class PartialFile: @unchecked Sendable {
         try FileSystem.createDirectories(folder.blobs)
         hasher = ContentHasher(like: file.digest, size: file.size)
         var note: String?
-        if !restart, let found = try resume(&note) { return found }
-        try discard()
+        do throws(AIError) {
+            if !restart, let found = try resume(&note) { return found }
+            try discard()
+            return try make(note)
+        } catch {
+            // Made or promoted in this moment by a process that the lock does not keep out, for its file was deleted.
+            guard error.errno == ENOENT || error.errno == EEXIST, FileSystem.exists(folder.blobs) else {
+                throw error
+            }
+            return .locked
+        }
+    }
+
+    private func make(_ note: String?) throws(AIError) -> Opening {
         let made = try FileDescriptor(path, [.write, .create, .exclusive])
         do throws(AIError) { try made.preallocate(file.size) } catch {
             _ = try? FileSystem.remove(path)
@@ -98,7 +110,7 @@ final class PartialFile: @unchecked Sendable {
         descriptor = nil
         isNamed = false
         try FileSystem.remove(path)
-        try FileSystem.remove(mapPath)
+        try RangeMap.remove(mapPath)
     }
 
     /// Writes received bytes at their position.
@@ -146,7 +158,7 @@ final class PartialFile: @unchecked Sendable {
             try FileSystem.createDirectories(folder.blobs)
             try FileCopy.copy(from: descriptor!, to: blob)
         }
-        try FileSystem.remove(mapPath)
+        try RangeMap.remove(mapPath)
         descriptor = nil
         if file.size > 4 << 20 { try FileSystem.synchronizeDirectory(folder.blobs) }
     }

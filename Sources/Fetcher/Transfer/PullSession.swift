@@ -435,7 +435,7 @@ final class PullSession: @unchecked Sendable {
             file.failures = 0
             if part.startedAt > file.failedAt { file.setbacks = 0 }
         }
-        showProgress()
+        showProgress(now: file.isWholeHere)
         advance(file)
         return .go
     }

@@ -42,11 +42,23 @@ struct RangeMap: Sendable, Hashable {
         return RangeMap(digest: digest, size: size, inode: inode, nonce: nonce, safe: safe)
     }
 
-    /// Writes the map so that a reader finds the old or the new one. The temporary name ends as partials do, so that one
-    /// that a crash leaves behind is counted and pruned like them.
+    /// Writes the map so that a reader finds the old or the new one. Only who holds the partial may write.
     func write(_ path: String) throws(AIError) {
-        let temporary = String(path.dropLast("incomplete".count)) + "\(FileSystem.randomHex(4)).incomplete"
+        let temporary = Self.temporary(path)
+        try FileSystem.remove(temporary)
         try FileSystem.replace(
             path, with: Array(json.text().utf8), durable: true, temporary: temporary, syncsFolder: false)
+    }
+
+    /// Removes a map, and what a crash left while it was being written.
+    static func remove(_ path: String) throws(AIError) {
+        try FileSystem.remove(path)
+        try FileSystem.remove(temporary(path))
+    }
+
+    /// Always the same name, so that what a crash leaves behind is overwritten and not added to; it ends as partials do,
+    /// so that it is counted and pruned like them.
+    private static func temporary(_ path: String) -> String {
+        String(path.dropLast("incomplete".count)) + "next.incomplete"
     }
 }

@@ -33,6 +33,17 @@ import Testing
         #expect(try FileSystem.entries(folder.path) == ["x.hub.map.incomplete"])
     }
 
+    @Test func whatACrashLeftOfAMapBeingWrittenGoes() throws {
+        let map = RangeMap(digest: .sha256(digest), size: 9, inode: 1, nonce: "n", safe: IntervalSet([0..<9]))
+        try folder.write("x.hub.map.next.incomplete", "{\"version\":")
+        try map.write(path)
+        #expect(RangeMap.read(path) == map)
+        #expect(try FileSystem.entries(folder.path) == ["x.hub.map.incomplete"])
+        try folder.write("x.hub.map.next.incomplete", "{\"version\":")
+        try RangeMap.remove(path)
+        #expect(try FileSystem.entries(folder.path) == [])
+    }
+
     @Test func theFormThatIsDocumentedIsRead() throws {
         try folder.write("x.hub.map.incomplete", text())
         let map = try #require(RangeMap.read(path))
