@@ -2,18 +2,6 @@ import Catalog
 import HubCore
 import Support
 
-/// SplitMix64, so that what a test makes up is the same each time. https://prng.di.unimi.it/splitmix64.c
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-}
-
 /// A catalog in a folder of its own.
 struct Place {
     let folder: TemporaryFolder

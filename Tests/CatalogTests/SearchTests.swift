@@ -158,7 +158,7 @@ import Testing
 
     @Test(arguments: [UInt64(1), 2, 3])
     func theIndexAgreesWithAPlainFilterAfterManyUpdates(_ seed: UInt64) throws {
-        var dice = Dice(state: seed)
+        var dice = SeededRandom(state: seed)
         let words = [
             "llama", "llama3", "qwen", "q", "tiny", "gguf", "8bit", "été", "日本", "mlx", "text", "generation", "a1",
         ]

@@ -137,7 +137,7 @@ import Testing
 
     @Test func tenKillsEndInARightFile() async throws {
         let digest = try big()
-        var random = Seeded(state: 5)
+        var random = SeededRandom(state: 5)
         for _ in 0..<10 {
             hub.fail("^GET", .delay(seconds: 0), times: Int.random(in: 0...4, using: &random), on: .cdn)
             let gate = hub.hold(
@@ -234,17 +234,5 @@ import Testing
             guard Clock.seconds < end else { throw AIError(.timedOut, "\(what) did not happen") }
             try await Task.sleep(nanoseconds: 2_000_000)
         }
-    }
-}
-
-/// SplitMix64, so that a failure comes again.
-private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

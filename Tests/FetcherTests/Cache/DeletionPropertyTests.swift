@@ -8,7 +8,7 @@ import Testing
 @Suite struct DeletionPropertyTests {
     @Test(arguments: 0..<60)
     func whatIsFreedIsWhatWasSaidAndSurvivorsAreIntact(seed: Int) throws {
-        var random = SplitMix(UInt64(seed))
+        var random = SeededRandom(number: seed)
         let cache = try RandomCache.make(&random)
         let before = try cache.scan()
         let contents = try Self.contents(before)
@@ -102,24 +102,9 @@ import Testing
     }
 }
 
-/// https://prng.di.unimi.it/splitmix64.c
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-    /// One chance in `count`.
-    mutating func one(in count: UInt64) -> Bool { next() % count == 0 }
-}
-
 /// Caches in which everything occurs that real ones hold.
 enum RandomCache {
-    static func make(_ random: inout SplitMix) throws -> HandmadeCache {
+    static func make(_ random: inout SeededRandom) throws -> HandmadeCache {
         let cache = try HandmadeCache()
         try cache.folder.write("outside/kept.bin", "kept")
         let hasStore = !random.one(in: 3)
@@ -174,7 +159,7 @@ enum RandomCache {
     /// Blobs of a repository: files of its own, hard links from elsewhere, links into the store.
     private static func blobs(
         _ cache: HandmadeCache, _ folder: RepositoryFolder, _ payloads: [String], _ linkable: inout [String],
-        _ random: inout SplitMix
+        _ random: inout SeededRandom
     ) throws -> [String] {
         var etags: [String] = []
         for digit in "123456789".prefix(Int(random.next() % 9)) {
@@ -197,7 +182,7 @@ enum RandomCache {
     }
 
     private static func plain(
-        _ path: String, _ cache: HandmadeCache, _ linkable: inout [String], _ random: inout SplitMix
+        _ path: String, _ cache: HandmadeCache, _ linkable: inout [String], _ random: inout SeededRandom
     ) throws {
         if let source = linkable.randomElement(using: &random), random.one(in: 3), !FileSystem.exists(path) {
             try FileSystem.createDirectories(Path.parent(path))

@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 @testable import Fetcher
@@ -5,7 +6,7 @@ import Testing
 @Suite struct IntervalSetTests {
     /// Against a set of single positions, over many random histories.
     @Test func behavesAsASetOfPositions() {
-        var random = Random(state: 7)
+        var random = SeededRandom(state: 7)
         for _ in 0..<400 {
             let limit = Int64.random(in: 1...60, using: &random)
             var intervals = IntervalSet()
@@ -60,17 +61,5 @@ import Testing
         set.insert(2..<2)
         #expect(set.ranges == [4..<6])
         #expect(set.firstGap(below: 0) == nil)
-    }
-}
-
-/// SplitMix64, so that a failure comes again.
-struct Random: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

@@ -103,7 +103,7 @@ final class PullBench: Sendable {
 
     /// Bytes that look random, always the same for the same seed.
     static func random(_ count: Int, seed: UInt64) -> [UInt8] {
-        var random = Random(state: seed)
+        var random = SeededRandom(state: seed)
         return [UInt8](unsafeUninitializedCapacity: (count + 7) & ~7) { buffer, filled in
             UnsafeMutableRawBufferPointer(buffer).withMemoryRebound(to: UInt64.self) { words in
                 for index in words.indices { words[index] = random.next() }

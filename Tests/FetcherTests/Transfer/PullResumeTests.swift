@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func cancellingManyTimesEndsManyTimes() async throws {
-        var random = Random(state: 1)
+        var random = SeededRandom(state: 1)
         for round in 0..<25 {
             let steps = Int.random(in: 0...8, using: &random)
             let record = PullBench.Record()

@@ -64,17 +64,13 @@ package struct ModelRepository: Sendable {
         return repository
     }
 
-    /// SplitMix64's output. https://prng.di.unimi.it/splitmix64.c
+    /// The output of ``SeededRandom``.
     package static func randomBytes(_ count: Int, seed: UInt64) -> [UInt8] {
-        var state = seed
+        var random = SeededRandom(state: seed)
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             var at = 0
             while at < count {
-                state &+= 0x9E37_79B9_7F4A_7C15
-                var word = state
-                word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-                word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-                word ^= word >> 31
+                let word = random.next()
                 for shift in stride(from: 0, to: 64, by: 8) where at < count {
                     buffer[at] = UInt8(truncatingIfNeeded: word >> UInt64(shift))
                     at += 1
