@@ -21,6 +21,9 @@ package struct BlobLock: ~Copyable, Sendable {
         try FileSystem.createDirectories(Path.parent(path))
         while true {
             let file = try FileDescriptor(path, [.write, .create, .noFollow, .nonBlocking], mode: 0o664)
+            // The group of a shared cache must be able to take it, whatever our umask. Another user's file has its mode
+            // from them.
+            if try file.status().mode != 0o664 { try? file.setMode(0o664) }
             switch try file.tryLock() {
             case nil: return .unsupported
             case false?: return .held

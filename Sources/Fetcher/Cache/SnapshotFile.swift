@@ -42,12 +42,7 @@ package enum SnapshotFile: Sendable, Hashable {
         if FileSystem.linkText(path) == text { return }
         // Made beside and renamed over, so that a reader never finds the name missing.
         let temporary = "\(path).\(FileSystem.randomHex(4)).tmp"
-        do throws(AIError) {
-            try FileSystem.createSymlink(text, at: temporary)
-        } catch {
-            guard FileSystem.lacksSymlinks(error) else { throw error }
-            return try move(blob, to: path)
-        }
+        try FileSystem.createSymlink(text, at: temporary)
         try FileSystem.rename(temporary, to: path)
     }
 

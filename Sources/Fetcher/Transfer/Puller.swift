@@ -132,7 +132,14 @@ package struct Puller: Sendable {
         let needsWork =
             plan.files.contains { $0.state != .present } || !FileSystem.exists(plan.folder.snapshot(plan.commit))
         let isNew = !FileSystem.exists(plan.folder.path)
-        if needsWork { try await Offload.run { try Self.prepare(plan, layout) } }
+        var symlinks = options.symlinks
+        if needsWork {
+            let allowed = symlinks
+            symlinks = try await Offload.run {
+                try Self.prepare(plan, layout)
+                return try allowed && FileSystem.hasSymlinks(plan.folder.blobs)
+            }
+        }
         var done: [String: PulledFile] = [:]
         var missing: [RepositoryFile] = []
         var present: [RepositoryFile] = []
@@ -156,7 +163,7 @@ package struct Puller: Sendable {
         limits.connections = max(1, options.connections)
         let session = PullSession(
             client: client, repository: plan.repository, commit: plan.commit, folder: plan.folder, missing: missing,
-            present: present, limits: limits, restart: options.force, symlinks: options.symlinks, report: report)
+            present: present, limits: limits, restart: options.force, symlinks: symlinks, report: report)
         for outcome in await session.run() { done[outcome.path] = outcome }
         let files = plan.files.compactMap { done[$0.file.path] }
         var result = Result(plan: plan, files: files, seconds: Clock.seconds - began)

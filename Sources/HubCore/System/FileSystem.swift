@@ -189,10 +189,17 @@ package enum FileSystem {
         guard symlink(text, path) == 0 else { throw .system("cannot make the link", path: path, errno: errno) }
     }
 
-    /// Whether an error of ``createSymlink(_:at:)`` means that this file system has no links.
-    package static func lacksSymlinks(_ error: AIError) -> Bool {
-        guard let number = error.errno else { return false }
-        return [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL].contains(number)
+    /// Whether links can be made in a folder, found out by making one.
+    package static func hasSymlinks(_ folder: String) throws(AIError) -> Bool {
+        let probe = Path.join(folder, "tmp_\(randomHex(8))")
+        do throws(AIError) { try createSymlink("probe", at: probe) } catch {
+            guard let number = error.errno, [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL].contains(number) else {
+                throw error
+            }
+            return false
+        }
+        try remove(probe)
+        return true
     }
 
     /// What a symbolic link says; nil where the path is no link.

@@ -263,4 +263,14 @@ import Testing
         try cache.write(cache.repository().tree(.of("a")), Array(Self.tree(#""a":\#(Self.good)"#).utf8) + padding)
         #expect(try cache.repository().readTree(.of("a"))?.files.map(\.path) == ["a"])
     }
+
+    /// Python gives lock files this mode whatever the umask: the group of a shared cache takes them too.
+    @Test func aLockFileIsOpenToTheGroup() throws {
+        let box = try TemporaryFolder("locks")
+        let path = box("models--org--m/e.lock")
+        let attempt = try BlobLock.attempt(path)
+        let isTaken = if case .taken = attempt { true } else { false }
+        #expect(isTaken)
+        #expect(try FileSystem.status(path)?.mode == 0o664)
+    }
 }

@@ -46,7 +46,8 @@ package final class RunningProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - environment: all of it; nothing is inherited, so that no variable of the machine changes a test.
+    ///   - environment: all of it; nothing is inherited, so that no variable of the machine changes a test, but a
+    ///     sanitizer's options, for the program is built with it as the tests are.
     ///   - input: written to its standard input, which is then closed; nil leaves it open for ``write(_:)``.
     package init(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String? = nil,
@@ -54,6 +55,10 @@ package final class RunningProcess: Sendable {
     ) throws {
         // A program that ends before it has read its input must not end the tests.
         signal(SIGPIPE, SIG_IGN)
+        var environment = environment
+        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS"] {
+            if let options = HubEnvironment.process[name] { environment[name] = options }
+        }
         var process = support_process()
         let fault = Self.withStrings([path] + arguments) { arguments in
             Self.withStrings(environment.map { "\($0)=\($1)" }) { environment in
