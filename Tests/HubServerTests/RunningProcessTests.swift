@@ -18,7 +18,10 @@ import Testing
 
     @Test func nothingIsInherited() async throws {
         let result = try await RunningProcess.run("/usr/bin/env", environment: ["ONLY": "1"])
-        #expect(result.output == "ONLY=1\n")
+        let lines = result.output.split(separator: "\n").filter { line in
+            !Sanitizer.options.keys.contains { line.hasPrefix($0) }
+        }
+        #expect(lines == ["ONLY=1"])
     }
 
     @Test func directory() async throws {

@@ -73,7 +73,8 @@ package final class Monitor<State>: @unchecked Sendable {
 /// What a test waited for did not happen: a failure of what is tested, never a matter of timing, for the wait is far
 /// longer than any machine needs.
 package struct TestTimeout: Error, CustomStringConvertible {
-    package static let seconds = 60.0
+    /// How long anything may take that must happen. Under a sanitizer everything takes many times as long.
+    package static let seconds = Sanitizer.options.isEmpty ? 60.0 : 600.0
     package var what: String
     package var seconds: Double
     package var description: String { "\(what) did not happen within \(Int(seconds)) s" }

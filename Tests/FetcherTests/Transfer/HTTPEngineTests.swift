@@ -16,7 +16,9 @@ import Testing
         hub = try LoopbackHub(served)
     }
 
-    private func engine() throws -> HTTPEngine { HTTPEngine(try .init(HubEnvironment([:]))) }
+    private func engine() throws -> HTTPEngine {
+        HTTPEngine(try .init(HubEnvironment(["HF_HUB_DOWNLOAD_TIMEOUT": "600"])))
+    }
     private var address: String { "\(hub.endpoint)/api/models/org/m" }
 
     /// The signed address of the file.

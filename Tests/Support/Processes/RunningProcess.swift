@@ -55,10 +55,7 @@ package final class RunningProcess: Sendable {
     ) throws {
         // A program that ends before it has read its input must not end the tests.
         signal(SIGPIPE, SIG_IGN)
-        var environment = environment
-        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS"] {
-            if let options = HubEnvironment.process[name] { environment[name] = options }
-        }
+        let environment = environment.merging(Sanitizer.options) { $1 }
         var process = support_process()
         let fault = Self.withStrings([path] + arguments) { arguments in
             Self.withStrings(environment.map { "\($0)=\($1)" }) { environment in
