@@ -1,5 +1,6 @@
 import HubCore
 import ModelFormats
+import Synchronization
 import Testing
 
 @testable import InferenceKit
@@ -86,15 +87,38 @@ import Testing
         #expect(job.isCancelled)
     }
 
-    @Test func aCancelledTaskGetsWhatThereWas() async throws {
-        let model = try await open()
-        let task = Task {
-            try await model.generate(prompt: "a", config: .precise.maxTokens(500).ignoresEndOfSequence(true))
-                .collectWithMetadata { if $0.tokenCount == 1 { withUnsafeCurrentTask { $0?.cancel() } } }
+    /// Cancelled on the thread that generates, with its third token: nothing depends on how fast anybody reads.
+    @Test func aCancelledJobGivesWhatThereWas() async throws {
+        let reading = try FolderReading(Fixtures.path("tiny-shakespeare"))
+        let model = try LoadedModel(reading, options: ModelOptions())
+        let sent = Mutex(0)
+        let job = GenerationJob { job, chunk in
+            let count = sent.withLock { sent in
+                sent += chunk.tokenCount
+                return sent
+            }
+            if count == 3 { job.cancel() }
         }
-        let result = try await task.value
-        #expect(result.finishReason == .cancelled)
-        #expect(!result.ids.isEmpty && result.ids.count < 500)
+        var run = GenerationRun(
+            model: model, prompt: "a", config: .precise.maxTokens(500).ignoresEndOfSequence(true), seed: 0, job: job
+        )
+        job.end(Result { () throws(AIError) in try run.run() })
+        var last: GenerationResult?
+        var tokens = 0
+        while let chunk = try await job.next() {
+            tokens += chunk.tokenCount
+            last = chunk.result
+        }
+        #expect(last?.finishReason == .cancelled && last?.ids.count == 3 && tokens == 3)
+    }
+
+    @Test func cancellingTheTaskCancelsTheJob() async throws {
+        let job = GenerationJob()
+        let task = Task { try await job.next() == nil }
+        task.cancel()
+        while !job.isCancelled { await Task.yield() }
+        job.end(.success(()))
+        #expect(try await task.value)
     }
 
     @Test func cancelledBeforeItBeganIsCancelled() async throws {

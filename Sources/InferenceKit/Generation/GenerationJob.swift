@@ -13,12 +13,19 @@ final class GenerationJob: Sendable {
         var isCancelled = false
     }
     private let state = Mutex(State())
+    /// Hears each chunk on the thread that generates, before anybody can read it.
+    private let onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)?
+
+    init(onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)? = nil) { self.onSend = onSend }
 
     // MARK: The thread that generates
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    func send(_ chunk: GenerationChunk) { wake { $0.chunks.append(chunk) } }
+    func send(_ chunk: GenerationChunk) {
+        onSend?(self, chunk)
+        wake { $0.chunks.append(chunk) }
+    }
 
     func end(_ outcome: Result<Void, AIError>) { wake { $0.outcome = outcome } }
 
