@@ -71,7 +71,12 @@ package struct Puller: Sendable {
     package func tree(of repository: Repository, at commit: Commit) async throws -> RepositoryTree {
         let folder = layout.repository(repository)
         if let known = try await Offload.run({
-            if let catalog, let known = try? catalog.tree(of: repository, at: commit) { return known }
+            do throws(AIError) {
+                if let known = try catalog?.tree(of: repository, at: commit) { return known }
+            } catch {
+                // The cache and the Hub know the tree too.
+                client.notice("the catalog could not be read: \(error.message)")
+            }
             return try folder.readTree(commit)
         }) {
             return known

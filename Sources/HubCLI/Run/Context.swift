@@ -92,7 +92,7 @@ extension Context {
         case .json: return .json
         case .none: return .none
         case .auto:
-            if arguments[GlobalFlags.quiet] || environment.flag("HF_HUB_DISABLE_PROGRESS_BARS") == true {
+            if arguments[GlobalFlags.quiet] || environment.progressBarsDisabled == true {
                 return .none
             }
             // A dumb terminal cannot move its cursor.
