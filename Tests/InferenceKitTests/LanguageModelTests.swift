@@ -122,18 +122,14 @@ import Testing
     }
 
     @Test func cancelledBeforeItBeganIsCancelled() async throws {
-        let model = try await open()
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await model.generate(prompt: "a", config: .precise).collectWithMetadata()
-        }
-        let result = try await task.value
-        #expect(result.finishReason == .cancelled && result.text == "")
-        let logits = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return try await model.logits(prompt: "a")
-        }
-        #expect(try await thrown { try await logits.value }.code == .cancelled)
+        let model = try LoadedModel(FolderReading(Fixtures.path("tiny-shakespeare")), options: ModelOptions())
+        let job = GenerationJob()
+        job.cancel()
+        var run = GenerationRun(model: model, prompt: "a", config: .precise.maxTokens(500), seed: 0, job: job)
+        job.end(Result { () throws(AIError) in try run.run() })
+        var last: GenerationResult?
+        while let chunk = try await job.next() { last = chunk.result }
+        #expect(last?.finishReason == .cancelled && last?.text == "")
     }
 
     @Test func theContextEndsTheText() async throws {
