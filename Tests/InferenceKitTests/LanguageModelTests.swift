@@ -130,6 +130,12 @@ import Testing
         var last: GenerationResult?
         while let chunk = try await job.next() { last = chunk.result }
         #expect(last?.finishReason == .cancelled && last?.text == "")
+        let opened = try await open()
+        let logits = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await opened.logits(prompt: "a")
+        }
+        #expect(try await thrown { try await logits.value }.code == .cancelled)
     }
 
     @Test func theContextEndsTheText() async throws {
