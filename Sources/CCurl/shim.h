@@ -2,6 +2,7 @@
 // https://curl.se/libcurl/c/curl_easy_setopt.html
 #pragma once
 #include <curl/curl.h>
+#include <sys/socket.h>
 
 typedef size_t (*hub_curl_data_callback)(char *data, size_t size, size_t count, void *context);
 
@@ -34,6 +35,18 @@ static inline CURLcode hub_curl_get_pointer(CURL *handle, CURLINFO info, void **
 }
 static inline CURLMcode hub_curl_multi_set_long(CURLM *handle, CURLMoption option, long value) {
     return curl_multi_setopt(handle, option, value);
+}
+static inline int hub_curl_limit_buffer(void *bytes, curl_socket_t socket, curlsocktype purpose) {
+    int size = (int)(long)bytes;
+    (void)purpose;
+    // A system that refuses keeps its own size: nothing is lost but smoothness.
+    (void)setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    return CURL_SOCKOPT_OK;
+}
+/// Gives the sockets of a transfer a receive buffer of so many bytes.
+static inline CURLcode hub_curl_set_receive_buffer(CURL *handle, long bytes) {
+    curl_easy_setopt(handle, CURLOPT_SOCKOPTDATA, (void *)bytes);
+    return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, hub_curl_limit_buffer);
 }
 /// The result of a finished transfer, which is a member of a union that Swift does not import.
 static inline CURLcode hub_curl_message_result(CURLMsg *message) { return message->data.result; }

@@ -11,6 +11,7 @@ enum Schema {
         Migration(name: "the Hub's metadata", sql: metadata),
         Migration(name: "the state of caches", sql: caches),
         Migration(name: "transfers", sql: transfers),
+        Migration(name: "range digests", sql: rangeDigests),
     ]
 
     /// `rank` orders models by popularity and is the rowid of the search index, so that the best matches stream out
@@ -92,5 +93,10 @@ enum Schema {
         CREATE TABLE bandwidth (
             at REAL PRIMARY KEY, origin TEXT NOT NULL, bytes INTEGER NOT NULL, seconds REAL NOT NULL
         ) STRICT;
+        """
+
+    /// What SHA-256 came to at each 16 MiB of a blob that was proven, by which later damage is placed.
+    private static let rangeDigests = """
+        CREATE TABLE range_digests (sha256 TEXT PRIMARY KEY, size INTEGER NOT NULL, states BLOB NOT NULL) STRICT, WITHOUT ROWID;
         """
 }

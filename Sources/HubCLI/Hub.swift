@@ -14,13 +14,16 @@ enum Hub {
     /// SIGINT would end the process. The price is that nothing can run on the main actor, and nothing does.
     static func main() {
         let interruption = Interruption()
-        Signals.watch(interruption) {
+        let suspension = Suspension()
+        Signals.watch(interruption, suspension) {
             // The bar is left as it stands; the cursor rests behind it.
             _ = Sink.standardError.write(Array("\n".utf8))
             _exit(ErrorCode.cancelled.facts.exitStatus)
         }
         Task.detached {
-            exit(await Program.run(Array(CommandLine.arguments.dropFirst()), interruption: interruption))
+            exit(
+                await Program.run(
+                    Array(CommandLine.arguments.dropFirst()), interruption: interruption, suspension: suspension))
         }
         while true { pause() }
     }

@@ -38,11 +38,15 @@ public enum ContentDigest: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A digest in the making: fed in order, finished once. libcrypto's EVP, which uses the processor's SHA instructions.
-/// https://docs.openssl.org/3.0/man3/EVP_DigestInit/
+/// A digest in the making: fed in order, finished once. libcrypto's, which uses the processor's SHA instructions.
 package final class ContentHasher {
-    private let context: OpaquePointer
-    private let isGit: Bool
+    private enum Algorithm {
+        case sha256(SHA256Hasher)
+        /// https://docs.openssl.org/3.0/man3/EVP_DigestInit/
+        case gitSHA1(OpaquePointer)
+    }
+
+    private let algorithm: Algorithm
     /// Bytes of content fed so far.
     package private(set) var count: Int64 = 0
 
@@ -54,40 +58,48 @@ package final class ContentHasher {
     }
 
     /// SHA-256.
-    package init() {
-        context = EVP_MD_CTX_new()
-        isGit = false
-        precondition(EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1, "libcrypto offers no SHA-256")
-    }
+    package init() { algorithm = .sha256(SHA256Hasher()) }
 
     /// git's hash of an object of this length: a blob, or with `type` a tree or a commit.
     package init(gitSize size: Int64, type: String = "blob") {
-        context = EVP_MD_CTX_new()
-        isGit = true
+        let context = EVP_MD_CTX_new()!
+        algorithm = .gitSHA1(context)
         precondition(EVP_DigestInit_ex(context, EVP_sha1(), nil) == 1, "libcrypto offers no SHA-1")
         let header = Array("\(type) \(size)\0".utf8)
         _ = header.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
     }
 
-    deinit { EVP_MD_CTX_free(context) }
+    deinit { if case .gitSHA1(let context) = algorithm { EVP_MD_CTX_free(context) } }
 
     /// Feeds the next bytes.
     package func update(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0 else { return }
-        precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "libcrypto failed")
+        switch algorithm {
+        case .sha256(let hasher): hasher.update(bytes)
+        case .gitSHA1(let context):
+            precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "libcrypto failed")
+        }
         count += Int64(bytes.count)
     }
 
     /// Feeds the next bytes.
     package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
+    /// What SHA-256 came to at the ends of the ranges fed; empty for git's hash.
+    package var ranges: RangeDigests {
+        if case .sha256(let hasher) = algorithm { hasher.ranges } else { RangeDigests() }
+    }
+
     /// The digest of everything fed. The hasher is of no use afterwards.
     package func finish() -> ContentDigest {
-        var out = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var length: UInt32 = 0
-        precondition(EVP_DigestFinal_ex(context, &out, &length) == 1, "libcrypto failed")
-        let hex = out.prefix(Int(length)).hexadecimal
-        return isGit ? .gitSHA1(hex) : .sha256(hex)
+        switch algorithm {
+        case .sha256(let hasher): return .sha256(hasher.finish().hexadecimal)
+        case .gitSHA1(let context):
+            var out = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var length: UInt32 = 0
+            precondition(EVP_DigestFinal_ex(context, &out, &length) == 1, "libcrypto failed")
+            return .gitSHA1(out.prefix(Int(length)).hexadecimal)
+        }
     }
 
     /// The digest of bytes in memory, of the kind of `expected`.
@@ -101,15 +113,21 @@ package final class ContentHasher {
     package static func digest(
         ofFile path: String, like expected: ContentDigest, progress: (Int) throws -> Void = { _ in }
     ) throws -> ContentDigest {
+        let hasher = ContentHasher(like: expected, size: try FileDescriptor(path).status().size)
+        try hasher.update(file: path, progress: progress)
+        return hasher.finish()
+    }
+
+    /// Feeds a file, read in steps of 1 MiB. `progress` hears each step's bytes and may throw to stop.
+    package func update(file path: String, progress: (Int) throws -> Void) throws {
         let file = try FileDescriptor(path)
-        let hasher = ContentHasher(like: expected, size: try file.status().size)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while true {
             let count = try file.read(into: buffer, at: offset)
-            if count == 0 { return hasher.finish() }
-            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            if count == 0 { return }
+            update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)
             try progress(count)
         }

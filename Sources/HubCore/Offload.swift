@@ -11,4 +11,11 @@ package enum Offload {
             queue.async { continuation.resume(with: Result(catching: body)) }
         }
     }
+
+    /// Runs what cannot fail on a thread that may block.
+    package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
+        }
+    }
 }

@@ -29,7 +29,8 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "directories", "files", "model_tags", "models", "repositories",
+                    "bandwidth", "blobs", "caches", "directories", "files", "model_tags", "models",
+                    "range_digests", "repositories",
                     "revisions", "tags", "trees", "uses",
                 ])
             let loose = try connection.query(

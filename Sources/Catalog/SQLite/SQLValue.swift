@@ -17,6 +17,7 @@ extension Int: SQLBindable { package var sqlValue: SQLValue { .integer(Int64(sel
 extension Bool: SQLBindable { package var sqlValue: SQLValue { .integer(self ? 1 : 0) } }
 extension Double: SQLBindable { package var sqlValue: SQLValue { .real(self) } }
 extension String: SQLBindable { package var sqlValue: SQLValue { .text(self) } }
+extension [UInt8]: SQLBindable { package var sqlValue: SQLValue { .blob(self) } }
 extension SQLValue: SQLBindable { package var sqlValue: SQLValue { self } }
 extension Optional: SQLBindable where Wrapped: SQLBindable {
     package var sqlValue: SQLValue { self?.sqlValue ?? .null }

@@ -92,6 +92,10 @@ package struct Row {
         let count = Int(sqlite3_column_bytes(handle, Int32(column)))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
+    package func blob(_ column: Int) -> [UInt8] {
+        let bytes = sqlite3_column_blob(handle, Int32(column))
+        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
+    }
 
     /// A column that may be NULL.
     package func optionalInt(_ column: Int) -> Int64? { isNull(column) ? nil : int(column) }

@@ -18,6 +18,17 @@ struct SharedStore {
         Path.join(Path.join(layout.sharedStore, String(hash.prefix(2))), hash)
     }
 
+    /// The path of a payload that can be used: a plain file of this size. nil where there is none, and where the hash is
+    /// none: the Hub hides those of gated repositories.
+    func ready(_ hash: String, size: Int64) throws(AIError) -> String? {
+        guard case .sha256? = ContentDigest(etag: hash) else { return nil }
+        let path = payload(hash)
+        guard let status = try FileSystem.linkStatus(path), status.kind == .file, status.size == size else {
+            return nil
+        }
+        return path
+    }
+
     /// The payload's name, if the text of a repository blob's link leads into the store. Judged by text alone: the
     /// first hop is what identifies a blob.
     func hash(ofLink text: String, in folder: RepositoryFolder) -> String? {

@@ -56,6 +56,8 @@ package struct HTTPRequest: Sendable {
     /// Whether HTTP/2 may be spoken. Many small answers gain by it; ranges of large files do better on connections of
     /// their own, where one lost packet stalls one range.
     package var allowsHTTP2: Bool
+    /// Bytes that the system may take in before they are read, where that is to be less than it would choose.
+    package var receiveBuffer: Int?
     /// Whether the body may come compressed, and is unpacked on the way.
     package var acceptsCompression: Bool
 

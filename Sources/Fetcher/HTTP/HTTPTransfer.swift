@@ -10,6 +10,8 @@ final class HTTPTransfer {
         /// Hold this piece back, and the transfer with it, until ``HTTPEngine/resume(_:)``; it then comes again. Only for
         /// pieces of the body.
         case pause
+        /// End the transfer as if it had come to its end.
+        case enough
         /// End the transfer; it then finishes with this error.
         case abort(AIError)
     }
@@ -33,6 +35,7 @@ final class HTTPTransfer {
     private var fields = HTTPFields()
     private var head: HTTPHead?
     private var abortion: AIError?
+    private var hasEnough = false
     /// Where libcurl writes what went wrong; it keeps the address.
     private let errorText: UnsafeMutablePointer<CChar>
 
@@ -76,7 +79,9 @@ final class HTTPTransfer {
         if let deadline = request.deadline { set(CURLOPT_TIMEOUT, deadline) }
         set(CURLOPT_HTTP_VERSION, Int(request.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         set(CURLOPT_USERAGENT, settings.userAgent)
-        set(CURLOPT_BUFFERSIZE, 256 << 10)
+        set(CURLOPT_BUFFERSIZE, min(256 << 10, request.receiveBuffer ?? .max))
+        if request.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
+        if let bytes = request.receiveBuffer { results.append(hub_curl_set_receive_buffer(curl, bytes)) }
         if request.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "") }
         if let file = settings.certificateFile { set(CURLOPT_CAINFO, file) }
         // Always set, so that libcurl does not look into the process's environment itself.
@@ -145,7 +150,7 @@ final class HTTPTransfer {
 
     /// What libcurl wants to hear: the number of bytes taken, or that the transfer pauses.
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        guard bytes.count > 0, abortion == nil else { return 0 }
+        guard bytes.count > 0, abortion == nil, !hasEnough else { return 0 }
         var verdict = Verdict.go
         aroundCallback { verdict = onBody(bytes) }
         if case .pause = verdict { return Int(CURL_WRITEFUNC_PAUSE) }
@@ -157,8 +162,11 @@ final class HTTPTransfer {
     func unpause() -> CURLcode { handle.map { curl_easy_pause($0, CURLPAUSE_CONT) } ?? CURLE_OK }
 
     private func obey(_ verdict: Verdict) -> Bool {
-        guard case .abort(let error) = verdict else { return true }
-        abortion = error
+        switch verdict {
+        case .go, .pause: return true
+        case .enough: hasEnough = true
+        case .abort(let error): abortion = error
+        }
         return false
     }
 
@@ -166,7 +174,7 @@ final class HTTPTransfer {
     func complete(_ code: CURLcode) {
         if let abortion {
             finish(.failure(abortion))
-        } else if code != CURLE_OK {
+        } else if code != CURLE_OK, !hasEnough {
             var number = 0
             if let handle { _ = hub_curl_get_long(handle, CURLINFO_OS_ERRNO, &number) }
             finish(

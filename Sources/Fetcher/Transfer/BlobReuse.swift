@@ -3,41 +3,47 @@ import HubCore
 /// Takes content that the cache already holds under another repository instead of fetching it.
 enum BlobReuse {
     /// Proves the content at `source` anew, and gives it a name among this repository's blobs: sharing the extents where
-    /// the file system can, else by a hard link, else by a copy. false where the content is not what its name says, or
+    /// the file system can, else by a hard link, else by a copy. nil where the content is not what its name says, or
     /// another process is at work on it.
     ///
-    /// - Parameter isCancelled: asked while the content is proven, which takes long where it is large.
+    /// - Parameters:
+    ///   - isCancelled: asked while the content is proven, which takes long where it is large.
+    ///   - progress: hears how many further bytes have been read.
+    /// - Returns: what the digest came to at the ends of its ranges.
     /// - Throws: `CancellationError`; ``AIError`` where the source cannot be read or the new name cannot be made.
     static func adopt(
-        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder,
-        isCancelled: () -> Bool = { false }
-    ) throws -> Bool {
+        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder, isCancelled: () -> Bool,
+        progress: (Int) -> Void
+    ) throws -> RangeDigests? {
         let attempt = try BlobLock.attempt(folder.lock(file.digest.hex))
         switch consume attempt {
-        case .held: return false
-        case .unsupported: return try take(file, from: source, into: folder, isCancelled)
+        case .held: return nil
+        case .unsupported: return try take(file, from: source, into: folder, isCancelled, progress)
         case .taken(let lock):
-            let taken = try take(file, from: source, into: folder, isCancelled)
+            let taken = try take(file, from: source, into: folder, isCancelled, progress)
             _ = consume lock
             return taken
         }
     }
 
     private static func take(
-        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder, _ isCancelled: () -> Bool
-    ) throws -> Bool {
-        guard let real = FileSystem.resolved(source) else { return false }
-        let found = try ContentHasher.digest(ofFile: real, like: file.digest) { _ in
+        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder, _ isCancelled: () -> Bool,
+        _ progress: (Int) -> Void
+    ) throws -> RangeDigests? {
+        guard let real = FileSystem.resolved(source) else { return nil }
+        let hasher = ContentHasher(like: file.digest, size: file.size)
+        try hasher.update(file: real) { count in
             if isCancelled() { throw CancellationError() }
+            progress(count)
         }
-        guard found == file.digest else { return false }
+        guard hasher.finish() == file.digest else { return nil }
         try FileSystem.createDirectories(folder.blobs)
         let blob = folder.blob(file.digest.hex)
         let temporary = "\(blob).\(FileSystem.randomHex(4)).tmp"
         defer { _ = try? FileSystem.remove(temporary) }
         if try reflink(real, to: temporary) {
             try FileSystem.rename(temporary, to: blob)
-            return true
+            return hasher.ranges
         }
         try FileSystem.remove(temporary)
         do throws(AIError) {
@@ -47,7 +53,7 @@ enum BlobReuse {
             // Another file system, or one without hard links.
             try FileCopy.copy(real, to: blob)
         }
-        return true
+        return hasher.ranges
     }
 
     /// A new file that shares the extents of another; false where the file system cannot.

@@ -1,17 +1,23 @@
 import Dispatch
 import HubCore
+import Synchronization
 
 /// One blob on its way into the cache. All of this is touched on the engine's thread alone; what blocks (digests,
-/// flushing, locks) runs on the two queues, touches nothing here but ``disk``, and comes back to that thread.
+/// flushing, locks) runs on the two queues, touches nothing here but ``disk`` and the atomics, and comes back to that
+/// thread.
 final class FileTransfer: @unchecked Sendable {
     enum Phase {
-        /// Not begun; begun, and waiting for its lock or to be opened; fetching; whole; done.
-        case queued, waiting, fetching, finishing, ended
+        /// Not begun; begun, and waiting for its lock or to be opened; proving content that the cache has under another
+        /// name; fetching; whole; done.
+        case queued, waiting, adopting, fetching, finishing, ended
     }
 
     /// One request for a range of the file.
     final class Part {
-        let range: Range<Int64>
+        /// What was asked for.
+        let asked: Range<Int64>
+        /// Where the part ends: before the end of what was asked where the rest was given to another connection.
+        var end: Int64
         /// Position of the next byte.
         var next: Int64
         var transfer: HTTPTransfer?
@@ -22,21 +28,39 @@ final class FileTransfer: @unchecked Sendable {
         var isResolving = false
         var isPaused = false
         let startedAt = Clock.seconds
+        /// When a byte last came, or could last have come.
+        var heardAt = Clock.seconds
 
         init(_ range: Range<Int64>) {
-            self.range = range
+            asked = range
+            end = range.upperBound
             next = range.lowerBound
         }
+
+        var left: Int64 { max(0, end - next) }
+        /// Bytes a second since it was asked for.
+        func rate(at now: Double) -> Double { Double(next - asked.lowerBound) / max(0.001, now - startedAt) }
     }
 
     /// The file; one of them where several paths share the content.
     let file: RepositoryFile
     /// All paths of the repository that have this content.
     let paths: [String]
-    let folder: RepositoryFolder
+    let job: PullJob
+    var folder: RepositoryFolder { job.folder }
     var phase = Phase.queued
+    /// Ended, and its lock given back.
+    var isClosed = false
     /// Another process holds the lock.
     var isLockedOut = false
+    /// Where the cache holds the content under another name; nil once it has been tried.
+    var source: String?
+    /// The transfer of the same content in another repository or revision, which goes first.
+    var twin: FileTransfer?
+    /// Bytes of ``source`` that have been proven.
+    let adopted = Atomic<Int64>(0)
+    /// Tells the queues that the work is over.
+    let isCancelled = Atomic(false)
 
     /// Written to the partial.
     var received = IntervalSet()
@@ -56,6 +80,8 @@ final class FileTransfer: @unchecked Sendable {
     var setbacks = 0
     /// The clock's seconds of the last failure.
     var failedAt = -Double.infinity
+    /// Ranges that fell silent and were asked for again.
+    var stalls = 0
     /// How often the whole was there and its digest was wrong.
     var mismatches = 0
     /// The clock's seconds before which nothing is asked again.
@@ -70,23 +96,29 @@ final class FileTransfer: @unchecked Sendable {
     var unflushed: Int64 = 0
 
     let disk: PartialFile
-    let ioQueue = DispatchQueue(label: "hub.flush")
-    let hashQueue = DispatchQueue(label: "hub.digest")
+    let ioQueue = DispatchQueue(label: "hub.flush", target: .global())
+    let hashQueue = DispatchQueue(label: "hub.digest", target: .global())
 
-    init(_ file: RepositoryFile, paths: [String], folder: RepositoryFolder) {
+    init(_ file: RepositoryFile, paths: [String], of job: PullJob, source: String? = nil) {
         self.file = file
         self.paths = paths
-        self.folder = folder
-        disk = PartialFile(file, folder: folder)
+        self.job = job
+        self.source = source
+        disk = PartialFile(file, folder: job.folder)
     }
 
     var isWholeHere: Bool { received.front == file.size }
+
+    /// Bytes that are here, for the progress.
+    var progress: Int64 {
+        phase == .adopting ? min(file.size, adopted.load(ordering: .relaxed)) : received.count
+    }
 
     /// The next range to ask for: the first gap that nobody is fetching, no longer than `length`.
     func nextRange(length: Int64) -> Range<Int64>? {
         if isSingleStream { return parts.isEmpty && !isWholeHere ? 0..<file.size : nil }
         var taken = received
-        for part in parts { taken.insert(part.next..<max(part.next, part.range.upperBound)) }
+        for part in parts where part.left > 0 { taken.insert(part.next..<part.end) }
         guard let gap = taken.firstGap(below: file.size) else { return nil }
         return gap.lowerBound..<gap.lowerBound + min(length, gap.upperBound - gap.lowerBound)
     }

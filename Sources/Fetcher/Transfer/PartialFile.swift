@@ -147,6 +147,8 @@ final class PartialFile: @unchecked Sendable {
 
     /// The whole is here: its digest.
     func digest() -> ContentDigest? { hasher?.finish() }
+    /// What the digest came to at the ends of its ranges.
+    var ranges: RangeDigests { hasher?.ranges ?? RangeDigests() }
 
     /// Gives the proven content its name. The lock is kept until the links are made.
     func promote() throws(AIError) {

@@ -1,9 +1,9 @@
 package import HubCore
 
-/// What a pull tells while it runs, in order, from one thread.
+/// What a pull tells while it runs, in order, from one thread. The progress is that of all models of the call.
 package enum PullEvent: Sendable {
-    /// What is to be done: bytes in all, and how many of them are here already.
-    case planned(files: Int, totalBytes: Int64, presentBytes: Int64)
+    /// What is to be done.
+    case planned(PullPlan)
     /// Another process is at work on the same file.
     case waiting(path: String)
     /// Bytes on the disk changed. At most ten times a second.
@@ -30,6 +30,7 @@ package struct PullProgress: Sendable {
     package var completedBytes: Int64
     package var filesDone: Int
     package var filesTotal: Int
+    package var isPaused = false
     package var active: [Active]
 }
 

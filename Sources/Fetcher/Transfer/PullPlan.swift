@@ -8,7 +8,7 @@ package struct PullPlan: Sendable {
         case present
         /// The blob is there; only the link is missing.
         case blob
-        /// Another repository of this cache holds content of the same sha256, at this path.
+        /// Another repository of this cache, or the store that they share, holds this content at this path.
         case elsewhere(String)
         /// To be fetched; so many of its bytes are safe in a partial.
         case missing(safe: Int64)
@@ -22,6 +22,9 @@ package struct PullPlan: Sendable {
     package var tree: RepositoryTree
     /// The wanted files in the order of the tree.
     package var files: [(file: RepositoryFile, state: State)]
+
+    /// Whether the cache had nothing of the repository.
+    let isNew: Bool
 
     /// Bytes that partials of these contents occupy, which a pull uses or gives back.
     private var reservedBytes: [ContentDigest: Int64] = [:]
@@ -51,6 +54,11 @@ package struct PullPlan: Sendable {
         return files.filter { if case .missing = $0.state { seen.insert($0.file.digest).inserted } else { false } }
     }
 
+    /// Whether anything must be fetched.
+    var needsNetwork: Bool { files.contains { if case .missing = $0.state { true } else { false } } }
+    /// Whether anything must be written.
+    var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(folder.snapshot(commit)) }
+
     private func sum(_ counts: (State) -> Bool) -> Int64 {
         files.filter { counts($0.state) }.map(\.file).totalSize
     }
@@ -68,6 +76,7 @@ package struct PullPlan: Sendable {
         self.ref = ref
         commit = tree.commit
         folder = layout.repository(repository)
+        isNew = !FileSystem.exists(folder.path)
         files = []
         let wanted = tree.files.filter { filter.matches($0.path) }
         guard !wanted.isEmpty || tree.files.isEmpty else {
@@ -80,20 +89,24 @@ package struct PullPlan: Sendable {
         let others = (try FileSystem.entries(layout.root) ?? []).filter {
             $0 != folder.name && Repository(folderName: $0) != nil
         }
+        let shared = SharedStore(layout: layout)
+        let store = shared.exists() ? shared : nil
         for file in wanted {
-            files.append((file, try state(of: file, force: force, layout: layout, others: others)))
+            files.append((file, try state(of: file, force: force, layout: layout, others: others, store: store)))
         }
     }
 
-    private mutating func state(of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String])
-        throws(AIError)
-        -> State
-    {
+    private mutating func state(
+        of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?
+    ) throws(AIError) -> State {
         if force { return .missing(safe: 0) }
         if try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
         if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
         // Never by git's SHA-1, which can be forged.
         if file.isLFS {
+            if let hash = file.xetHash, let payload = try store?.ready(hash, size: file.size) {
+                return .elsewhere(payload)
+            }
             for name in others {
                 let other = RepositoryFolder(cache: layout, name: name)
                 if try SnapshotFile.hasBlob(file, in: other) { return .elsewhere(other.blob(file.digest.hex)) }

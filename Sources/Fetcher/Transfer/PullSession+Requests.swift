@@ -7,7 +7,8 @@ extension PullSession {
         part.isResolving = file.file.isLFS && file.location == nil && !file.isServedDirectly
         part.answer = file.answers
         file.parts.append(part)
-        let hub = client.fileAddress(repository, revision: commit.hash, path: file.file.path)
+        let job = file.job
+        let hub = client.fileAddress(job.repository, revision: job.commit.hash, path: file.file.path)
         ask(file.location ?? hub, for: part, of: file)
     }
 
@@ -15,9 +16,15 @@ extension PullSession {
         var request = HTTPRequest(.get, address)
         // Compressed ranges could not be put in their place.
         request.fields["Accept-Encoding"] = "identity"
-        let isWhole = part.range == 0..<file.file.size
+        let isWhole = part.asked == 0..<file.file.size
         if !isWhole || file.file.isLFS, !file.isSingleStream {
-            request.fields["Range"] = "bytes=\(part.range.lowerBound)-\(part.range.upperBound - 1)"
+            request.fields["Range"] = "bytes=\(part.asked.lowerBound)-\(part.asked.upperBound - 1)"
+        } else if !file.file.isLFS {
+            request.allowsHTTP2 = true
+        }
+        if let rate = settings.bytesPerSecond {
+            // What waits in the system's buffers has used the line already: as much as comes in a quarter of a second.
+            request.receiveBuffer = Int(min(1 << 20, max(16 << 10, rate / 4 / Int64(budget.ranges))))
         }
         client.http.authorise(&request)
         client.log("GET \(SafeAddress.shown(address))" + (request.fields["Range"].map { " \($0)" } ?? ""))
@@ -41,8 +48,8 @@ extension PullSession {
                 if message.count < 4096 { message.append(contentsOf: bytes.prefix(4096)) }
                 return .go
             }
-            guard part.next + Int64(bytes.count) <= part.range.upperBound else {
-                return .abort(violation(file, "sends more than the \(part.range.count) bytes asked for"))
+            guard part.next + Int64(bytes.count) <= part.asked.upperBound else {
+                return .abort(violation(file, "sends more than the \(part.asked.count) bytes asked for"))
             }
             return receive(bytes, part, of: file)
         }
@@ -58,8 +65,8 @@ extension PullSession {
 
     /// What the Hub says of the file beside its bytes must be what its tree said.
     private func check(_ head: HTTPHead, of file: FileTransfer) throws(AIError) {
-        if let commit = head.fields["X-Repo-Commit"], commit != self.commit.hash {
-            throw violation(file, "comes from commit \(commit.printable), not \(self.commit)")
+        if let commit = head.fields["X-Repo-Commit"], commit != file.job.commit.hash {
+            throw violation(file, "comes from commit \(commit.printable), not \(file.job.commit)")
         }
         if let size = head.fields["X-Linked-Size"], Int64(size) != file.file.size {
             throw violation(file, "has \(size.printable) bytes, not the \(file.file.size) of the file list")
@@ -85,12 +92,12 @@ extension PullSession {
         let asksRange = part.transfer?.request.fields["Range"] != nil
         switch head.status {
         case 206:
-            guard let field = head.fields["Content-Range"], let got = ContentRange(field), got.range == part.range,
+            guard let field = head.fields["Content-Range"], let got = ContentRange(field), got.range == part.asked,
                 got.total == nil || got.total == file.file.size
             else {
                 throw violation(
                     file,
-                    "answers with the range \"\((head.fields["Content-Range"] ?? "").printable)\" to \(part.range.lowerBound)-\(part.range.upperBound - 1)"
+                    "answers with the range \"\((head.fields["Content-Range"] ?? "").printable)\" to \(part.asked.lowerBound)-\(part.asked.upperBound - 1)"
                 )
             }
         case 200:
@@ -98,7 +105,7 @@ extension PullSession {
                 let page = head.fields["Content-Type"]?.hasPrefix("text/html") == true ? ", a web page" : ""
                 throw violation(file, "has \(length) bytes\(page), not the \(file.file.size) of the file list")
             }
-            if asksRange, part.range != 0..<file.file.size {
+            if asksRange, part.asked != 0..<file.file.size {
                 // The server does not do ranges. What is there stays; the whole comes once, from the beginning.
                 client.log("\(file.file.path): the server ignores ranges; fetching it in one piece")
                 file.isSingleStream = true
@@ -111,11 +118,12 @@ extension PullSession {
 
     private func ended(_ part: FileTransfer.Part, of file: FileTransfer, _ head: HTTPHead, _ message: [UInt8]) {
         if head.isSuccess {
-            guard part.next == part.range.upperBound else {
-                let text = "the connection ended \(ByteCount(part.range.upperBound - part.next)) early"
+            guard part.left == 0 else {
+                let text = "the connection ended \(ByteCount(part.left)) early"
                 return failed(part, of: file, AIError(.connectionLost, text), status: nil, wait: nil)
             }
             file.parts.removeAll { $0 === part }
+            if !isSmall(file) { learn(from: part) }
             advance(file)
             pump()
         } else if head.isRedirect {
@@ -128,7 +136,8 @@ extension PullSession {
                 return expired(part, of: file, status: head.status)
             }
             let fault = HubFault(
-                endpoint: client.endpoint, repository: repository, revision: commit.hash, path: file.file.path,
+                endpoint: client.endpoint, repository: file.job.repository, revision: file.job.commit.hash,
+                path: file.file.path,
                 hasToken: client.hasToken)
             failed(
                 part, of: file, fault.error(head, body: message), status: head.status,
@@ -176,7 +185,7 @@ extension PullSession {
         file.parts.removeAll { $0 === part }
         guard file.phase == .fetching else { return }
         // The others ask for ranges too, and would be told the same.
-        if file.isSingleStream, file.parts.contains(where: { $0.range != 0..<file.file.size }) {
+        if file.isSingleStream, file.parts.contains(where: { $0.asked != 0..<file.file.size }) {
             file.cancelParts(engine)
         }
         let again: Set<ErrorCode> = [.connectionLost, .timedOut, .serverError, .rateLimited, .unreachable]
@@ -204,14 +213,14 @@ extension PullSession {
         client.log(
             "\(file.file.path): \(error.message); trying again in \(Int((delay * 1000).rounded())) ms (failure \(file.failures) of \(limits.failures))"
         )
-        report(.retrying(path: file.file.path, reason: error.message, seconds: delay))
+        report(.retrying(path: file.file.path, reason: error.message, seconds: delay), file.job.index)
         pump()
     }
 
     private func violation(_ file: FileTransfer, _ what: String) -> AIError {
         AIError(
-            .protocolViolation, "\(file.file.path) of \(repository) \(what)",
-            context: .init(repository: repository.description, path: file.file.path))
+            .protocolViolation, "\(file.file.path) of \(file.job.repository) \(what)",
+            context: .init(repository: file.job.repository.description, path: file.file.path))
     }
 }
 

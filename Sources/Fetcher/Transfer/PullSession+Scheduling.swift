@@ -1,16 +1,19 @@
 import HubCore
 
-/// Which range is asked for next, and what happens to bytes as they come.
+/// Which range is asked for next, and of whom.
 extension PullSession {
+    /// Requests at once: for ranges of large files, and in all.
+    var budget: (ranges: Int, all: Int) {
+        if let said = settings.connections { return (said, said) }
+        return (limits.connections, max(limits.connections, limits.connectionsForSmall))
+    }
+
     /// Starts requests while there are connections to spare and something to ask for.
     func pump() {
-        guard !isCancelled else { return }
+        guard isRunning, !isCancelled, !settings.isPaused else { return }
         let now = Clock.seconds
         guard now >= pauseUntil else { return wake(in: pauseUntil - now) }
-        while active.reduce(0, { $0 + $1.parts.count }) < limits.connections, unflushed < limits.unflushedBytes {
-            guard let (file, range) = next(now) else { break }
-            fetch(file, range)
-        }
+        while unflushed < limits.unflushedBytes, let (file, range) = next(now) ?? split(now) { fetch(file, range) }
         let soonest = active.filter { $0.phase == .fetching && $0.notBefore > now }.map(\.notBefore).min()
         if let soonest { wake(in: soonest - now) }
     }
@@ -25,19 +28,23 @@ extension PullSession {
         }
     }
 
-    /// Large files first, largest of all first; but half of the connections for small ones while there are any, so that
-    /// they fill the gaps and do not wait for the end.
+    /// How many more requests there may be: for ranges of large files, and for small files.
+    private var room: (large: Int, small: Int) {
+        let small = active.reduce(0) { $0 + (isSmall($1) ? $1.parts.count : 0) }
+        let large = active.reduce(0) { $0 + $1.parts.count } - small
+        let free = max(0, budget.all - small - large)
+        return (min(free, budget.ranges - large), free)
+    }
+
+    /// Large files first, largest of all first. Where somebody has said how many connections there are, half of them are
+    /// for small files while there are any, so that those fill the gaps and do not wait for the end.
     private func next(_ now: Double) -> (FileTransfer, Range<Int64>)? {
-        let ready = active.filter { file in
-            guard file.phase == .fetching, file.notBefore <= now else { return false }
-            // While the Hub is asked where an LFS file lies, its other ranges wait for the answer.
-            return
-                !(file.file.isLFS && file.location == nil && !file.isServedDirectly
-                && file.parts.contains(where: \.isResolving))
-        }
-        let smallActive = active.filter(isSmall).reduce(0) { $0 + $1.parts.count }
-        let preferSmall = smallActive < max(1, limits.connections / 2)
-        for wantSmall in [preferSmall, !preferSmall] {
+        let room = room
+        guard room.small > 0 else { return nil }
+        let ready = active.filter { canAsk($0, now) }
+        let smallActive = active.reduce(0) { $0 + (isSmall($1) ? $1.parts.count : 0) }
+        let preferSmall = settings.connections.map { smallActive < max(1, $0 / 2) } ?? false
+        for wantSmall in [preferSmall, !preferSmall] where wantSmall || room.large > 0 {
             for file in ready where isSmall(file) == wantSmall {
                 if let range = file.nextRange(length: rangeSize(file)) { return (file, range) }
             }
@@ -45,94 +52,80 @@ extension PullSession {
         return nil
     }
 
-    /// Bytes to ask for at once: little at first, so that the front moves and a bad server shows early, then 16 MiB;
-    /// towards the end what is left is split among the connections.
+    private func canAsk(_ file: FileTransfer, _ now: Double) -> Bool {
+        guard file.phase == .fetching, file.notBefore <= now else { return false }
+        // While the Hub is asked where an LFS file lies, its other ranges wait for the answer.
+        return
+            !(file.file.isLFS && file.location == nil && !file.isServedDirectly
+            && file.parts.contains(where: \.isResolving))
+    }
+
+    /// Bytes to ask for at once: little at first, so that the front moves and a bad server shows early, then what a
+    /// connection brings in a few seconds; towards the end what is left is split among the connections.
     private func rangeSize(_ file: FileTransfer) -> Int64 {
         let left = file.file.size - file.received.count
-        let share = left / Int64(limits.connections) + 1
-        return min(
-            file.receivedBytes < limits.range ? limits.firstRange : limits.range, max(share, limits.smallestRange))
-    }
-
-    // MARK: Bytes
-
-    private var unflushed: Int64 { active.reduce(0) { $0 + $1.unflushed } }
-    /// Whether something is under way after which less is unflushed.
-    private var isDraining: Bool {
-        active.contains { $0.isFlushing || ($0.phase == .finishing && $0.unflushed > 0) }
-    }
-
-    /// Takes received bytes; whether the transfer should pause until more is on stable storage.
-    func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer)
-        -> HTTPTransfer.Verdict
-    {
-        if unflushed >= limits.unflushedBytes, isDraining || startFlush() {
-            part.isPaused = true
-            return .pause
+        let share = left / Int64(budget.ranges) + 1
+        var wanted = limits.firstRange
+        if let rate = connectionRate, file.receivedBytes >= limits.firstRange {
+            wanted = Int64(min(rate * limits.rangeSeconds, Double(limits.range)))
         }
-        // What is there already may be in the digest: it must stay as it is, whatever comes a second time.
-        let new = file.received.gaps(in: part.next..<part.next + Int64(bytes.count))
-        do throws(AIError) {
-            for range in new {
-                let piece = bytes[Int(range.lowerBound - part.next)..<Int(range.upperBound - part.next)]
-                try file.disk.write(UnsafeRawBufferPointer(rebasing: piece), at: range.lowerBound)
-                file.received.insert(range)
-                file.unflushed += Int64(range.count)
-            }
-        } catch { return .abort(error) }
-        part.next += Int64(bytes.count)
-        file.receivedBytes += Int64(bytes.count)
-        if !new.isEmpty {
-            file.failures = 0
-            if part.startedAt > file.failedAt { file.setbacks = 0 }
-        }
-        showProgress(now: file.isWholeHere)
-        advance(file)
-        return .go
+        return max(limits.smallestRange, min(wanted, share, limits.range))
     }
 
-    /// Begins flushing the file with the most to flush; false where there is nothing that could be.
-    private func startFlush() -> Bool {
-        let dirty = active.filter { $0.phase == .fetching && $0.unflushed > 0 && !$0.isFlushing }
-        guard let file = dirty.max(by: { $0.unflushed < $1.unflushed }) else { return false }
-        flush(file)
-        return true
+    /// A range that came to its end tells what a connection brings.
+    func learn(from part: FileTransfer.Part) {
+        let rate = part.rate(at: Clock.seconds)
+        connectionRate = connectionRate.map { $0 * 0.7 + rate * 0.3 } ?? rate
     }
 
-    func resumePaused() {
-        guard active.contains(where: { $0.parts.contains(where: \.isPaused) }) else { return }
-        if unflushed >= limits.unflushedBytes, isDraining || startFlush() { return }
-        for file in active {
-            for part in file.parts where part.isPaused {
-                part.isPaused = false
-                // Not within a callback of libcurl: resuming delivers the held bytes at once.
-                engine.after(0) { [engine] in if let transfer = part.transfer { engine.resume(transfer) } }
+    // MARK: Slow and silent connections
+
+    /// Where connections are idle and nothing is left to ask for: the rear of the range that would take longest, so that
+    /// no one slow connection ends the pull.
+    private func split(_ now: Double) -> (FileTransfer, Range<Int64>)? {
+        // A line that is held back has no slow connections.
+        guard room.large > 0, limiter.bytesPerSecond == nil else { return nil }
+        let patience = limits.splitShare * Double(engine.settings.stallTimeout)
+        var slowest: (file: FileTransfer, part: FileTransfer.Part, seconds: Double)?
+        for file in active where canAsk(file, now) && !file.isSingleStream {
+            for part in file.parts where !part.isResolving && !part.isPaused {
+                guard now - part.startedAt >= patience, part.left >= 2 * limits.smallestSplit else {
+                    continue
+                }
+                let seconds = Double(part.left) / max(1, part.rate(at: now))
+                if seconds > max(patience, slowest?.seconds ?? 0) { slowest = (file, part, seconds) }
             }
         }
+        guard let (file, part, seconds) = slowest else { return nil }
+        // Each gets what it brings in the same time, going by what connections brought so far.
+        let own = part.rate(at: now)
+        let other = max(own, connectionRate ?? own)
+        let kept = max(limits.smallestSplit, Int64(Double(part.left) * own / max(1, own + other)))
+        let rear = part.next + kept..<part.end
+        guard Int64(rear.count) >= limits.smallestSplit else { return nil }
+        client.log(
+            "\(file.file.path): bytes \(rear.lowerBound)-\(rear.upperBound - 1) of a range that would take \(Int(seconds.rounded(.up))) s more go to another connection"
+        )
+        part.end = rear.lowerBound
+        return (file, rear)
     }
 
-    /// Tells how it stands even while nothing comes, so that a stall shows.
-    func tick() {
-        guard continuation != nil else { return }
-        showProgress()
-        engine.after(0.25) { [self] in tick() }
-    }
-
-    func showProgress(now: Bool = false) {
-        let time = Clock.seconds
-        guard now || time - lastProgress >= 0.1 else { return }
-        lastProgress = time
-        let shown = active.filter { $0.phase == .finishing || !$0.parts.isEmpty }.map {
-            PullProgress.Active(
-                path: $0.file.path, received: $0.received.count, size: $0.file.size,
-                isVerifying: $0.phase == .finishing)
+    /// Asks again for ranges that have fallen silent while others hear something. Where all are silent the line is down,
+    /// and the requests' own time-out decides.
+    func reissueStalled() {
+        let now = Clock.seconds
+        for file in active where file.phase == .fetching {
+            // A server that is slow to begin with every file is not to be asked ever more often.
+            let patience =
+                limits.stallShare * Double(engine.settings.stallTimeout) * Double(1 << min(file.stalls, 4))
+            for part in file.parts where !part.isPaused && now - part.heardAt > patience && heardAt > part.heardAt {
+                file.stalls += 1
+                let reason = "nothing came for \(Int(now - part.heardAt)) s"
+                client.log("\(file.file.path): \(reason) from byte \(part.next); asking again")
+                report(.retrying(path: file.file.path, reason: reason, seconds: 0), file.job.index)
+                file.parts.removeAll { $0 === part }
+                if let transfer = part.transfer { engine.cancel(transfer) }
+            }
         }
-        report(
-            .progress(
-                PullProgress(
-                    totalBytes: total.bytes,
-                    completedBytes: done.bytes
-                        + active.reduce(0) { $0 + $1.received.count * Int64($1.paths.count) },
-                    filesDone: done.files, filesTotal: total.files, active: shown)))
     }
 }

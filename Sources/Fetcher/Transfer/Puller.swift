@@ -24,8 +24,8 @@ package struct Puller: Sendable {
         package var filter = FileFilter.all
         /// Fetch what is here as well.
         package var force = false
-        /// Connections over all files, at least 1.
-        package var connections = 8
+        /// How many connections, how fast, and whether to rest.
+        package var control = PullControl()
         /// Whether snapshots may be links; HF_HUB_DISABLE_SYMLINKS says no.
         package var symlinks = true
         package init() {}
@@ -36,11 +36,14 @@ package struct Puller: Sendable {
         package var plan: PullPlan
         /// Every wanted file, in the order of the plan.
         package var files: [PulledFile]
+        /// How long the call took, all its models together.
         package var seconds: Double
         package var path: String { plan.folder.snapshot(plan.commit) }
         package var downloadedBytes: Int64 { files.reduce(0) { $0 + $1.receivedBytes } }
+        /// What failed besides single files: nothing could begin, or the end could not be written.
+        package var fault: AIError?
         /// The first failure, if any.
-        package var error: AIError? { files.first { $0.error != nil }?.error }
+        package var error: AIError? { fault ?? files.first { $0.error != nil }?.error }
     }
 
     // MARK: What is there to fetch
@@ -120,93 +123,89 @@ package struct Puller: Sendable {
 
     // MARK: Fetching
 
-    /// Carries a plan out. What fails is told in the result, file by file; everything else is done all the same.
+    /// Carries one plan out. What fails is told in the result, file by file; everything else is done all the same.
     ///
-    /// - Throws: only where nothing could begin: the cache cannot be made or written.
+    /// - Throws: only where nothing could begin, or the end could not be written.
     package func pull(
         _ plan: PullPlan, _ options: Options, report: @escaping @Sendable (PullEvent) -> Void = { _ in }
     ) async throws -> Result {
-        let began = Clock.seconds
-        let layout = layout
-        if isOffline, plan.files.contains(where: { if case .missing = $0.state { true } else { false } }) {
-            throw AIError(
-                .offline,
-                "\(plan.repository) at \(plan.commit.short) is not in the cache as a whole, and the network is switched off",
-                context: .init(repository: plan.repository.description))
-        }
-        let needsWork =
-            plan.files.contains { $0.state != .present } || !FileSystem.exists(plan.folder.snapshot(plan.commit))
-        let isNew = !FileSystem.exists(plan.folder.path)
-        var symlinks = options.symlinks
-        if needsWork {
-            let allowed = symlinks
-            symlinks = try await Offload.run {
-                try Self.prepare(plan, layout)
-                return try allowed && FileSystem.hasSymlinks(plan.folder.blobs)
-            }
-        }
-        var done: [String: PulledFile] = [:]
-        var missing: [RepositoryFile] = []
-        var present: [RepositoryFile] = []
-        var tried: Set<ContentDigest> = []
-        for (file, state) in plan.files {
-            switch state {
-            case .present:
-                present.append(file)
-                done[file.path] = PulledFile(path: file.path, size: file.size, status: .cached)
-            case .blob, .missing: missing.append(file)
-            case .elsewhere(let source):
-                missing.append(file)
-                if tried.insert(file.digest).inserted { await reuse(file, from: source, into: plan.folder) }
-            }
-        }
-        report(
-            .planned(
-                files: plan.files.count, totalBytes: plan.totalBytes,
-                presentBytes: plan.totalBytes - plan.downloadBytes))
-        var limits = limits
-        limits.connections = max(1, options.connections)
-        let session = PullSession(
-            client: client, repository: plan.repository, commit: plan.commit, folder: plan.folder, missing: missing,
-            present: present, limits: limits, restart: options.force, symlinks: symlinks, report: report)
-        for outcome in await session.run() { done[outcome.path] = outcome }
-        let files = plan.files.compactMap { done[$0.file.path] }
-        var result = Result(plan: plan, files: files, seconds: Clock.seconds - began)
-        if result.error == nil { try await Offload.run { try Self.complete(plan) } }
-        if isNew, files.allSatisfy({ $0.status == .failed }) { try await Offload.run { try Self.abandon(plan) } }
-        result.seconds = Clock.seconds - began
-        note(result)
+        let result = await pull([plan], options) { event, _ in report(event) }[0]
+        if let fault = result.fault { throw fault }
         return result
     }
 
-    /// Takes content from another repository if that can be; if not, it is fetched like any other.
-    private func reuse(_ file: RepositoryFile, from source: String, into folder: RepositoryFolder) async {
-        final class Flag: Sendable { let isSet = Atomic(false) }
-        let cancelled = Flag()
-        do {
-            let isTaken = try await withTaskCancellationHandler {
-                try await Offload.run {
-                    try BlobReuse.adopt(file, from: source, into: folder) {
-                        cancelled.isSet.load(ordering: .relaxed)
-                    }
-                }
-            } onCancel: {
-                cancelled.isSet.store(true, ordering: .relaxed)
+    /// Carries plans out, all over the same connections. What fails is told in the results; all is done that can be.
+    ///
+    /// - Parameter report: hears what happens, and to which of the plans.
+    /// - Returns: one result for each plan, in their order.
+    package func pull(
+        _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void
+    ) async -> [Result] {
+        let began = Clock.seconds
+        let prepared = await Offload.run { plans.map { prepare($0, options) } }
+        var jobs: [PullJob] = []
+        for (index, plan) in plans.enumerated() {
+            report(.planned(plan), index)
+            if case .success(let symlinks) = prepared[index] {
+                jobs.append(PullJob(plan, index: index, symlinks: symlinks))
             }
-            client.log(
-                isTaken
-                    ? "\(file.path): taken from \(source)"
-                    : "\(file.path): \(source) is not what its name says, or is locked")
-        } catch {
-            client.log("\(file.path): not taken from \(source): \(AIError.wrapping(error).message)")
+        }
+        let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)
+        let session = PullSession(
+            client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
+            control: options.control, restart: options.force,
+            keep: { file, ranges in
+                guard !ranges.isEmpty else { return }
+                remember { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
+            }, report: report)
+        await session.run()
+        let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes) })
+        var results = await Offload.run {
+            plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
+        }
+        for index in results.indices { results[index].seconds = Clock.seconds - began }
+        note(results)
+        return results
+    }
+
+    /// Makes what a plan's files go into; whether its snapshot may hold links.
+    private func prepare(_ plan: PullPlan, _ options: Options) -> Swift.Result<Bool, AIError> {
+        Swift.Result { () throws(AIError) in
+            if isOffline, plan.needsNetwork {
+                throw AIError(
+                    .offline,
+                    "\(plan.repository) at \(plan.commit.short) is not in the cache as a whole, and the network is switched off",
+                    context: .init(repository: plan.repository.description))
+            }
+            guard plan.needsWork else { return options.symlinks }
+            try layout.create()
+            try FileSystem.createDirectories(plan.folder.blobs)
+            try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
+            try plan.folder.writeTree(plan.tree)
+            guard options.symlinks else { return false }
+            return try FileSystem.hasSymlinks(plan.folder.blobs)
         }
     }
 
-    private static func prepare(_ plan: PullPlan, _ layout: CacheLayout) throws(AIError) {
-        try layout.create()
-        try FileSystem.createDirectories(plan.folder.blobs)
-        try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
-        try plan.folder.writeTree(plan.tree)
+    /// What came of a plan, and its last step on the disk.
+    private func finish(_ plan: PullPlan, _ prepared: Swift.Result<Bool, AIError>, _ outcomes: [PulledFile])
+        -> Result
+    {
+        var result = Result(plan: plan, files: [], seconds: 0)
+        var done: [String: PulledFile] = [:]
+        for outcome in outcomes { done[outcome.path] = outcome }
+        if case .failure(let error) = prepared { result.fault = error }
+        result.files = plan.files.map { file, state in
+            done[file.path]
+                ?? PulledFile(
+                    path: file.path, size: file.size, status: state == .present ? .cached : .failed,
+                    error: state == .present ? nil : result.fault)
+        }
+        do throws(AIError) {
+            if result.error == nil { try Self.complete(plan) }
+            if plan.isNew, result.files.allSatisfy({ $0.status == .failed }) { try Self.abandon(plan) }
+        } catch { result.fault = result.fault ?? error }
+        return result
     }
 
     /// Nothing came of a repository that was not here before (gated, say): what was made for it goes again, or it would be
@@ -239,11 +238,13 @@ package struct Puller: Sendable {
         try plan.folder.writeRef(ref, plan.commit)
     }
 
-    /// What the catalog keeps of a pull: that the revision was used, and how fast the line was.
-    private func note(_ result: Result) {
-        let (plan, bytes, seconds) = (result.plan, result.downloadedBytes, result.seconds)
+    /// What the catalog keeps of a pull: that the revisions were used, and how fast the line was.
+    private func note(_ results: [Result]) {
+        let bytes = results.reduce(0) { $0 + $1.downloadedBytes }
+        let seconds = results.first?.seconds ?? 0
         remember { catalog throws(AIError) in
-            if result.error == nil {
+            for result in results where result.error == nil {
+                let plan = result.plan
                 try catalog.markUsed(
                     cache: layout.root, folder: plan.folder.name, commit: plan.commit, at: Timestamp.now)
             }

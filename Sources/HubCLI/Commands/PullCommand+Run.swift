@@ -36,16 +36,9 @@ extension PullCommand {
             return try failures.finish()
         }
         try puller.checkSpace(plans.map(\.plan))
-        var documents: [JSON] = []
-        for (reference, plan) in plans {
-            try await failures.attempt(context.output) {
-                let result = try await fetch(plan, options.with(reference), puller, context)
-                documents.append(json(result))
-                context.output.document(["models": .array(documents)])
-                try finish(result, context)
-            }
-        }
-        if documents.isEmpty { context.output.document(["models": .array([])]) }
+        let results = await fetch(plans.map(\.plan), options, puller, context)
+        context.output.document(["models": .array(results.map(json))])
+        for result in results { try await failures.attempt(context.output) { try finish(result, context) } }
         try failures.finish()
     }
 
@@ -54,18 +47,32 @@ extension PullCommand {
         let include = arguments.all(PullCommand.include)
         options.filter = FileFilter(include: include.isEmpty ? nil : include, exclude: arguments.all(exclude))
         options.force = arguments[force]
-        if let count = arguments[connections] { options.connections = count }
+        options.control = PullControl(
+            connections: arguments[connections], bytesPerSecond: arguments[limitRate]?.bytes)
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         return options
     }
 
-    /// Pulls one model with its progress on stderr. `try` uses it too.
-    static func fetch(_ plan: PullPlan, _ options: Puller.Options, _ puller: Puller, _ context: Context)
-        async throws -> Puller.Result
+    /// Pulls models with their progress on stderr. `try` uses it too.
+    static func fetch(_ plans: [PullPlan], _ options: Puller.Options, _ puller: Puller, _ context: Context)
+        async -> [Puller.Result]
     {
-        let watcher = PullWatcher(plan, context)
+        let watcher = PullWatcher(plans, context)
         defer { watcher.finish() }
-        return try await puller.pull(plan, options) { watcher.hear($0) }
+        // A connection that a stopped process keeps is one that the server gives up.
+        let key = context.suspension.onSuspend { done in
+            options.control.pause {
+                watcher.renderer.suspend()
+                done()
+            }
+        } resume: {
+            watcher.renderer.resume()
+            options.control.resume()
+        }
+        defer { context.suspension.remove(key) }
+        let results = await puller.pull(plans, options) { watcher.hear($0, plans[$1]) }
+        for result in results { watcher.done(result) }
+        return results
     }
 
     /// Says what became of a pull, and throws what failed.
@@ -137,31 +144,39 @@ extension Puller.Options {
     }
 }
 
-/// Turns a pull's events into progress on stderr.
+/// Turns the events of pulls into progress on stderr.
 final class PullWatcher: Sendable {
-    private let renderer: ProgressRenderer
+    let renderer: ProgressRenderer
     private let output: Output
-    private let plan: PullPlan
+    private let title: String
     private let rate = Mutex(RateEstimator())
     private let retries = Mutex<[String: Int]>([:])
     /// The reasons to wait that people have read.
     private let told = Mutex<Set<String>>([])
 
-    init(_ plan: PullPlan, _ context: Context) {
-        self.plan = plan
+    init(_ plans: [PullPlan], _ context: Context) {
+        title = plans.count == 1 ? plans[0].repository.description : Humanize.plural(plans.count, "model")
         output = context.output
         renderer = context.progress()
     }
 
     func finish() { renderer.finish() }
 
-    func hear(_ event: PullEvent) {
+    func done(_ result: Puller.Result) {
+        guard result.error == nil else { return }
+        renderer.event(
+            .done(
+                id: result.plan.repository.description, path: result.path, downloadedBytes: result.downloadedBytes,
+                elapsedSeconds: result.seconds))
+    }
+
+    func hear(_ event: PullEvent, _ plan: PullPlan) {
         let id = plan.repository.description
         switch event {
-        case .planned(let files, let total, _):
+        case .planned(let plan):
             renderer.event(
                 .plan(
-                    id: id, commit: plan.commit.hash, files: files, totalBytes: total,
+                    id: id, commit: plan.commit.hash, files: plan.files.count, totalBytes: plan.totalBytes,
                     downloadBytes: plan.downloadBytes))
         case .waiting(let path):
             output.note("another process is fetching \(path); waiting for it")
@@ -178,18 +193,19 @@ final class PullWatcher: Sendable {
         case .verified(let path, let digest): renderer.event(.verified(path: path, digest: digest.hex))
         case .finished(let file):
             renderer.event(.file(id: id, path: file.path, status: file.status.rawValue, sizeBytes: file.size))
-        case .progress(let progress): show(progress, id)
+        case .progress(let progress): show(progress)
         }
     }
 
-    private func show(_ progress: PullProgress, _ id: String) {
-        var snapshot = ProgressSnapshot(title: id)
+    private func show(_ progress: PullProgress) {
+        var snapshot = ProgressSnapshot(title: title)
         snapshot.doneBytes = progress.completedBytes
         snapshot.totalBytes = progress.totalBytes
         snapshot.filesDone = progress.filesDone
         snapshot.filesTotal = progress.filesTotal
         snapshot.active = progress.active.map { .init($0.path, done: $0.received, total: $0.size) }
         if progress.completedBytes == progress.totalBytes, !progress.active.isEmpty { snapshot.phase = "verifying" }
+        if progress.isPaused { snapshot.phase = "paused" }
         rate.withLock { rate in
             rate.record(progress.completedBytes)
             snapshot.bytesPerSecond = rate.bytesPerSecond

@@ -12,7 +12,10 @@ enum PullCommand {
         "estimate", "show what would be fetched and whether it fits; fetch nothing",
         detail: "Nothing is written into the cache either.")
     static let force = Switch("force", "fetch again what is cached")
-    static let connections = Option.whole("connections", in: 1...64, "how many connections at once")
+    static let connections = Option.whole(
+        "connections", in: 1...64, "how many connections at once, over all models and files",
+        detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")
+    static let limitRate = Option.rate("limit-rate", "fetch no faster than this, over all connections")
 
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache, resuming what was begun",
@@ -24,7 +27,10 @@ enum PullCommand {
             On stdout: where each model is. Free space is checked before the first byte.
             """,
         operands: [Operand("REF", .some, .model)],
-        flags: [include.flag, exclude.flag, revision.flag, estimate.flag, force.flag, connections.flag],
+        flags: [
+            include.flag, exclude.flag, revision.flag, estimate.flag, force.flag, connections.flag,
+            limitRate.flag,
+        ],
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
             .init("hub pull org/model --include '*.safetensors' --include '*.json'", "Only these files."),

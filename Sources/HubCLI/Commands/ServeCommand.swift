@@ -52,7 +52,7 @@ enum ServeCommand {
             context.interruption.onRequest { continuation.resume() }
         }
         // Closing waits for answers under way.
-        try await Offload.run { server.stop() }
+        await Offload.run { server.stop() }
     }
 
     /// Errors of the library know nothing of flags and variables.

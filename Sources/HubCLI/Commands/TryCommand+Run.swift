@@ -65,7 +65,7 @@ extension TryCommand {
         let workspace = try await context.workspace()
         let id = reference.repository.id.name
         if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
-            try await Offload.run { workspace.markUsed(folder, commit) }
+            await Offload.run { workspace.markUsed(folder, commit) }
             return (id, folder.snapshot(commit))
         }
         guard !workspace.isOffline else {
@@ -91,7 +91,7 @@ extension TryCommand {
                 advice: "hub pull \(reference) fetches it, or say --yes")
         }
         try puller.checkSpace([plan])
-        let result = try await PullCommand.fetch(plan, options, puller, context)
+        let result = await PullCommand.fetch([plan], options, puller, context)[0]
         if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }
         return (id, result.path)
     }

@@ -11,6 +11,7 @@ final class ProgressRenderer: Sendable {
         var lastShown: Double?
         var latest: ProgressSnapshot?
         var isFinished = false
+        var isSuspended = false
     }
 
     private let mode: Mode
@@ -55,6 +56,7 @@ final class ProgressRenderer: Sendable {
         state.withLock { state in
             guard !state.isFinished else { return }
             state.latest = snapshot
+            guard !state.isSuspended else { return }
             // A little less than the pace, so that a caller that ticks at that very pace loses no tick to jitter.
             if let last = state.lastShown, now - last < pace * 0.95 { return }
             state.lastShown = now
@@ -66,6 +68,17 @@ final class ProgressRenderer: Sendable {
     func event(_ event: ProgressEvent) {
         if mode == .json { output.event(event.name, event.object) }
     }
+
+    /// Takes the bar away while others use the terminal.
+    func suspend() {
+        state.withLock { state in
+            state.isSuspended = true
+            if mode == .bar, !state.isFinished { output.live([], width: 0) }
+        }
+    }
+
+    /// Shows the bar again from the next update on.
+    func resume() { state.withLock { $0.isSuspended = false } }
 
     /// Takes the bar away. The last state is shown once more where lines are kept, if it was not yet.
     func finish() {

@@ -5,6 +5,7 @@ struct Context: Sendable {
     let environment: HubEnvironment
     let output: Output
     let interruption: Interruption
+    let suspension: Suspension
     /// Whether a question can be asked: a person sits at stdin and stderr.
     let isInteractive: Bool
     /// `--cache-dir`, if given; the variables are the cache's own matter.
@@ -49,7 +50,8 @@ extension Context {
     /// Decides what the flags leave open.
     init(
         _ arguments: ParsedArguments, environment: HubEnvironment, streams: Streams, interruption: Interruption,
-        output sink: Sink = .standardOutput, error errorSink: Sink = .standardError
+        suspension: Suspension = Suspension(), output sink: Sink = .standardOutput,
+        error errorSink: Sink = .standardError
     ) {
         let isJSON = arguments[GlobalFlags.json]
         let isQuiet = arguments[GlobalFlags.quiet]
@@ -72,6 +74,7 @@ extension Context {
             output: sink, error: errorSink)
         self.environment = environment
         self.interruption = interruption
+        self.suspension = suspension
         self.isUnicode = isUnicode
         isInteractive = streams.inputIsTerminal && streams.errorIsTerminal
         cacheDir = arguments[GlobalFlags.cacheDir]

@@ -5,13 +5,14 @@ enum Program {
     /// Everything but the process itself, so that tests can run it in their own.
     static func run(
         _ words: [String], environment: HubEnvironment = .process, streams: Context.Streams = .process,
-        interruption: Interruption = Interruption(), commands: [Command] = CommandTable.all,
+        interruption: Interruption = Interruption(), suspension: Suspension = Suspension(),
+        commands: [Command] = CommandTable.all,
         output: Sink = .standardOutput, error: Sink = .standardError
     ) async -> Int32 {
         let parsed = ArgumentParser.parse(words, commands: commands)
         let context = Context(
             parsed.arguments, environment: environment, streams: streams, interruption: interruption,
-            output: output,
+            suspension: suspension, output: output,
             error: error)
         var failure: AIError?
         var answer: Int32 = 0

@@ -7,7 +7,7 @@ import Musl
 import Darwin
 #endif
 
-/// SIGINT and SIGTERM, received by a thread of their own.
+/// SIGINT, SIGTERM and SIGTSTP, received by a thread of their own.
 ///
 /// The signals are blocked everywhere and waited for with sigwait(3): what happens then is ordinary code on an
 /// ordinary thread, free to take locks and write, as nothing in a signal handler is.
@@ -16,14 +16,17 @@ enum Signals {
     ///
     /// - Parameters:
     ///   - interruption: asked to stop at the first signal.
-    ///   - leave: called at the second one; it should not return.
-    static func watch(_ interruption: Interruption, leave: @escaping @Sendable () -> Never) {
+    ///   - suspension: asked to stop the process for a while (^Z).
+    ///   - leave: called at the second interruption; it should not return.
+    static func watch(
+        _ interruption: Interruption, _ suspension: Suspension, leave: @escaping @Sendable () -> Never
+    ) {
         // A reader that goes away is seen where we write.
         signal(SIGPIPE, SIG_IGN)
         var set = sigset_t()
         sigemptyset(&set)
         var isEmpty = true
-        for number in [SIGINT, SIGTERM] where !isIgnored(number) {
+        for number in [SIGINT, SIGTERM, SIGTSTP] where !isIgnored(number) {
             sigaddset(&set, number)
             isEmpty = false
         }
@@ -34,10 +37,25 @@ enum Signals {
             var set = watched
             var number: Int32 = 0
             while sigwait(&set, &number) == 0 {
+                if number == SIGTSTP {
+                    suspension.suspend(stop)
+                    continue
+                }
                 if interruption.isRequested { leave() }
                 interruption.request()
             }
         }
+    }
+
+    /// Does what SIGTSTP does by default, and returns when the process is continued. Not SIGSTOP: where no shell is there
+    /// to continue it, the system passes over the one and not over the other.
+    private static func stop() {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGTSTP)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        kill(getpid(), SIGTSTP)
+        pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
     /// Whether whoever started us had the signal ignored (nohup, a script's background job): then it stays so. Blocked,

@@ -75,6 +75,21 @@ extension Option where Value == ByteCount {
     }
 }
 
+extension Option where Value == ByteCount {
+    /// Bytes a second, such as `20MB/s`.
+    static func rate(_ name: String, _ doc: String, detail: String? = nil) -> Option {
+        Option(name, "RATE", .size, doc, detail: detail) { text throws(AIError) in
+            let lower = text.lowercased()
+            let size = ["/s", "ps"].first { lower.hasSuffix($0) }.map { String(text.dropLast($0.count)) } ?? text
+            guard let rate = try? ByteCount(parsing: size), rate.bytes > 0 else {
+                throw AIError(
+                    .invalidInput, "\"\(text.printable)\" is not a rate", advice: "write it like 20MB/s or 500kB/s")
+            }
+            return rate
+        }
+    }
+}
+
 extension Option where Value == Age {
     /// An age such as `30d`.
     static func age(_ name: String, _ doc: String, detail: String? = nil) -> Option {

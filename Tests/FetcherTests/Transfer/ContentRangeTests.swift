@@ -28,8 +28,11 @@ import Testing
 @Suite struct FileTransferTests {
     private func transfer(_ size: Int64) -> FileTransfer {
         let file = RepositoryFile(path: "a", size: size, oid: "", sha256: String(repeating: "0", count: 64))
-        return FileTransfer(
-            file, paths: ["a"], folder: RepositoryFolder(cache: CacheLayout("/c"), name: "models--a"))
+        let repository = try! ModelReference(parsing: "org/a").repository
+        let tree = RepositoryTree(commit: Commit(String(repeating: "0", count: 40))!, files: [file])
+        let plan = try! PullPlan(
+            repository, in: CacheLayout("/nowhere"), tree: tree, ref: nil, filter: .all, force: false)
+        return PullJob(plan, index: 0, symlinks: true).transfers()[0]
     }
 
     @Test func theFirstGapThatNobodyFetches() {

@@ -25,7 +25,7 @@ import Testing
         var puller = try bench.puller(variables: variables, record: record).quick()
         change(&puller.limits)
         var options = Puller.Options()
-        options.connections = connections
+        options.control = PullControl(connections: connections)
         let plan = try await puller.plan(ModelReference(parsing: "org/m"), options)
         return try await puller.pull(plan, options) { record.hear($0) }
     }
@@ -176,7 +176,7 @@ import Testing
         let bytes = try ModelRepository("org/m", in: bench.served).noise("w.safetensors", size: 20 << 16)
         let gate = bench.hub.hold("^GET", after: 100_000, times: 1, on: .cdn)
         var options = Puller.Options()
-        options.connections = 1
+        options.control = PullControl(connections: 1)
         let asked = options
         let work = Task { try await bench.pull("org/m", asked) }
         try await gate.reached()
@@ -217,7 +217,7 @@ import Testing
         let folder = try bench.folder("org/m")
         let record = PullBench.Record()
         var options = Puller.Options()
-        options.connections = 1
+        options.control = PullControl(connections: 1)
         let gate = bench.hub.hold("^GET", after: 200_000, on: .cdn)
         try await bench.interrupted("org/m", options, record: record) {
             try await gate.reached()
@@ -282,7 +282,7 @@ import Testing
         bench.hub.fail("resolve/.*/0.txt", .status(429, headers: ["Retry-After": "250"]), times: nil)
         let record = PullBench.Record()
         var options = Puller.Options()
-        options.connections = 1
+        options.control = PullControl(connections: 1)
         let result = try await bench.interrupted("org/m", options, record: record) {
             try await record.waitForEvent("the wait") {
                 if case .retrying(_, _, let seconds) = $0 { seconds > 200 } else { false }

@@ -197,7 +197,7 @@ import Testing
         let gate = Gate()
         bench.hub.fail("/org/many/resolve/", .holdHead(gate), times: nil)
         var options = Puller.Options()
-        options.connections = 3
+        options.control = PullControl(connections: 3)
         let asked = options
         let work = Task { try await bench.pull("org/many", asked) }
         try await gate.reached(3)

@@ -1,0 +1,21 @@
+package import HubCore
+
+extension Catalog {
+    /// Keeps what the digest of a proven blob came to at the ends of its ranges.
+    package func remember(_ ranges: RangeDigests, of file: RepositoryFile) throws(AIError) {
+        try write { connection in
+            try connection.run(
+                "INSERT OR REPLACE INTO range_digests (sha256, size, states) VALUES (?, ?, ?)",
+                file.digest.hex, file.size, ranges.states)
+        }
+    }
+
+    /// The range digests of a blob; nil where they were never kept.
+    package func rangeDigests(of digest: ContentDigest) throws(AIError) -> RangeDigests? {
+        try read { connection in
+            try connection.first(
+                "SELECT states, size FROM range_digests WHERE sha256 = ?", digest.hex,
+                map: { RangeDigests($0.blob(0), size: $0.int(1)) }) ?? nil
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import Dispatch
+import HubCore
+import Synchronization
+
+/// The way of one file: opened, filled, proven, linked.
+extension PullSession {
+    func open(_ file: FileTransfer, restart: Bool) {
+        if let source = file.source { return adopt(file, from: source, restart: restart) }
+        file.ioQueue.async { [self] in
+            let result = Result { () throws(AIError) in try file.disk.open(restart: restart) }
+            engine.perform { [self] in opened(file, result, restart: restart) }
+        }
+    }
+
+    /// Takes content that the cache has under another name if that can be; if not, it is fetched like any other.
+    private func adopt(_ file: FileTransfer, from source: String, restart: Bool) {
+        file.phase = .adopting
+        file.source = nil
+        file.ioQueue.async { [self] in
+            let result = Result {
+                try BlobReuse.adopt(
+                    file.file, from: source, into: file.folder,
+                    isCancelled: { file.isCancelled.load(ordering: .relaxed) },
+                    progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
+            }
+            if case .success(let ranges?) = result { keep(file.file, ranges) }
+            engine.perform { [self] in adopted(file, from: source, result, restart: restart) }
+        }
+    }
+
+    private func adopted(
+        _ file: FileTransfer, from source: String, _ result: Result<RangeDigests?, any Error>, restart: Bool
+    ) {
+        guard file.phase == .adopting else { return }
+        switch result {
+        case .success(.some):
+            client.log("\(file.file.path): taken from \(source)")
+            return link(file, as: .linked)
+        case .success(nil):
+            client.log("\(file.file.path): \(source) is not what its name says, or is locked")
+        case .failure(let error):
+            client.log("\(file.file.path): not taken from \(source): \(AIError.wrapping(error).message)")
+        }
+        file.phase = .waiting
+        open(file, restart: restart)
+    }
+
+    private func opened(_ file: FileTransfer, _ result: Result<PartialFile.Opening, AIError>, restart: Bool) {
+        guard file.phase != .ended else { return }
+        switch result {
+        case .failure(let error): end(file, failed: error)
+        case .success(.locked):
+            if !file.isLockedOut {
+                file.isLockedOut = true
+                report(.waiting(path: file.file.path), file.job.index)
+                client.log(
+                    "\(file.file.path): another process holds \(file.folder.lock(file.file.digest.hex)); waiting")
+                beginMore()
+            }
+            engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
+        case .success(.blobExists): link(file, as: .linked)
+        case .success(.ready(let safe, let note)):
+            if let note { client.log(note) }
+            if !safe.isEmpty {
+                client.log(
+                    "\(file.file.path): going on with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))")
+            }
+            file.received = safe
+            file.isLockedOut = false
+            file.phase = .fetching
+            advance(file)
+            pump()
+        }
+    }
+
+    /// Looks what a file needs next: more bytes, the digest of those at the front, a flush, or its end.
+    func advance(_ file: FileTransfer) {
+        guard file.phase == .fetching else { return }
+        let front = file.received.front
+        if !file.isHashing, front > file.hashed {
+            file.isHashing = true
+            let range = file.hashed..<min(front, file.hashed + 32 << 20)
+            file.hashQueue.async { [self] in
+                let result = Result { () throws(AIError) in try file.disk.hash(range) }
+                engine.perform { [self] in
+                    file.isHashing = false
+                    if case .failure(let error) = result { return end(file, failed: error) }
+                    file.hashed = range.upperBound
+                    advance(file)
+                }
+            }
+        }
+        if !file.isFlushing, file.unflushed >= limits.flushBytes, !file.isWholeHere { flush(file) }
+        if file.isWholeHere, file.hashed == file.file.size, !file.isHashing, !file.isFlushing, file.parts.isEmpty {
+            prove(file)
+        }
+    }
+
+    func flush(_ file: FileTransfer) {
+        file.isFlushing = true
+        let (written, bytes) = (file.received, file.unflushed)
+        file.ioQueue.async { [self] in
+            let result = Result { () throws(AIError) in try file.disk.flush(written) }
+            engine.perform { [self] in
+                file.isFlushing = false
+                guard file.phase != .ended else { return }
+                if case .failure(let error) = result { return end(file, failed: error) }
+                file.unflushed -= bytes
+                resumeHeld()
+                advance(file)
+                pump()
+            }
+        }
+    }
+
+    private func prove(_ file: FileTransfer) {
+        file.phase = .finishing
+        showProgress(now: true)
+        file.hashQueue.async { [self] in
+            let digest = file.disk.digest()
+            let result = Result { () throws(AIError) -> Bool in
+                guard digest == file.file.digest else {
+                    try file.disk.discard()
+                    return false
+                }
+                try file.disk.promote()
+                keep(file.file, file.disk.ranges)
+                return true
+            }
+            engine.perform { [self] in
+                switch result {
+                case .failure(let error): end(file, failed: error)
+                case .success(true):
+                    file.unflushed = 0
+                    resumeHeld()
+                    report(.verified(path: file.file.path, digest: file.file.digest), file.job.index)
+                    link(file, as: .downloaded)
+                case .success(false): mismatch(file, digest)
+                }
+            }
+        }
+    }
+
+    private func mismatch(_ file: FileTransfer, _ found: ContentDigest?) {
+        file.mismatches += 1
+        let message = "\(file.file.path) has the digest \(found?.hex ?? "?") instead of \(file.file.digest.hex)"
+        guard file.mismatches < limits.mismatches, !isCancelled else {
+            let times = file.mismatches == 1 ? "once" : "\(file.mismatches) times"
+            return end(
+                file,
+                failed: AIError(
+                    .digestMismatch, "\(message); it was fetched \(times)",
+                    advice: "the server or something on the way changes it; nothing of it was kept",
+                    context: .init(repository: file.job.repository.description, path: file.file.path)))
+        }
+        report(.retrying(path: file.file.path, reason: message, seconds: 0), file.job.index)
+        client.log(message + "; fetching it again")
+        (file.received, file.hashed, file.unflushed) = (IntervalSet(), 0, 0)
+        file.location = nil
+        file.phase = .waiting
+        resumeHeld()
+        open(file, restart: true)
+    }
+
+    private func link(_ file: FileTransfer, as status: PulledFile.Status) {
+        file.phase = .finishing
+        file.ioQueue.async { [self] in
+            let result = Result { () throws(AIError) in try place(file, isNew: status == .downloaded) }
+            engine.perform { [self] in
+                if case .failure(let error) = result { return end(file, failed: error) }
+                end(file, as: status)
+            }
+        }
+    }
+
+    /// Gives every path of a file its entry in the snapshot.
+    private func place(_ file: FileTransfer, isNew: Bool) throws(AIError) {
+        let (job, folder) = (file.job, file.folder)
+        let snapshot = folder.snapshot(job.commit)
+        let first = Path.join(snapshot, file.paths[0])
+        for path in file.paths {
+            let place = Path.join(snapshot, path)
+            if !job.symlinks, !isNew {
+                // Other revisions may link to a blob that was there before: it stays where it is, as Python has it.
+                try FileSystem.createDirectories(Path.parent(place))
+                try FileCopy.copy(folder.blob(file.file.digest.hex), to: place)
+                continue
+            }
+            var entry = file.file
+            entry.path = path
+            try SnapshotFile.link(entry, commit: job.commit, in: folder, symlinks: job.symlinks)
+            // Where there are no links, the blob itself has moved to the first path.
+            if !FileSystem.exists(place), place != first { try FileCopy.copy(first, to: place) }
+        }
+    }
+}

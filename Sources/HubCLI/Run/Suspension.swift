@@ -1,0 +1,41 @@
+import Dispatch
+import Synchronization
+
+/// That someone stopped this process from the keyboard (^Z): what must be done before, and after it was continued.
+final class Suspension: Sendable {
+    private struct Watcher {
+        var prepare: @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+        var resume: @Sendable () -> Void
+    }
+
+    private let watchers = Mutex<(all: [Int: Watcher], nextKey: Int)>(([:], 0))
+
+    /// Calls `prepare` before the process stops, which waits until that calls its argument, but not for long; and
+    /// `resume` when it goes on. Both on the signal thread. The key takes them back.
+    func onSuspend(
+        _ prepare: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void,
+        resume: @escaping @Sendable () -> Void
+    ) -> Int {
+        watchers.withLock { state in
+            state.nextKey += 1
+            state.all[state.nextKey] = Watcher(prepare: prepare, resume: resume)
+            return state.nextKey
+        }
+    }
+
+    func remove(_ key: Int) { watchers.withLock { _ = $0.all.removeValue(forKey: key) } }
+
+    /// Prepares, stops the process with `stop`, and resumes once that returns.
+    func suspend(_ stop: () -> Void) {
+        let known = watchers.withLock { $0.all.sorted { $0.key < $1.key }.map(\.value) }
+        let prepared = DispatchGroup()
+        for watcher in known {
+            prepared.enter()
+            watcher.prepare { prepared.leave() }
+        }
+        // A disk that hangs must not keep the keyboard from stopping us.
+        _ = prepared.wait(timeout: .now() + 1)
+        stop()
+        for watcher in known { watcher.resume() }
+    }
+}
