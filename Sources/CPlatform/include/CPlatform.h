@@ -9,7 +9,7 @@
 int hub_flock(int descriptor, int operation);
 
 /// Makes `length` bytes of the file real so that a later write cannot fail for want of space, and sets its size.
-/// Falls back to ftruncate where the file system cannot preallocate. 0, or -1 with errno.
+/// Falls back to ftruncate where the file system cannot preallocate, or gains nothing by it. 0, or -1 with errno.
 int hub_preallocate(int descriptor, off_t length);
 
 /// Makes `destination` share all extents of `source` (FICLONE). -1 with errno where the file system cannot.
@@ -32,6 +32,9 @@ int hub_terminal_size(int descriptor, uint16_t *columns, uint16_t *rows);
 
 /// Nanoseconds of the monotonic clock.
 uint64_t hub_monotonic_nanoseconds(void);
+
+/// How many files this process may have open at once.
+uint64_t hub_open_file_limit(void);
 
 /// This process's peak resident set in bytes.
 uint64_t hub_peak_resident_bytes(void);

@@ -132,7 +132,8 @@ final class PartialFile: @unchecked Sendable {
     /// Feeds the next bytes of the front to the digest.
     func hash(_ range: Range<Int64>) throws(AIError) {
         guard descriptor != nil, let hasher else { throw AIError(.ioError, "\(path) is not open") }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        // So little that it is still in the processor's cache when it comes to the digest.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
         defer { buffer.deallocate() }
         var at = range.lowerBound
         while at < range.upperBound {

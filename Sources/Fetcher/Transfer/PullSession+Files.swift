@@ -77,7 +77,8 @@ extension PullSession {
     func advance(_ file: FileTransfer) {
         guard file.phase == .fetching else { return }
         let front = file.received.front
-        if !file.isHashing, front > file.hashed {
+        // Each step costs a change of threads, so that many small ones would cost as much as the digest.
+        if !file.isHashing, front >= min(file.file.size, file.hashed + limits.hashStep), front > file.hashed {
             file.isHashing = true
             let range = file.hashed..<min(front, file.hashed + 32 << 20)
             file.hashQueue.async { [self] in

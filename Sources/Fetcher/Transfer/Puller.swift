@@ -136,7 +136,9 @@ package struct Puller: Sendable {
 
     /// Carries plans out, all over the same connections. What fails is told in the results; all is done that can be.
     ///
-    /// - Parameter report: hears what happens, and to which of the plans.
+    /// - Parameters:
+    ///   - plans: at least one.
+    ///   - report: hears what happens, and to which of the plans.
     /// - Returns: one result for each plan, in their order.
     package func pull(
         _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void

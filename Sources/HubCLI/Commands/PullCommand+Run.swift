@@ -36,7 +36,7 @@ extension PullCommand {
             return try failures.finish()
         }
         try puller.checkSpace(plans.map(\.plan))
-        let results = await fetch(plans.map(\.plan), options, puller, context)
+        let results = plans.isEmpty ? [] : await fetch(plans.map(\.plan), options, puller, context)
         context.output.document(["models": .array(results.map(json))])
         for result in results { try await failures.attempt(context.output) { try finish(result, context) } }
         try failures.finish()

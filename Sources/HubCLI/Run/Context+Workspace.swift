@@ -15,7 +15,7 @@ extension Context {
     func workspace(needsCatalog: Bool = false) async throws -> Workspace {
         let configuration = HFConfiguration.endpoint(try hubEndpoint())
         let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
-        let workspace = try await Offload.run {
+        let workspace = await Offload.run {
             Workspace(
                 environment: environment, cacheDirectory: cacheDir, configuration: configuration,
                 isOffline: isOffline,

@@ -168,7 +168,10 @@ import Testing
         let names = events.compactMap { $0["event"]?.string }
         #expect(names.count == events.count)
         #expect(
-            Set(names).isSubset(of: ["plan", "progress", "file", "verified", "retry", "note", "warning", "error"]))
+            Set(names).isSubset(
+                of: ["plan", "progress", "file", "verified", "retry", "done", "note", "warning", "error"]))
+        let done = try #require(events.first { $0["event"]?.string == "done" })
+        #expect(done["id"]?.string == "org/tiny" && done["downloaded_bytes"]?.int == 300_026)
         #expect(names.filter { $0 == "plan" }.count == 1 && names.filter { $0 == "file" }.count == 4)
         #expect(names.filter { $0 == "verified" }.count == 3 || names.filter { $0 == "verified" }.count == 4)
         let last = try #require(events.last { $0["event"]?.string == "progress" })
