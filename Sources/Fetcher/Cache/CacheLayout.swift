@@ -137,29 +137,9 @@ package struct RepositoryFolder: Sendable, Hashable {
 
     // MARK: Trees
 
-    /// Writes `trees/<commit>.json`, by which Python proves a snapshot whole without a network. Always all files of the
-    /// repository, whatever was fetched. Readable by the group, unlike Python's own.
+    /// Writes `trees/<commit>.json` where it is not there yet.
     package func writeTree(_ tree: RepositoryTree) throws(AIError) {
-        let path = self.tree(tree.commit)
-        let known = try readTree(tree.commit)
-        guard known != tree else { return }
-        let files = tree.files.map { file -> (key: String, value: JSON) in
-            (
-                file.path,
-                .object([
-                    "size": .int(file.size), "blob_id": .string(file.oid),
-                    "lfs_sha256": file.sha256.map { .string($0) },
-                    "lfs_size": file.sha256.map { _ in .int(file.size) },
-                    "xet_hash": file.xetHash.map { .string($0) },
-                ])
-            )
-        }
-        let json = JSON.object(["format_version": 1, "files": .object(JSONObject(files))])
-        // Python sorts the paths, as the tree already is, and leaves the members in their own order.
-        var style = JSON.Style.pythonTree
-        style.sortsKeys = false
-        try FileSystem.createDirectories(trees)
-        try FileSystem.replace(path, with: Array(json.text(style).utf8))
+        if try readTree(tree.commit) != tree { try tree.write(to: self.tree(tree.commit)) }
     }
 
     /// Reads `trees/<commit>.json`; nil where it is absent, unreadable, of another version or not sound, as all of
@@ -191,5 +171,29 @@ package struct RepositoryFolder: Sendable, Hashable {
             )
         }
         return RepositoryTree(commit: commit, files: files)
+    }
+}
+
+extension RepositoryTree {
+    /// Writes a file of `trees/`, by which Python proves a snapshot whole without a network. Always all files of the
+    /// repository, whatever was fetched. Readable by the group, unlike Python's own.
+    func write(to path: String) throws(AIError) {
+        let members = files.map { file -> (key: String, value: JSON) in
+            (
+                file.path,
+                .object([
+                    "size": .int(file.size), "blob_id": .string(file.oid),
+                    "lfs_sha256": file.sha256.map { .string($0) },
+                    "lfs_size": file.sha256.map { _ in .int(file.size) },
+                    "xet_hash": file.xetHash.map { .string($0) },
+                ])
+            )
+        }
+        let json = JSON.object(["format_version": 1, "files": .object(JSONObject(members))])
+        // Python sorts the paths, as the tree already is, and leaves the members in their own order.
+        var style = JSON.Style.pythonTree
+        style.sortsKeys = false
+        try FileSystem.createDirectories(Path.parent(path))
+        try FileSystem.replace(path, with: Array(json.text(style).utf8))
     }
 }

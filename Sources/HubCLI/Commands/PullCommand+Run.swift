@@ -17,6 +17,9 @@ extension PullCommand {
             }
             return reference
         }
+        guard options.local == nil || references.count == 1 else {
+            throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(references.count)")
+        }
         let workspace = try await context.workspace()
         let puller = try workspace.puller()
         var failures = Failures()
@@ -49,6 +52,7 @@ extension PullCommand {
         options.force = arguments[force]
         options.control = PullControl(
             connections: arguments[connections], bytesPerSecond: arguments[limitRate]?.bytes)
+        if let folder = arguments[localDir] { options.local = LocalFolder(context.environment.expand(folder)) }
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         return options
     }

@@ -17,6 +17,13 @@ enum PullCommand {
         detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")
     static let limitRate = Option.rate("limit-rate", "fetch no faster than this, over all connections")
 
+    static let localDir = Option.text(
+        "local-dir", "DIR", kind: .folder, "put the files themselves into this folder instead of the cache",
+        detail: """
+            The bookkeeping in DIR/.cache/huggingface is that of hf download. What the cache holds is copied from there. A \
+            file that was changed since it was fetched is only replaced with --force.
+            """)
+
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache, resuming what was begun",
         detail: """
@@ -29,12 +36,13 @@ enum PullCommand {
         operands: [Operand("REF", .some, .model)],
         flags: [
             include.flag, exclude.flag, revision.flag, estimate.flag, force.flag, connections.flag,
-            limitRate.flag,
+            limitRate.flag, localDir.flag,
         ],
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
             .init("hub pull org/model --include '*.safetensors' --include '*.json'", "Only these files."),
             .init("hub pull org/model@v1.0 --estimate", "What it would cost; nothing is fetched."),
+            .init("hub pull org/model --local-dir ./model", "Plain files in a folder of your own."),
             .init("cd \"$(hub pull -q org/model)\"", "For scripts: the folder alone."),
         ],
         run: run)
