@@ -170,6 +170,7 @@ extension FileFilter {
         if !exclude.isEmpty {
             parts.append("without " + exclude.map { "\"\($0.pattern.printable)\"" }.joined(separator: " and "))
         }
-        return parts.isEmpty ? "anything" : parts.joined(separator: " ")
+        let globs = parts.isEmpty ? "anything" : parts.joined(separator: " ")
+        return selection.map { "\(globs) among the files of \($0.name.printable)" } ?? globs
     }
 }

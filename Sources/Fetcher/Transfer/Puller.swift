@@ -22,6 +22,8 @@ package struct Puller: Sendable {
     /// How a pull is done.
     package struct Options: Sendable {
         package var filter = FileFilter.all
+        /// Chooses among the files once they are known; nil for all of them.
+        package var select: (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
         /// Fetch what is here as well.
         package var force = false
         /// A folder of one's own for the files, instead of the cache.
@@ -103,9 +105,11 @@ package struct Puller: Sendable {
         let tree = try await tree(of: reference.repository, at: commit)
         let ref = reference.revision.flatMap(Commit.init) == nil ? reference.revision ?? "main" : nil
         let layout = layout
-        return try await Offload.run {
+        var filter = options.filter
+        filter.selection = try await options.select?(reference.repository, tree, filter)
+        return try await Offload.run { [filter] in
             try PullPlan(
-                reference.repository, in: layout, tree: tree, ref: ref, filter: options.filter, force: options.force,
+                reference.repository, in: layout, tree: tree, ref: ref, filter: filter, force: options.force,
                 local: options.local)
         }
     }

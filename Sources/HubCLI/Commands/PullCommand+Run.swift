@@ -4,7 +4,7 @@ import Synchronization
 
 extension PullCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let options = try options(context, arguments)
+        var options = try options(context, arguments)
         let references = try arguments.operands.map { text throws(AIError) -> ModelReference in
             var reference = try context.reference(text)
             if let revision = arguments[revision] {
@@ -22,6 +22,7 @@ extension PullCommand {
         }
         let workspace = try await context.workspace()
         let puller = try workspace.puller()
+        options.select = try selection(context, arguments, workspace)
         var failures = Failures()
         var plans: [(reference: ModelReference, plan: PullPlan)] = []
         for reference in references {

@@ -37,7 +37,8 @@ struct PullEstimate {
         }
         downloadBytes = download
         neededBytes = needed
-        let weights = plans.compactMap { plan in ModelVariant.find(plan.files.map(\.file)).map(\.sizeBytes).max() }
+        let weights = plans.filter { $0.repository.kind == .model }
+            .compactMap { plan in ModelFiles(plan.files.map(\.file)).variants.map(\.sizeBytes).max() }
         memoryBytes = weights.max()
     }
 

@@ -17,4 +17,13 @@ package enum Machine {
 
     /// The largest resident set this process has had, in bytes.
     package static var peakResidentBytes: Int64 { Int64(clamping: hub_peak_resident_bytes()) }
+
+    /// Whether Apple's MLX runs here.
+    package static var runsMLX: Bool {
+        #if os(macOS) && arch(arm64)
+        true
+        #else
+        false
+        #endif
+    }
 }
