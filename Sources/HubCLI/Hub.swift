@@ -1,3 +1,4 @@
+import CPlatform
 import HubCore
 #if canImport(Glibc)
 import Glibc
@@ -15,6 +16,7 @@ enum Hub {
     static func main() {
         let interruption = Interruption()
         Signals.watch(interruption) {
+            hub_secret_end()
             // The bar is left as it stands; the cursor rests behind it.
             _ = Sink.standardError.write(Array("\n".utf8))
             _exit(ErrorCode.cancelled.facts.exitStatus)
