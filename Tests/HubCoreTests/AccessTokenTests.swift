@@ -14,6 +14,13 @@ import Testing
         #expect(AccessToken(text)?.secret == secret)
     }
 
+    @Test func aServersWordsAreShownWithoutIt() throws {
+        let token = try #require(AccessToken("hf_verysecret"))
+        #expect(token.masked(in: "Bearer hf_verysecret, hf_verysecret!") == "Bearer (token), (token)!")
+        #expect(token.masked(in: "hf_verysecre") == "hf_verysecre")
+        #expect(AccessToken("a")?.masked(in: "a banana") == "a banana")
+    }
+
     private struct Holder { var token: AccessToken; var provider: HFTokenProvider; var list: [AccessToken?] }
 
     @Test func noWayOfPrintingShowsIt() throws {

@@ -10,7 +10,8 @@ struct HubFault {
 
     /// The error that an answer stands for.
     func error(_ head: HTTPHead, body: [UInt8] = []) -> AIError {
-        let message = Self.message(head, body)
+        let words = Self.message(head, body)
+        let message = head.token?.masked(in: words) ?? words
         let name = repository?.description ?? endpoint.description
         func fault(_ code: ErrorCode, _ text: String, advice: String? = nil) -> AIError {
             AIError(
@@ -34,7 +35,7 @@ struct HubFault {
                 .gated, "\(name) is gated: its owner grants access",
                 advice: hasToken
                     ? "ask for access at \(page)"
-                    : "ask for access at \(page), and give hub a token: set HF_TOKEN or write the token file")
+                    : "ask for access at \(page), and give hub a token: hub auth login, or set HF_TOKEN")
         case "RepoNotFound": return missing(fault, name, kind)
         case "InvalidToken": return refused(fault)
         default: break
@@ -67,15 +68,16 @@ struct HubFault {
             .repositoryNotFound, "there is no \(kind) \(name) on \(endpoint.origin)",
             hasToken
                 ? "check the spelling; if it is private, the token in use has no access to it"
-                : "check the spelling; a private repository looks the same without a token: set HF_TOKEN")
+                : "check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN"
+        )
     }
 
     private func refused(_ fault: Maker) -> AIError {
         hasToken
             ? fault(
                 .unauthorized, "\(endpoint.origin) refuses the token",
-                "check HF_TOKEN or the token file, or unset it")
-            : fault(.unauthorized, "\(endpoint.origin) asks for a token", "set HF_TOKEN or write the token file")
+                "check HF_TOKEN, which goes before the token file; hub auth login keeps another token")
+            : fault(.unauthorized, "\(endpoint.origin) asks for a token", "hub auth login, or set HF_TOKEN")
     }
 
     private static func tail(_ message: String) -> String { message.isEmpty ? "" : ": \(message)" }

@@ -136,7 +136,8 @@ final class HTTPTransfer {
         } else if line.isEmpty {
             // Trailers of a chunked body come this way too, after the head is complete.
             guard head == nil, status >= 200 else { return true }
-            let complete = HTTPHead(status: status, fields: fields, address: request.address)
+            let complete = HTTPHead(
+                status: status, fields: fields, address: request.address, token: request.token)
             head = complete
             var verdict = Verdict.go
             aroundCallback { verdict = onHead(complete) }

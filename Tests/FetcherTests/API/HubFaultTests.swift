@@ -32,7 +32,7 @@ import Testing
             hasToken: true, code: .unauthorized, says: "check HF_TOKEN"),
         Row(
             name: "gated, no token", answer: .status(401, headers: [("X-Error-Code", "GatedRepo")]), code: .gated,
-            says: "/org/m, and give hub a token"),
+            says: "/org/m, and give hub a token: hub auth login"),
         Row(
             name: "gated, with a token", answer: .status(403, headers: [("X-Error-Code", "GatedRepo")]),
             hasToken: true, code: .gated, says: "ask for access at"),

@@ -88,14 +88,49 @@ import Testing
     @Test func whoamiNamesTheTokensOwner() async throws {
         let (hub, _) = try hub()
         let owner = try TestClient(hub.endpoint, token: "hf_loopback")
-        #expect(try await owner.client.whoami() == "local")
+        let known = try await owner.client.whoami()
+        #expect(known.name == "local" && known.fullName == "The owner of this Hub" && known.organizations == [])
+        #expect(known.tokenName == "hub serve" && known.role == "read")
+        let asked = hub.requests.count
         let stranger = try TestClient(hub.endpoint, token: TestClient.secret)
         let refused = await stranger.error { try await $0.whoami() }
         #expect(refused?.code == .unauthorized)
         #expect(refused?.message.contains("refuses the token") == true)
+        #expect(hub.requests.count == asked + 1, "a token that is refused is not shown again")
         let anonymous = await (try TestClient(hub.endpoint)).error { try await $0.whoami() }
         #expect(anonymous?.code == .unauthorized)
         #expect(anonymous?.message.contains("asks for a token") == true)
+    }
+
+    @Test func whoamiTakesWhatTheHubSays() async throws {
+        let server = try ScriptedServer { _ in
+            .json(
+                #"""
+                {"type":"user","name":"ada","fullname":"","orgs":[{"name":"engines"},{"id":1},{"name":"no\u001btes"}],
+                "auth":{"type":"access_token","accessToken":{"displayName":"lap\u001b[2Jtop","role":"fineGrained"}}}
+                """#)
+        }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        let known = try await test.client.whoami()
+        #expect(known.name == "ada" && known.fullName == nil)
+        #expect(known.organizations == ["engines", #"no\u{1B}tes"#])
+        #expect(known.tokenName == #"lap\u{1B}[2Jtop"# && known.role == "fineGrained")
+    }
+
+    /// A token of a browser's login has no name, an older Hub said less.
+    @Test(arguments: [#"{"name":"ada"}"#, #"{"name":"ada","orgs":"none","auth":7}"#, #"{"name":"ada","auth":{}}"#])
+    func whoamiNeedsNoMoreThanAName(body: String) async throws {
+        let server = try ScriptedServer { _ in .json(body) }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        let known = try await test.client.whoami()
+        #expect(known.name == "ada" && known.organizations == [] && known.tokenName == nil && known.role == nil)
+    }
+
+    @Test(arguments: ["{}", #"{"name":""}"#, #"{"name":7}"#, "[]"])
+    func anAnswerThatNamesNobodyIsNone(body: String) async throws {
+        let server = try ScriptedServer { _ in .json(body) }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        #expect(await test.error { try await $0.whoami() }?.code == .protocolViolation)
     }
 
     @Test func datasetsHaveAddressesOfTheirOwn() async throws {
