@@ -74,6 +74,17 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// What is safe in the partial. It ends as partials do, so that `hf cache` counts and prunes it.
     package func partialMap(_ etag: String) -> String { Path.join(blobs, etag + ".hub.map.incomplete") }
 
+    /// Where a link and a copy are made before they get their names.
+    func partialLink(_ etag: String) -> String { Path.join(blobs, etag + ".hub.link.incomplete") }
+    func partialCopy(_ etag: String) -> String { Path.join(blobs, etag + ".hub.copy.incomplete") }
+
+    /// The blobs of which a pull that was cut off has left something: a partial, a map, or what was about to get its name.
+    func interrupted() throws(AIError) -> Set<String> {
+        let names = try FileSystem.entries(blobs) ?? []
+        return Set(
+            names.lazy.filter { $0.hasSuffix(".incomplete") && $0.contains(".hub.") }.map { String($0.prefix { $0 != "." }) })
+    }
+
     /// The relative link from a snapshot's file to its blob: one `..` for each folder on the way up to the repository.
     package static func linkText(path: String, etag: String) -> String {
         let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 2
@@ -132,7 +143,10 @@ package struct RepositoryFolder: Sendable, Hashable {
         let path = ref(revision)
         if try FileSystem.text(path) == commit.hash { return }
         try FileSystem.createDirectories(Path.parent(path))
-        try FileSystem.replace(path, with: Array(commit.hash.utf8), durable: true)
+        // What a crash left beside it would pass for a ref.
+        try FileSystem.createDirectories(blobs)
+        let temporary = Path.join(blobs, "ref.\(FileSystem.randomHex(4)).hub.incomplete")
+        try FileSystem.replace(path, with: Array(commit.hash.utf8), durable: true, temporary: temporary)
     }
 
     // MARK: Trees

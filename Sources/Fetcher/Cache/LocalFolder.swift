@@ -1,5 +1,5 @@
 import CCrypto
-package import HubCore
+import HubCore
 
 /// A folder of one's own choice that holds the files of a repository as they are, with Python's bookkeeping of
 /// `--local-dir` in `.cache/huggingface/`: for each file the commit and etag that it came from, and when that was noted.
@@ -57,7 +57,7 @@ package struct LocalFolder: Sendable, Hashable {
         let stem = Path.join(Path.parent(note), "\(Self.shortHash(Path.name(note))).\(file.digest.hex)")
         return TransferPlaces(
             content: place(file.path), partial: stem + ".hub.incomplete", map: stem + ".hub.map.incomplete",
-            lock: note.dropLast("metadata".count) + "lock",
+            copy: stem + ".hub.copy.incomplete", lock: note.dropLast("metadata".count) + "lock",
             isReady: { () throws(AIError) in try state(of: file) == .unchanged })
     }
 

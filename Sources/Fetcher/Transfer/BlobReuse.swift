@@ -41,7 +41,8 @@ enum BlobReuse {
         let blob = places.content
         if real == FileSystem.resolved(blob) { return hasher.ranges }
         try FileSystem.createDirectories(Path.parent(blob))
-        let temporary = "\(blob).\(FileSystem.randomHex(4)).tmp"
+        let temporary = places.copy
+        try FileSystem.remove(temporary)
         defer { _ = try? FileSystem.remove(temporary) }
         if try reflink(real, to: temporary) {
             try FileSystem.rename(temporary, to: blob)
@@ -49,7 +50,7 @@ enum BlobReuse {
         }
         try FileSystem.remove(temporary)
         guard links else {
-            try FileCopy.copy(real, to: blob)
+            try FileCopy.copy(real, to: blob, through: temporary)
             return hasher.ranges
         }
         do throws(AIError) {
@@ -57,7 +58,7 @@ enum BlobReuse {
             try FileSystem.rename(temporary, to: blob)
         } catch {
             // Another file system, or one without hard links.
-            try FileCopy.copy(real, to: blob)
+            try FileCopy.copy(real, to: blob, through: temporary)
         }
         return hasher.ranges
     }

@@ -48,7 +48,10 @@ final class PartialFile: @unchecked Sendable {
             case .taken(let taken): lock = consume taken
             }
         }
-        if !restart, try places.isReady() { return .blobExists }
+        if !restart, try places.isReady() {
+            try places.sweep()
+            return .blobExists
+        }
         try FileSystem.createDirectories(Path.parent(path))
         hasher = ContentHasher(like: file.digest, size: file.size)
         var note: String?
@@ -106,8 +109,7 @@ final class PartialFile: @unchecked Sendable {
     func discard() throws(AIError) {
         descriptor = nil
         isNamed = false
-        try FileSystem.remove(path)
-        try RangeMap.remove(places.map)
+        try places.sweep()
     }
 
     /// Writes received bytes at their position.
@@ -155,7 +157,7 @@ final class PartialFile: @unchecked Sendable {
         try FileSystem.createDirectories(Path.parent(places.content))
         if try !rename(to: places.content) {
             // Python's prune deletes partials at any moment. The open file still has every byte.
-            try FileCopy.copy(from: descriptor!, to: places.content)
+            try FileCopy.copy(from: descriptor!, to: places.content, through: places.copy)
         }
         try RangeMap.remove(places.map)
         descriptor = nil

@@ -73,14 +73,16 @@ final class PullJob: @unchecked Sendable {
             if !symlinks, !isNew {
                 // Other revisions may link to a blob that was there before: it stays where it is, as Python has it.
                 try FileSystem.createDirectories(Path.parent(place))
-                try FileCopy.copy(folder.blob(file.digest.hex), to: place)
+                try FileCopy.copy(folder.blob(file.digest.hex), to: place, through: folder.partialCopy(file.digest.hex))
                 continue
             }
             var entry = file
             entry.path = path
             try SnapshotFile.link(entry, commit: commit, in: folder, symlinks: symlinks)
             // Where there are no links, the blob itself has moved to the first path.
-            if !FileSystem.exists(place), path != paths[0] { try FileCopy.copy(self.place(paths[0]), to: place) }
+            if !FileSystem.exists(place), path != paths[0] {
+                try FileCopy.copy(self.place(paths[0]), to: place, through: folder.partialCopy(file.digest.hex))
+            }
         }
     }
 }

@@ -100,29 +100,37 @@ package struct PullPlan: Sendable {
         let others = (try FileSystem.entries(layout.root) ?? []).filter {
             $0 != folder.name && Repository(folderName: $0) != nil
         }
+        let interrupted = try folder.interrupted()
         let shared = SharedStore(layout: layout)
         let store = shared.exists() ? shared : nil
         for file in wanted {
-            files.append((file, try state(of: file, force: force, layout: layout, others: others, store: store)))
+            files.append(
+                (
+                    file,
+                    try state(
+                        of: file, force: force, layout: layout, others: others, store: store, interrupted: interrupted)
+                ))
         }
     }
 
     private mutating func state(
-        of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?
+        of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?,
+        interrupted: Set<String>
     ) throws(AIError) -> State {
         if force { return .missing(safe: 0) }
         if let local {
             switch try local.state(of: file) {
             case .unchanged:
-                return try local.note(of: file.path)?.commit == commit.hash
-                    ? .present : .elsewhere(local.place(file.path))
+                return try local.note(of: file.path)?.commit == commit.hash ? .present : .blob
             case .unknown: return .elsewhere(local.place(file.path))
             case .foreign: return .foreign
             case .absent, .outdated:
                 if try SnapshotFile.hasBlob(file, in: folder) { return .elsewhere(folder.blob(file.digest.hex)) }
             }
         } else {
-            if try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
+            // Where a pull was cut off in its last step, or while it fetched this once more, something is left to tidy.
+            let isTidy = !interrupted.contains(file.digest.hex)
+            if isTidy, try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
             if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
         }
         // Never by git's SHA-1, which can be forged.

@@ -54,7 +54,6 @@ enum PullCommand {
         ],
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
-            .init("hub pull org/model --include '*.safetensors' --include '*.json'", "Only these files."),
             .init("hub pull org/model-GGUF --quant Q4_K_M --estimate", "What it would cost; nothing is fetched."),
             .init("hub pull org/model --local-dir ./model", "Plain files in a folder of your own."),
             .init("cd \"$(hub pull -q org/model)\"", "For scripts: the folder alone."),
