@@ -57,6 +57,7 @@ import Testing
             says: "answers 407"),
     ]
 
+    /// Trap 23: 401 may mean missing, private or gated.
     @Test(arguments: rows)
     private func aRefusalIsToldApart(row: Row) async throws {
         let server = try ScriptedServer { _ in row.answer }
@@ -102,6 +103,7 @@ import Testing
 
     // MARK: Limits of the rate
 
+    /// Trap 24: they come with every answer, and count where nothing remains.
     @Test func rateLimitHeadersAreReadAsTheHubWritesThem() {
         let limit = RateLimit(
             HTTPFields([

@@ -125,6 +125,7 @@ private let openssl = "/usr/bin/openssl"
         #expect(try await trusting.client.info(.model("org/m")).commit == .of("a"))
     }
 
+    /// Traps 17 and 18: neither by a redirect nor by a link to the next page.
     @Test func theWayFromHTTPSToHTTPIsRefused() async throws {
         let plain = try ScriptedServer { _ in .json(Self.page) }
         let folder = try TemporaryFolder()

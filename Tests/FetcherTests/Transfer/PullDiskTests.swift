@@ -130,6 +130,7 @@ import Testing
 
     // MARK: Without links
 
+    /// Trap 47: a snapshot may hold the files themselves.
     @Test func withoutLinksTheFilesLieInTheSnapshot() async throws {
         let (weights, text) = try repository()
         let repository = try ModelRepository("org/m", in: bench.served)
