@@ -115,6 +115,8 @@ import Testing
         ("https://hub.example", "https://hub.example.evil/x", false),
         ("https://mirror.example", "https://huggingface.co/x", false),
         ("https://huggingface.co", "https://cdn-lfs.hf.co/x", false),
+        ("https://huggingface.co", "https://hf.co/x", false),
+        ("https://huggingface.co", "http://huggingface.co/x", false),
         ("http://hub.example", "http://hub.example/x", false),
         ("http://192.168.1.2", "http://192.168.1.2/x", false),
         ("http://127.evil.example", "http://127.evil.example/x", false),

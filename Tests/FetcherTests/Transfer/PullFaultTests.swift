@@ -347,12 +347,3 @@ import Testing
         try expectContent(bench.place("notes.txt", result), text)
     }
 }
-
-/// Looks until it is so: for what no event tells.
-func eventually(_ what: String, _ isSo: () throws -> Bool) async throws {
-    let end = Clock.seconds + TestTimeout.seconds
-    while try !isSo() {
-        guard Clock.seconds < end else { throw AIError(.timedOut, "\(what) did not happen") }
-        try await Task.sleep(nanoseconds: 2_000_000)
-    }
-}
