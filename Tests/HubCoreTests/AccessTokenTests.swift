@@ -3,6 +3,7 @@ import Support
 import Testing
 
 @Suite struct AccessTokenTests {
+    /// Trap 38: a token file may end in a line end.
     @Test(
         arguments: [
             ("hf_abc", "hf_abc"), ("  hf_abc\n", "hf_abc"), ("hf_\r\nabc\r", "hf_abc"),
@@ -48,6 +49,7 @@ import Testing
         HubEnvironment(["HF_HOME": folder.path].merging(variables) { $1 })
     }
 
+    /// Trap 37: HUGGING_FACE_HUB_TOKEN still counts.
     @Test func theVariablesComeBeforeTheFile() throws {
         let folder = try TemporaryFolder()
         try folder.write("token", "hf_file\n")

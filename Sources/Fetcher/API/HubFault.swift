@@ -21,6 +21,8 @@ struct HubFault {
                     address: SafeAddress.shown(head.address)))
         }
         let kind = repository?.kind.rawValue ?? "model"
+        // A file comes from the CDN: whoever fails is named, not who led there.
+        let place = Origin(head.address) ?? endpoint.origin
         switch head.fields["X-Error-Code"] {
         case "RevisionNotFound":
             return fault(.revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"")
@@ -49,15 +51,19 @@ struct HubFault {
         case 401: return missing(fault, name, kind)
         case 404 where repository != nil: return missing(fault, name, kind)
         case 403: return fault(.unauthorized, "the Hub refuses access to \(name)" + Self.tail(message))
-        case 408: return fault(.timedOut, "\(endpoint.origin) gave up waiting (408)")
+        case 407:
+            return fault(
+                .unreachable, "a proxy on the way to \(place) asks for a name and a password (407)",
+                advice: CurlFault.proxyPassword)
+        case 408: return fault(.timedOut, "\(place) gave up waiting (408)")
         case 429:
             let wait = RateLimit(head.fields)?.secondsToWait
             return fault(
-                .rateLimited, "\(endpoint.origin) limits the rate of requests",
+                .rateLimited, "\(place) limits the rate of requests",
                 advice: wait.map { "try again in \($0) seconds; a token raises the limit" })
         case 500...:
-            return fault(.serverError, "\(endpoint.origin) fails with status \(head.status)" + Self.tail(message))
-        default: return fault(.protocolViolation, "\(endpoint.origin) answers \(head.status)" + Self.tail(message))
+            return fault(.serverError, "\(place) fails with status \(head.status)" + Self.tail(message))
+        default: return fault(.protocolViolation, "\(place) answers \(head.status)" + Self.tail(message))
         }
     }
 

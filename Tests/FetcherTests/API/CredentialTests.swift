@@ -9,6 +9,7 @@ import Testing
     private static let page = "{\"id\":\"org/m\",\"sha\":\"\(Commit.of("a"))\"}"
     private static let bearer = "Bearer " + TestClient.secret
 
+    /// Trap 17: without it on the Hub's own redirects private files would be out of reach.
     @Test func theTokenGoesToTheEndpointAndAlongItsOwnRedirects() async throws {
         let server = try ScriptedServer { $0.index == 0 ? .redirect("/moved", status: 307) : .json(Self.page) }
         let test = try TestClient(server.address, token: TestClient.secret)
@@ -16,6 +17,7 @@ import Testing
         #expect(server.requests.map(\.authorization) == [Self.bearer, Self.bearer])
     }
 
+    /// Trap 17: another port is another origin.
     @Test(arguments: [301, 302, 303, 307, 308])
     func theTokenStaysBehindWhereARedirectLeavesTheOrigin(status: Int) async throws {
         let other = try ScriptedServer { _ in .json(Self.page) }
@@ -48,7 +50,7 @@ import Testing
         #expect(other.requests.map(\.authorization) == [nil])
     }
 
-    /// A mirror passes the Hub's own absolute links on.
+    /// Trap 18: a mirror passes the Hub's own absolute links on.
     @Test func theTokenStaysBehindWhereTheNextPageIsElsewhere() async throws {
         let entry = #"[{"type":"file","oid":"\#(Commit.of("b"))","size":1,"path":"second"}]"#
         let other = try ScriptedServer { _ in .json(entry) }
@@ -112,6 +114,7 @@ import Testing
         #expect(hub.requests("GET", on: .cdn).map(\.hasAuthorization) == [false])
     }
 
+    /// Trap 17. Python keeps the token from a mirror to the Hub; we do not.
     @Test(arguments: [
         ("https://hub.example", "https://hub.example/x", true),
         ("https://hub.example", "https://hub.example:443/x", true),
@@ -122,6 +125,8 @@ import Testing
         ("https://hub.example", "https://hub.example.evil/x", false),
         ("https://mirror.example", "https://huggingface.co/x", false),
         ("https://huggingface.co", "https://cdn-lfs.hf.co/x", false),
+        ("https://huggingface.co", "https://hf.co/x", false),
+        ("https://huggingface.co", "http://huggingface.co/x", false),
         ("http://hub.example", "http://hub.example/x", false),
         ("http://192.168.1.2", "http://192.168.1.2/x", false),
         ("http://127.evil.example", "http://127.evil.example/x", false),

@@ -51,6 +51,7 @@ import Testing
         #expect(hub.requests("GET /api/models/org/tiny").count == 2)
     }
 
+    /// Trap 2: asked for as one encoded segment.
     @Test(arguments: ["refs/pr/1", "feature/x"])
     func aRevisionWithSlashesIsFound(revision: String) async throws {
         let (_, test) = try hub()
@@ -58,6 +59,7 @@ import Testing
         #expect(try await test.client.info(.model("org/tiny"), revision: revision).commit != main)
     }
 
+    /// Trap 13: the digest of an LFS file is `lfs.oid` here.
     @Test(arguments: [1, 2, 3, 1000])
     func aTreeIsTheSameWhateverThePageSizeAndHoldsNoFolders(size: Int) async throws {
         let (hub, test) = try hub(pages: size)
@@ -192,6 +194,7 @@ import Testing
         #expect(try await test.client.search(ModelQuery()).map(\.repository.id.name) == ["org/good"])
     }
 
+    /// Trap 32: the Hub leads from any spelling to its own.
     @Test func aRenamedRepositoryKeepsTheNameItWasAskedBy() async throws {
         let server = try ScriptedServer { asked in
             asked.target == "/api/models/old/name"

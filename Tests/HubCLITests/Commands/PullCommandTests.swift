@@ -104,6 +104,7 @@ import Testing
         #expect(try await files("org/tiny:*.json", "--include", "empty*") == ["config.json", "empty.txt"])
     }
 
+    /// Trap 39: for Python it is success.
     @Test func aFilterThatMatchesNothingIsExit3WithTheFilesThereAre() async throws {
         let result = try await stage.run("pull", "org/tiny", "--include", "*.gguf")
         #expect(result.status == 3 && result.output.isEmpty)
