@@ -138,16 +138,15 @@ import Testing
     @Test func tenKillsEndInARightFile() async throws {
         let digest = try big()
         var random = SeededRandom(state: 5)
-        for _ in 0..<10 {
+        for _ in 0..<10 where !FileSystem.exists(Path.join(folder, "blobs/\(digest)")) {
             hub.fail("^GET", .delay(seconds: 0), times: Int.random(in: 0...4, using: &random), on: .cdn)
             let gate = hub.hold(
                 "^GET", after: Int64.random(in: 0...1_500_000, using: &random), times: nil, on: .cdn)
             let process = try start("pull", "-q", "org/big")
-            // It may have so much by now that it asks for less than that.
-            let wanted = Int.random(in: 1...8, using: &random)
+            // It may have so much by now that it asks only once.
             let counted = hub.requests.count
-            try await hub.waitForLog("requests") { log in
-                log.dropFirst(counted).filter { $0.listener == .cdn }.count >= min(wanted, 2)
+            try await hub.waitForLog("a request") { log in
+                log.dropFirst(counted).contains { $0.listener == .cdn }
             }
             process.killHard()
             _ = try await process.wait()
