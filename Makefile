@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench lint format sanitize install uninstall release clean
+.PHONY: build demo test bench soak lint format sanitize install uninstall release clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -17,6 +17,9 @@ test: ## Run every test, those against Python's Hub client too (ARGS='--filter C
 
 bench: ## Measure hub beside its peers in one run (ARGS='--only large --runs 9')
 	scripts/bench $(ARGS)
+
+soak: ## Pull through faults, kills and damage, 200 rounds (ARGS='50 --seed 7')
+	scripts/soak $(ARGS)
 
 lint: ## Check the form of the Swift sources and the scripts
 	scripts/lint

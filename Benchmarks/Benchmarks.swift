@@ -8,18 +8,19 @@ import Musl
 import Darwin
 #endif
 
-/// Measures hub beside its peers in one run. No figure decides the exit status: a slow machine is no failure.
+/// Measures hub beside its peers in one run. No figure decides the exit status, for a slow machine is no failure; what
+/// could not be measured and what hub did wrong does.
 @main
 enum Benchmarks {
     static func main() {
         do {
             let suite = try Suite(Options(Array(CommandLine.arguments.dropFirst())))
             let report = suite.report()
-            print(report.table())
+            print(report.text())
             if let path = suite.options.jsonPath {
                 try FileSystem.replace(path, with: Array((report.json.text(.pretty) + "\n").utf8))
             }
-            exit(report.failures.isEmpty ? 0 : 1)
+            exit(report.failures.isEmpty && report.faults.isEmpty ? 0 : 1)
         } catch {
             let error = AIError.wrapping(error)
             let text = "Benchmarks: \(error.message)\n" + (error.specificAdvice.map { $0 + "\n" } ?? "")
@@ -39,13 +40,7 @@ extension Suite {
         for work in Self.works where options.only.isEmpty || options.only.contains(work.name) {
             progress.begin("Measuring: \(work.name)")
             do {
-                for contest in try work.contests(self) {
-                    do {
-                        report.rows += try contest.rows(runs: options.runs, runner: runner, progress: progress)
-                    } catch {
-                        report.failures.append((contest.work, AIError.wrapping(error).message))
-                    }
-                }
+                for measurement in try work.measurements(self) { report.add(measurement, self, progress) }
             } catch {
                 report.failures.append((work.name, AIError.wrapping(error).message))
             }
@@ -69,13 +64,15 @@ extension Suite {
             ),
             ("curl", version(tools.curl, ["--version"])),
             ("aria2c", version(tools.aria2, ["--version"])),
+            ("nginx", version(tools.nginx, ["-v"]).replacing("nginx version: ", with: "")),
+            ("openssl", version(tools.openssl, ["version"])),
             ("machine", options.machine),
             ("written to", [options.scratch, options.memory].compactMap { $0 }.joined(separator: " and ")),
             (
-                "load",
+                "load average",
                 "\(loadBefore) before, \(Report.load) after; what others run at the same time is in the figures"
             ),
-            ("figures", "medians of \(options.runs) runs (least to most), the sides taking turns"),
+            ("figures", "medians of \(options.runs) runs (least to most), the sides taking turns, all on loopback"),
             ("peak memory below this may be the measuring program's own", residentFloor()),
         ]
     }
@@ -85,5 +82,20 @@ extension Suite {
         let command = Command("/bin/sh", ["-c", ":"], in: [:])
         guard let ending = try? runner.run(command).ending else { return "unknown" }
         return "\(ByteCount(ending.peakBytes))"
+    }
+}
+
+extension Report {
+    /// Makes a measurement and keeps what came of it.
+    fileprivate mutating func add(_ measurement: any Measurement, _ suite: Suite, _ progress: Progress) {
+        do {
+            let outcome = try measurement.measure(
+                runs: suite.options.runs, runner: suite.runner, progress: progress)
+            rows += outcome.rows
+            faults += outcome.faults.map { (measurement.work, $0) }
+            if let reason = outcome.notYet { notYet.append((measurement.work, reason)) }
+        } catch {
+            failures.append((measurement.work, AIError.wrapping(error).message))
+        }
     }
 }

@@ -13,6 +13,12 @@ struct Options {
     /// The Python that has huggingface_hub; nil with the reason.
     var peers: String?
     var whyNoPeers = "no Python with huggingface_hub was named"
+    /// nginx, for the content of the large files; nil with the reason.
+    var nginx: String?
+    var whyNoNginx = "no nginx was named"
+    /// How many pulls are killed, and what their moments are drawn from.
+    var kills = 50
+    var seed = UInt64.random(in: 1...999_999)
     /// What is said of the machine and of hub at the head of the report.
     var machine = "unknown machine"
     var revision = "unknown revision"
@@ -23,11 +29,15 @@ struct Options {
         usage: Benchmarks --hub PATH --scratch FOLDER [options]; scripts/bench gives what it needs
           --runs N            how often everything is measured (5)
           --only NAME,...     only these works: \(Suite.works.map(\.name).joined(separator: ", "))
+          --kills N           how many pulls are killed (50)
+          --seed N            draws the moments of the kills; each run draws another one
           --model FOLDER      generate with this model too, a folder or a GGUF file
           --json FILE         write the figures there too, every sample of them
           --memory FOLDER     a folder in memory (tmpfs) for the large files
           --peers FOLDER      the programs of a Python environment with huggingface_hub
           --no-peers REASON   why there is none
+          --nginx PATH        serves the content of the large files
+          --no-nginx REASON   why there is none
           --machine TEXT, --revision TEXT   what the report says of them
         """
 
@@ -38,11 +48,13 @@ struct Options {
                 throw AIError(.invalidInput, "\(name) is no option or lacks its value", advice: Self.usage)
             }
             switch name {
-            case "--runs":
-                guard let count = Int(value), (1...1000).contains(count) else {
-                    throw AIError(.invalidInput, "--runs takes a number from 1 to 1000")
+            case "--runs": runs = try Self.count(value, of: name)
+            case "--kills": kills = try Self.count(value, of: name)
+            case "--seed":
+                guard let number = UInt64(value) else {
+                    throw AIError(.invalidInput, "--seed takes a whole number")
                 }
-                runs = count
+                seed = number
             case "--only": only += value.split(separator: ",").map(String.init)
             case "--json": jsonPath = value
             case "--scratch": scratch = value
@@ -50,6 +62,8 @@ struct Options {
             case "--hub": hub = value
             case "--peers": peers = value
             case "--no-peers": whyNoPeers = value
+            case "--nginx": nginx = value
+            case "--no-nginx": whyNoNginx = value
             case "--machine": machine = value
             case "--revision": revision = value
             case "--model": model = value
@@ -62,5 +76,12 @@ struct Options {
         for name in only where !Suite.works.contains(where: { $0.name == name }) {
             throw AIError(.invalidInput, "there is no work \(name)", advice: Self.usage)
         }
+    }
+
+    private static func count(_ text: String, of name: String) throws -> Int {
+        guard let count = Int(text), (1...1000).contains(count) else {
+            throw AIError(.invalidInput, "\(name) takes a number from 1 to 1000")
+        }
+        return count
     }
 }

@@ -5,17 +5,19 @@ struct Suite {
     /// A piece of work by its name on the command line.
     struct Work: Sendable {
         let name: String
-        /// The comparisons, each made only when it is its turn.
-        let contests: @Sendable (Suite) throws -> [Contest]
+        /// What is measured, each made only when it is its turn.
+        let measurements: @Sendable (Suite) throws -> [any Measurement]
     }
 
     static let works: [Work] = [
-        Work(name: "start", contests: { try StartUp.contests($0) }),
-        Work(name: "ls", contests: { try Listing.contests($0) }),
-        Work(name: "nothing", contests: { try NothingToDo.contests($0) }),
-        Work(name: "large", contests: { try LargeFiles.contests($0) }),
-        Work(name: "small", contests: { try SmallFiles.contests($0) }),
-        Work(name: "try", contests: { try Inference.contests($0) }),
+        Work(name: "large", measurements: { try LargeFiles.measurements($0) }),
+        Work(name: "throttled", measurements: { try ThrottledConnections.measurements($0) }),
+        Work(name: "small", measurements: { try SmallFiles.measurements($0) }),
+        Work(name: "nothing", measurements: { try NothingToDo.measurements($0) }),
+        Work(name: "kills", measurements: { try KilledPulls.measurements($0) }),
+        Work(name: "start", measurements: { try StartUp.measurements($0) }),
+        Work(name: "ls", measurements: { try Listing.measurements($0) }),
+        Work(name: "try", measurements: { try Inference.measurements($0) }),
     ]
 
     let options: Options
@@ -33,6 +35,9 @@ struct Suite {
 
     /// A folder of this suite's own.
     func folder(_ name: String) -> String { Path.join(options.scratch, name) }
+
+    /// The folder for large files: in memory where there is one, so that no disk is measured.
+    var largeFolder: String { options.memory ?? options.scratch }
 
     /// `hub WORDS` in a sandbox.
     func hub(_ arguments: [String], _ sandbox: Sandbox) -> Command {

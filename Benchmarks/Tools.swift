@@ -26,6 +26,8 @@ struct Tools {
     let python: Tool
     let curl = Self.find("curl")
     let aria2 = Self.find("aria2c")
+    let openssl = Self.find("openssl")
+    let nginx: Tool
 
     init(_ options: Options) {
         hub = options.hub
@@ -36,6 +38,7 @@ struct Tools {
             hf = .missing(options.whyNoPeers)
             clientPython = .missing(options.whyNoPeers)
         }
+        nginx = options.nginx.map { .at($0) } ?? .missing(options.whyNoNginx)
         python = clientPython.path.map { .at($0) } ?? Self.find("python3")
     }
 
@@ -51,8 +54,10 @@ struct Tools {
     static func version(_ tool: Tool, _ arguments: [String], _ runner: Runner) -> String? {
         guard let path = tool.path else { return nil }
         let command = Command(path, arguments, in: Sandbox.plainEnvironment)
-        let output = try? runner.run(command).output
-        return output?.split(separator: "\n").first.map { String($0.prefix { $0 != "(" }) }
+        let result = try? runner.attempt(command)
+        // nginx says it on its standard error. What follows in parentheses is of no interest.
+        let line = result.map { $0.output.isEmpty ? $0.error : $0.output }?.split(separator: "\n").first
+        return line.map { $0.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ") }
     }
 
     private static func program(_ name: String, in folder: String) -> Tool {

@@ -1,5 +1,24 @@
 import HubCore
 
+/// A piece of work that is measured.
+protocol Measurement {
+    /// As the table shows it.
+    var work: String { get }
+    /// Does the work several times.
+    ///
+    /// - Throws: where there is nothing to report.
+    func measure(runs: Int, runner: Runner, progress: Progress) throws -> Outcome
+}
+
+/// What became of a measurement.
+struct Outcome {
+    var rows: [Row] = []
+    /// What hub did wrong although it could be measured.
+    var faults: [String] = []
+    /// Why hub does not do this work yet, in its own words.
+    var notYet: String?
+}
+
 /// One side of a comparison.
 struct Contestant {
     /// As the table shows it.
@@ -9,31 +28,32 @@ struct Contestant {
     var prepare: () throws -> Void = {}
     /// What is measured besides the program itself; gets what the program wrote.
     var inspect: (String) throws -> [Measure: Double] = { _ in [:] }
+    /// Bytes that it fetches, by which it has a rate.
+    var bytes: Int64?
+    /// Whether it does only a part of the work, and so counts in the sum of a bar and has no row of its own.
+    var isPart = false
 }
 
-/// The other side, if it is there.
+/// The other side, or why it is not there.
 enum Peer {
     case present(Contestant)
     case missing(name: String, reason: String)
-    /// Nobody to compare with.
-    case none
 }
 
 /// One piece of work, done by hub and by its peers.
-struct Contest {
+struct Contest: Measurement {
     var work: String
     var measures: [Measure]
-    /// The most that the project allows hub, in seconds of wall time.
-    var bar: Double?
+    var bars: [Bar] = []
     /// Runs before those that count.
-    var warmUps: Int
+    var warmUps = 0
     var ours: Contestant
-    var peers: [Peer]
-    /// The Hub that they ask; it runs for as long as this does.
-    var server: SimulatedHub? = nil
+    var peers: [Peer] = []
+    /// The servers that they ask; they run for as long as this does.
+    var servers: [AnyObject] = []
 
-    /// Does the work several times, the sides taking turns so that what disturbs the machine disturbs all of them.
-    func rows(runs: Int, runner: Runner, progress: Progress) throws -> [Row] {
+    /// The sides take turns, so that what disturbs the machine disturbs all of them.
+    func measure(runs: Int, runner: Runner, progress: Progress) throws -> Outcome {
         var sides: [Side] = [Side(ours)]
         for case .present(let contestant) in peers { sides.append(Side(contestant)) }
         for run in 0..<warmUps + runs {
@@ -49,27 +69,38 @@ struct Contest {
                 }
             }
         }
-        return rows(sides)
+        return Outcome(rows: rows(sides))
     }
 
+    /// For each measure the promises first, then every peer that no promise names.
     private func rows(_ sides: [Side]) -> [Row] {
-        var others = sides.dropFirst()
-        let columns = peers.map { peer in
-            switch peer {
-            case .present: Column.side(others.removeFirst())
-            case .missing(let name, let reason): Column.absent(name, reason)
-            case .none: Column.nobody
+        measures.flatMap { measure -> [Row] in
+            guard let samples = sides[0].samples(measure) else { return [] }
+            let own = Row.Half(ours.name, samples)
+            let promised = bars.filter { $0.measure == measure }
+            var rows = promised.map { bar in
+                let others = bar.beside.compactMap { half($0, measure, sides) }
+                return Row(work: work, measure: measure, ours: own, others: others, limit: bar.limit)
             }
-        }
-        return columns.flatMap { column in
-            measures.compactMap { measure in
-                guard let ours = sides[0].samples(measure) else { return nil }
-                let row = Row(
-                    work: work, measure: measure, ours: .init(sides[0].contestant.name, ours),
-                    bar: measure == .wall ? bar : nil)
-                return column.completing(row)
+            for peer in peers {
+                if case .present(let contestant) = peer, contestant.isPart { continue }
+                guard !promised.contains(where: { $0.beside == [peer.name] }),
+                    let other = half(peer.name, measure, sides)
+                else { continue }
+                rows.append(Row(work: work, measure: measure, ours: own, others: [other]))
             }
+            return rows.isEmpty ? [Row(work: work, measure: measure, ours: own)] : rows
         }
+    }
+
+    /// A peer's half; nil where the peer has no such measure.
+    private func half(_ name: String, _ measure: Measure, _ sides: [Side]) -> Row.Half? {
+        for case .missing(name, let reason) in peers { return Row.Half(name, missing: reason) }
+        guard let side = sides.dropFirst().first(where: { $0.contestant.name == name }) else {
+            preconditionFailure("\(work) has no peer \(name)")
+        }
+        if let failure = side.failure { return Row.Half(name, missing: "failed: \(failure)") }
+        return side.samples(measure).map { Row.Half(name, $0) }
     }
 
     private struct Side {
@@ -82,9 +113,10 @@ struct Contest {
         func run(_ runner: Runner) throws -> [Measure: Double] {
             try contestant.prepare()
             let (ending, output) = try runner.run(contestant.command)
-            let measured: [Measure: Double] = [
+            var measured: [Measure: Double] = [
                 .wall: ending.seconds, .processor: ending.processorSeconds, .memory: Double(ending.peakBytes),
             ]
+            if let bytes = contestant.bytes { measured[.rate] = Double(bytes) / ending.seconds }
             return try contestant.inspect(output).merging(measured) { inspected, _ in inspected }
         }
 
@@ -93,29 +125,13 @@ struct Contest {
             return values.isEmpty ? nil : Samples(values: values)
         }
     }
+}
 
-    private enum Column {
-        case side(Side)
-        case absent(String, String)
-        case nobody
-
-        /// The row with the peer's half; nil where the peer has no such measure.
-        func completing(_ row: Row) -> Row? {
-            var row = row
-            switch self {
-            case .side(let side):
-                let name = side.contestant.name
-                if let failure = side.failure {
-                    row.peer = .init(name, missing: "failed: \(failure)")
-                } else if let samples = side.samples(row.measure) {
-                    row.peer = .init(name, samples)
-                } else {
-                    return nil
-                }
-            case .absent(let name, let reason): row.peer = .init(name, missing: reason)
-            case .nobody: break
-            }
-            return row
+extension Peer {
+    var name: String {
+        switch self {
+        case .present(let contestant): contestant.name
+        case .missing(let name, _): name
         }
     }
 }

@@ -17,9 +17,15 @@ enum Measure: String {
     case wall
     case processor = "cpu"
     case memory = "peak memory"
+    case rate
     case requests
+    case survived = "went on and verified"
+    case again = "bytes sent again"
     case prompt
     case decode
+
+    /// The one value that stands for all: the median, but the worst of what must never happen.
+    func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
 
     /// A value as people read it, with three figures.
     func text(_ value: Double) -> String {
@@ -27,22 +33,26 @@ enum Measure: String {
         return figures(value * factor) + unit
     }
 
-    /// `10.2 ms (9.77 to 11.3)`: the median, the least and the most.
+    /// `10.2 ms (9.77 to 11.3)`: the figure, the least and the most.
     func text(_ samples: Samples) -> String {
-        let (factor, unit) = scale(samples.median)
-        let (median, least, most) = (samples.median, samples.least, samples.most)
-        if least == most { return text(median) }
-        return "\(figures(median * factor))\(unit) (\(figures(least * factor)) to \(figures(most * factor)))"
+        let (factor, unit) = scale(figure(samples))
+        let (least, most) = (figures(samples.least * factor), figures(samples.most * factor))
+        if least == most { return text(figure(samples)) }
+        if self == .again { return "\(most)\(unit) at worst, \(text(samples.median)) in the median" }
+        return "\(figures(samples.median * factor))\(unit) (\(least) to \(most))"
     }
 
-    private func figures(_ value: Double) -> String { self == .requests ? "\(Int(value))" : value.threeFigures }
+    private func figures(_ value: Double) -> String {
+        self == .requests || self == .survived ? "\(Int(value))" : value.threeFigures
+    }
 
     /// What a value of about this size is multiplied with and called.
     private func scale(_ value: Double) -> (factor: Double, unit: String) {
         switch self {
         case .wall, .processor: value < 1 ? (1e3, " ms") : (1, " s")
-        case .memory: value < 1e9 ? (1e-6, " MB") : (1e-9, " GB")
-        case .requests: (1, "")
+        case .memory, .again: (1 / .mebibyte, " MiB")
+        case .rate: (1e-6, " MB/s")
+        case .requests, .survived: (1, "")
         case .prompt, .decode: (1, " tokens/s")
         }
     }
@@ -51,20 +61,26 @@ enum Measure: String {
     var unit: String {
         switch self {
         case .wall, .processor: "seconds"
-        case .memory: "bytes"
+        case .memory, .again: "bytes"
+        case .rate: "bytes_per_second"
         case .requests: "requests"
+        case .survived: "pulls"
         case .prompt, .decode: "tokens_per_second"
         }
     }
 }
 
 extension Double {
-    /// `1234`, `123`, `12.3`, `1.23`, `0.12`.
+    /// Bytes.
+    static let mebibyte = 1_048_576.0
+
+    /// `1234`, `123`, `12.3`, `1.23`, `0.12`, `0.012`.
     var threeFigures: String {
         if self >= 99.95 { return "\(Int(rounded()))" }
-        let places = self >= 9.995 ? 10 : 100
-        let scaled = Int((self * Double(places)).rounded())
-        let fraction = String(scaled % places)
-        return "\(scaled / places)." + (places == 100 && fraction.count == 1 ? "0" : "") + fraction
+        let places = self >= 9.995 ? 1 : self >= 0.0995 ? 2 : 3
+        let scale = places == 1 ? 10 : places == 2 ? 100 : 1000
+        let scaled = Int((self * Double(scale)).rounded())
+        let fraction = String(scaled % scale)
+        return "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
     }
 }

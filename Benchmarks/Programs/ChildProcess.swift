@@ -56,12 +56,18 @@ struct ChildProcess {
             peakBytes: Int64(usage.ru_maxrss) * Spawning.residentUnit)
     }
 
+    /// kill -9.
+    func kill() { sendSignal(pid, SIGKILL) }
+
     /// Whether it has ended. Once it has, there is nothing left to wait for.
     func hasEnded() -> Bool {
         var status: Int32 = 0
         return waitpid(pid, &status, WNOHANG) != 0
     }
 }
+
+/// `kill` of the C library; inside the structure the name means its own method.
+private func sendSignal(_ pid: Int32, _ signal: Int32) { kill(pid, signal) }
 
 /// How a program ended and what it took.
 struct Ending {

@@ -26,14 +26,19 @@ struct Runner {
     /// - Returns: how it ended, and its standard output.
     @discardableResult
     func run(_ command: Command) throws -> (ending: Ending, output: String) {
-        let (output, error) = (Path.join(folder, "output"), Path.join(folder, "error"))
-        let ending = try ChildProcess(command, output: output, error: error).wait()
+        let (ending, output, said) = try attempt(command)
         guard ending.status == 0 else {
-            let said = try FileSystem.text(error) ?? ""
             let words = said.split(separator: "\n").first.map { ": \($0)" } ?? ""
             throw AIError(
                 .ioError, "\(command.name) ended with exit status \(ending.status)\(words.printable)")
         }
-        return (ending, try FileSystem.text(output, limit: 16 << 20) ?? "")
+        return (ending, output)
+    }
+
+    /// Runs a program, however it ends.
+    func attempt(_ command: Command) throws -> (ending: Ending, output: String, error: String) {
+        let (output, error) = (Path.join(folder, "output"), Path.join(folder, "error"))
+        let ending = try ChildProcess(command, output: output, error: error).wait()
+        return (ending, try FileSystem.text(output, limit: 16 << 20) ?? "", try FileSystem.text(error) ?? "")
     }
 }

@@ -27,10 +27,15 @@ struct Sandbox {
         try FileSystem.createDirectories(home)
     }
 
-    /// The commit of a branch in the cache.
-    func commit(of repository: String) throws -> String {
-        let folder = "models--" + repository.split(separator: "/").joined(separator: "--")
-        let path = Path.join(home, "huggingface/hub/\(folder)/refs/main")
+    /// The folder of a model in the cache.
+    func cache(of model: String) -> String {
+        let folder = "models--" + model.split(separator: "/").joined(separator: "--")
+        return Path.join(home, "huggingface/hub/\(folder)")
+    }
+
+    /// The commit of a model's main branch in the cache.
+    func commit(of model: String) throws -> String {
+        let path = Path.join(cache(of: model), "refs/main")
         guard let commit = try FileSystem.text(path) else { throw AIError(.fileNotFound, "there is no \(path)") }
         return commit
     }

@@ -1,80 +1,60 @@
 import HubCore
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Tests/Peers/hubsim.py on a folder of repositories: a Hub that neither side has written. Ends with its last reference.
 final class SimulatedHub {
     let address: String
     private let python: String
     private let runner: Runner
-    private let process: ChildProcess
-    /// While this is open the server runs, and it closes itself however this program ends.
-    private let leash: Int32
+    private let process: LeashedProcess
 
     /// - Parameter flags: of hubsim.py, as `--latency`.
     init(_ root: String, _ flags: [String] = [], python: String, log: String, runner: Runner) throws {
-        // hubsim.py, in a process that ends when its standard input does.
-        let wrapper = """
-            import os, runpy, sys, threading
-            threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
-            sys.argv = sys.argv[1:]
-            runpy.run_path(sys.argv[0], run_name="__main__")
-            """
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw AIError.system("cannot make", path: "a pipe", errno: errno) }
-        defer { close(ends[0]) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let output = log + ".address"
         let command = Command(
-            python, ["-B", "-c", wrapper, "Tests/Peers/hubsim.py", "--root", root] + flags,
-            in: Sandbox.plainEnvironment)
-        process = try ChildProcess(command, output: output, error: log, input: ends[0])
-        leash = ends[1]
+            python, ["-B", "Tests/Peers/hubsim.py", "--root", root] + flags, in: Sandbox.plainEnvironment)
+        process = try LeashedProcess(command, output: output, error: log)
         self.python = python
         self.runner = runner
         // It reads and hashes all it serves before its first line.
-        var line = ""
-        while !line.hasSuffix("\n") {
-            usleep(5000)
-            line = try FileSystem.text(output) ?? ""
-            guard line.hasSuffix("\n") || !process.hasEnded() else {
-                throw AIError(.ioError, "hubsim.py did not start: \(try FileSystem.text(log) ?? "")")
-            }
+        address = try process.wait("hubsim.py", error: log) {
+            let line = try FileSystem.text(output) ?? ""
+            return line.hasSuffix("\n") ? line.split(separator: " ").last.map { String($0.dropLast()) } : nil
         }
-        address = String(line.split(separator: " ").last?.dropLast() ?? "")
     }
 
-    deinit {
-        close(leash)
-        _ = try? process.wait()
+    /// What it was asked and what it sent.
+    struct Traffic {
+        var requests: Int
+        /// Bytes of content that the CDN has given to connections, whether they arrived or not.
+        var contentBytes: Int64
     }
 
-    /// Begins the count of requests anew.
-    func forget() throws { _ = try control("reset", body: "b''") }
+    /// Begins the log anew.
+    func forget() throws { _ = try ask("reset", body: "b''", result: "0, 0") }
 
-    /// How many requests there were since ``forget()``.
-    func requests() throws -> Int {
-        guard let count = Int(try control("log", body: "None")) else {
-            throw AIError(.ioError, "hubsim.py gave no log of its requests")
-        }
-        return count
+    /// The traffic since ``forget()``, once every answer is over.
+    func traffic() throws -> Traffic {
+        let numbers = try ask(
+            "log", body: "None", result: "len(v), sum(e['sent'] for e in v if e['listener'] == 'cdn')")
+        return Traffic(requests: Int(numbers.0), contentBytes: numbers.1)
     }
 
-    /// Asks one of hubsim.py's own addresses: the number of items in the answer. Python does it, which is there anyway.
-    private func control(_ verb: String, body: String) throws -> String {
+    /// Asks one of hubsim.py's own addresses until no answer is under way: two numbers made from what it says. Python
+    /// does it, which is there anyway.
+    private func ask(_ verb: String, body: String, result: String) throws -> (Int64, Int64) {
         let script = """
-            import json, sys, urllib.request as u
+            import json, sys, time, urllib.request as u
             opener = u.build_opener(u.ProxyHandler({}))
-            print(len(json.load(opener.open(sys.argv[1] + "/__sim/\(verb)", \(body)))))
+            for _ in range(2000):
+                v = json.load(opener.open(sys.argv[1] + "/__sim/\(verb)", \(body)))
+                if not any(e["open"] for e in v): break
+                time.sleep(0.01)
+            else: sys.exit("an answer does not end")
+            print(*(\(result)))
             """
-        return String(
-            try runner.run(Command(python, ["-c", script, address], in: Sandbox.plainEnvironment)).output.dropLast()
-        )
+        let output = try runner.run(Command(python, ["-c", script, address], in: Sandbox.plainEnvironment)).output
+        let numbers = output.split { $0.isWhitespace }.compactMap { Int64($0) }
+        guard numbers.count == 2 else { throw AIError(.ioError, "hubsim.py gave no log of its requests") }
+        return (numbers[0], numbers[1])
     }
 }

@@ -8,35 +8,55 @@ import Musl
 import Darwin
 #endif
 
-/// Everything measured, as a table and as a document.
+/// Everything measured, as text for README and as a document.
 struct Report {
     /// What a reader must know to judge the figures, by name.
     var facts: [(name: String, value: String)] = []
     var rows: [Row] = []
-    /// Works that could not be done.
+    /// Works that could not be measured.
     var failures: [(work: String, reason: String)] = []
+    /// What hub did wrong.
+    var faults: [(work: String, reason: String)] = []
+    /// Works that hub says it does not do yet.
+    var notYet: [(work: String, reason: String)] = []
 
-    func table() -> String {
-        let all = [Row.headers] + rows.map(\.cells)
-        let widths = Row.headers.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
-        var lines = facts.map { "\($0.name): \($0.value)" } + [""]
-        for cells in all {
-            let last = cells.lastIndex { !$0.isEmpty } ?? 0
-            let padded = cells.indices.prefix(last).map { column in
-                cells[column] + String(repeating: " ", count: widths[column] - cells[column].count)
+    /// The facts, what is missing, and at the end the table, all in Markdown.
+    func text() -> String {
+        let notes =
+            faults.map { "- WRONG: \($0.work): \($0.reason)" }
+            + failures.map { "- NOT MEASURED: \($0.work): \($0.reason)" }
+            + notYet.map { "- not done by hub yet: \($0.work): \($0.reason)" }
+        let parts = [facts.map { "- \($0.name): \($0.value)" }, notes, table]
+        return parts.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+    }
+
+    private var table: [String] {
+        guard !rows.isEmpty else { return [] }
+        var lines = [Row.headers, Row.headers.map { _ in "---" }]
+        var last: Row?
+        for row in rows {
+            var cells = row.cells
+            // What stands above is not said again.
+            if row.work == last?.work {
+                cells[0] = ""
+                if row.measure == last?.measure { cells[1] = "" }
             }
-            lines.append((padded + [cells[last]]).joined(separator: "  "))
+            lines.append(cells)
+            last = row
         }
-        for failure in failures { lines.append("NOT MEASURED: \(failure.work): \(failure.reason)") }
-        return lines.joined(separator: "\n")
+        return lines.map { cells in
+            "|" + cells.map { $0.isEmpty ? " |" : " \($0.replacing("|", with: "\\|")) |" }.joined()
+        }
     }
 
     var json: JSON {
-        .object([
+        func list(_ notes: [(work: String, reason: String)]) -> JSON {
+            .array(notes.map { .object(["work": .string($0.work), "reason": .string($0.reason)]) })
+        }
+        return .object([
             "facts": .object(JSONObject(facts.map { ($0.name, .string($0.value)) })),
-            "rows": .array(rows.map(\.json)),
-            "failures": .array(
-                failures.map { .object(["work": .string($0.work), "reason": .string($0.reason)]) }),
+            "rows": .array(rows.map(\.json)), "faults": list(faults),
+            "failures": list(failures), "not_yet": list(notYet),
         ])
     }
 

@@ -1,6 +1,6 @@
 import HubCore
 
-/// One line of the report: one measure of one piece of work, hub's and a peer's.
+/// One line of the report: one measure of one piece of work, hub's beside others', and what was promised of it.
 struct Row {
     /// One side's half.
     struct Half {
@@ -24,33 +24,42 @@ struct Row {
     var work: String
     var measure: Measure
     var ours: Half
-    /// nil where there is nobody to compare with.
-    var peer: Half?
-    /// The most that the project allows, in seconds.
-    var bar: Double?
+    /// Those beside hub. The figures of several are added up.
+    var others: [Half] = []
+    var limit: Limit?
 
-    /// How many times as much the peer takes: above 1, hub takes less.
-    var ratio: Double? {
-        guard let ours = ours.samples?.median, let theirs = peer?.samples?.median, ours > 0 else { return nil }
-        return theirs / ours
+    /// What the others need together; nil where one of them is missing.
+    private var theirs: Double? {
+        let figures = others.compactMap { $0.samples.map(measure.figure) }
+        return figures.isEmpty || figures.count < others.count ? nil : figures.reduce(0, +)
     }
 
-    /// Whether hub's median keeps to the bar.
-    var isWithinBar: Bool? {
-        guard let bar, let samples = ours.samples else { return nil }
-        return samples.median <= bar
+    /// hub's figure as a part or a multiple of theirs.
+    var ratio: Double? {
+        guard let ours = ours.samples.map(measure.figure), let theirs, theirs > 0 else { return nil }
+        return ours / theirs
+    }
+
+    /// Whether the promise is kept; nil where there is none, or where it cannot be judged.
+    var isKept: Bool? {
+        guard let limit, let samples = ours.samples else { return nil }
+        return limit.isKept(measure.figure(samples), beside: theirs)
     }
 
     /// The cells of the table.
     var cells: [String] {
         [
-            work, measure.rawValue, text(ours), peer?.name ?? "(none)", peer.map(text) ?? "",
-            ratio.map { "\($0.threeFigures)x" } ?? "",
-            bar.map { "\(measure.text($0)): " + (isWithinBar.map { $0 ? "within" : "OVER" } ?? "unknown") } ?? "",
+            work, measure.rawValue, text(ours), others.map { "\($0.name): \(text($0))" }.joined(separator: " + "),
+            limit.map { $0.text(measure, others: others.count) } ?? "", result,
         ]
     }
 
-    static let headers = ["WORK", "MEASURE", "HUB", "PEER", "PEER'S", "PEER/HUB", "BAR"]
+    static let headers = ["work", "measure", "hub", "beside it", "bar", "hub ÷ beside"]
+
+    private var result: String {
+        let verdict = limit == nil ? nil : isKept.map { $0 ? "pass" : "**FAIL**" } ?? "not judged"
+        return [ratio?.threeFigures, verdict].compactMap { $0 }.joined(separator: ", ")
+    }
 
     private func text(_ half: Half) -> String {
         half.samples.map(measure.text) ?? "missing: \(half.missing ?? "not measured")"
@@ -59,8 +68,9 @@ struct Row {
     var json: JSON {
         .object([
             "work": .string(work), "measure": .string(measure.rawValue), "unit": .string(measure.unit),
-            "hub": json(ours), "peer": peer.map(json), "ratio": ratio.map { .double($0) },
-            "bar": bar.map { .double($0) }, "within_bar": isWithinBar.map { .bool($0) },
+            "hub": json(ours), "others": .array(others.map(json)), "ratio": ratio.map { .double($0) },
+            "bar": limit.map { .string($0.text(measure, others: others.count)) },
+            "kept": isKept.map { .bool($0) },
         ])
     }
 

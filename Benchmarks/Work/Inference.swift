@@ -14,19 +14,36 @@ enum Inference {
         repeating: "First Citizen:\nBefore we proceed any further, hear me speak.\n\nAll:\nSpeak, speak.\n\n",
         count: 6)
 
-    static func contests(_ suite: Suite) throws -> [Contest] {
+    static func measurements(_ suite: Suite) throws -> [any Measurement] {
         let box = try Sandbox(suite.folder("try"))
         let here = FileSystem.resolved("Tests/Fixtures") ?? "Tests/Fixtures"
         let tiny = fixtures.map { ("generate, tiny model in \($0.form)", Path.join(here, $0.path)) }
         let real = suite.options.model.map { [("generate, \(Path.name($0))", FileSystem.resolved($0) ?? $0)] }
-        return (tiny + (real ?? [])).map { work, path in
-            let arguments = ["try", path, prompt, "--raw", "--greedy", "--max-tokens", "128", "--json"]
+        return try (tiny + (real ?? [])).map { work, path in
+            let command = suite.hub(
+                ["try", path, prompt, "--raw", "--greedy", "--max-tokens", "128", "--json"], box)
+            if let refusal = try refusal(command, suite.runner) { return NotYet(work: work, reason: refusal) }
             return Contest(
                 work: work, measures: [.prompt, .decode], warmUps: 1,
-                ours: Contestant(
-                    name: "hub try --greedy", command: suite.hub(arguments, box), inspect: speeds),
-                peers: [.none])
+                ours: Contestant(name: "hub try --greedy", command: command, inspect: speeds))
         }
+    }
+
+    /// What hub says where it does not run such a model yet. Anything else that goes wrong is seen when it is measured.
+    private static func refusal(_ command: Command, _ runner: Runner) throws -> String? {
+        let output = try runner.attempt(command).output
+        guard let error = (try? JSON.parse(output))?["error"],
+            error["code"]?.string == ErrorCode.unsupportedModel.rawValue
+        else { return nil }
+        return error["message"]?.string ?? ""
+    }
+
+    /// A model that hub refuses to run. Its row is there as soon as hub does.
+    private struct NotYet: Measurement {
+        let work: String
+        let reason: String
+
+        func measure(runs: Int, runner: Runner, progress: Progress) -> Outcome { Outcome(notYet: reason) }
     }
 
     private static func speeds(_ output: String) throws -> [Measure: Double] {

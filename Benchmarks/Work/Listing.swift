@@ -4,7 +4,7 @@ import HubCore
 enum Listing {
     private static let many = 200
 
-    static func contests(_ suite: Suite) throws -> [Contest] {
+    static func measurements(_ suite: Suite) throws -> [any Measurement] {
         let small = suite.folder("ls-small")
         var models: [String] = []
         for name in try FileSystem.entries("Tests/Fixtures") ?? [] where name.hasPrefix("tiny-shakespeare") {
@@ -16,7 +16,9 @@ enum Listing {
             try Repositories.write("model-\(number)", into: large, files: 6, size: 2048, seed: UInt64(number))
         }
         return [
-            try contest("list \(models.count) repositories", models, of: small, bar: 0.025, suite),
+            try contest(
+                "list \(models.count) repositories", models, of: small,
+                bar: Bar(.wall, .most(0.025), beside: "hf cache ls"), suite),
             try contest(
                 "list \(many) repositories", (1...many).map { "\(Repositories.owner)/model-\($0)" }, of: large,
                 bar: nil, suite),
@@ -24,13 +26,13 @@ enum Listing {
     }
 
     private static func contest(
-        _ work: String, _ models: [String], of root: String, bar: Double?, _ suite: Suite
+        _ work: String, _ models: [String], of root: String, bar: Bar?, _ suite: Suite
     ) throws -> Contest {
         let server = try suite.server(root)
         let box = try Sandbox(root + "-home", address: server.address)
         try suite.runner.run(suite.hub(["pull", "--quiet"] + models, box))
         return Contest(
-            work: work, measures: [.wall, .processor], bar: bar, warmUps: 2,
+            work: work, measures: [.wall, .processor], bars: bar.map { [$0] } ?? [], warmUps: 2,
             ours: Contestant(name: "hub ls", command: suite.hub(["ls"], box)),
             peers: [
                 Tools.peer(suite.tools.hf, "hf cache ls") {

@@ -1,8 +1,8 @@
 import HubCore
 
-/// A pull of a commit that is whole in the cache.
+/// A pull of what is whole in the cache.
 enum NothingToDo {
-    static func contests(_ suite: Suite) throws -> [Contest] {
+    static func measurements(_ suite: Suite) throws -> [any Measurement] {
         let (root, model) = (suite.folder("nothing"), "\(Repositories.owner)/tiny-shakespeare")
         try Repositories.copy(fixture: "tiny-shakespeare", into: root)
         let server = try suite.server(root)
@@ -11,23 +11,25 @@ enum NothingToDo {
         let theirs = try Sandbox(root + "-hf", address: server.address)
         try suite.runner.run(suite.hub(["pull", "--quiet", model], ours))
         let commit = try ours.commit(of: model)
-        let count: (String) throws -> [Measure: Double] = { _ in [.requests: Double(try server.requests())] }
-        return [
-            Contest(
-                work: "nothing to do", measures: [.wall, .requests], bar: 0.030, warmUps: 2,
-                ours: Contestant(
-                    name: "hub pull REF@commit", command: suite.hub(["pull", "\(model)@\(commit)"], ours),
-                    prepare: server.forget, inspect: count),
+        return ["", commit].map { revision in
+            let theirWords = ["download", model] + (revision.isEmpty ? [] : ["--revision", revision])
+            func contestant(_ name: String, _ command: Command) -> Contestant {
+                Contestant(
+                    name: name, command: command, prepare: server.forget,
+                    inspect: { _ in [.requests: Double(try server.traffic().requests)] })
+            }
+            return Contest(
+                work: "nothing to do, " + (revision.isEmpty ? "asked by branch" : "asked by commit"),
+                measures: [.wall, .requests],
+                bars: [Bar(.wall, .most(0.030)), Bar(.wall, .share(0.1), beside: "hf download")], warmUps: 2,
+                ours: contestant(
+                    "hub pull", suite.hub(["pull", revision.isEmpty ? model : "\(model)@\(revision)"], ours)),
                 peers: [
-                    Tools.peer(suite.tools.hf, "hf download --revision commit") {
-                        Contestant(
-                            name: "hf download --revision commit",
-                            command: Command(
-                                $0, ["download", model, "--revision", commit], in: theirs.environment),
-                            prepare: server.forget, inspect: count)
+                    Tools.peer(suite.tools.hf, "hf download") {
+                        contestant("hf download", Command($0, theirWords, in: theirs.environment))
                     }
                 ],
-                server: server)
-        ]
+                servers: [server])
+        }
     }
 }

@@ -19,24 +19,14 @@ enum Repositories {
         let folder = Path.join(root, "\(owner)/\(name)")
         try FileSystem.createDirectories(folder)
         for number in 0..<files {
-            var noise = Noise(seed: seed << 32 | UInt64(number))
-            try fill(Path.join(folder, "part-\(number).txt"), size: Int64(size), with: &noise)
+            let path = Path.join(folder, "part-\(number).txt")
+            try fill(path, size: Int64(size), seed: seed << 32 | UInt64(number))
         }
     }
 
-    /// A repository of weights.
-    static func writeWeights(_ name: String, into root: String, files: Int, size: Int64) throws {
-        let folder = Path.join(root, "\(owner)/\(name)")
-        try FileSystem.createDirectories(folder)
-        for number in 1...files {
-            var noise = Noise(seed: UInt64(number))
-            try fill(Path.join(folder, weights(number, of: files)), size: size, with: &noise)
-        }
-    }
-
-    static func weights(_ number: Int, of count: Int) -> String { "model-\(number)-of-\(count).safetensors" }
-
-    private static func fill(_ path: String, size: Int64, with noise: inout Noise) throws {
+    /// Writes a file of bytes that look random, the same for the same seed.
+    static func fill(_ path: String, size: Int64, seed: UInt64) throws {
+        var noise = SplitMix64(state: seed)
         let file = try FileDescriptor(path, [.write, .create, .truncate])
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 8)
         defer { block.deallocate() }
@@ -50,20 +40,24 @@ enum Repositories {
     }
 }
 
-/// Bytes that look random, the same for the same seed: SplitMix64. https://prng.di.unimi.it/splitmix64.c
-private struct Noise {
+/// Numbers that look random, the same for the same seed. https://prng.di.unimi.it/splitmix64.c
+struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    init(state: UInt64) { self.state = state }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
 
     /// - Parameter buffer: of a multiple of 8 bytes.
     mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) {
         for offset in stride(from: 0, to: buffer.count, by: 8) {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-            buffer.storeBytes(of: word ^ (word >> 31), toByteOffset: offset, as: UInt64.self)
+            buffer.storeBytes(of: next(), toByteOffset: offset, as: UInt64.self)
         }
     }
 }

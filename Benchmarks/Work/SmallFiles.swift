@@ -4,7 +4,7 @@ import HubCore
 enum SmallFiles {
     private static let files = 1000
 
-    static func contests(_ suite: Suite) throws -> [Contest] {
+    static func measurements(_ suite: Suite) throws -> [any Measurement] {
         let (root, model) = (suite.folder("small"), "\(Repositories.owner)/small")
         try Repositories.write("small", into: root, files: files, size: 4096, seed: 1)
         let server = try suite.server(root, ["--latency", "0.02"])
@@ -16,18 +16,22 @@ enum SmallFiles {
                     try box.reset()
                     try server.forget()
                 },
-                inspect: { _ in [.requests: Double(try server.requests())] })
+                inspect: { _ in [.requests: Double(try server.traffic().requests)] })
         }
         return [
             Contest(
-                work: "\(files) files of 4 KiB, 20 ms away", measures: [.wall, .processor, .requests], warmUps: 0,
+                work: "1,000 files of 4 KiB, 20 ms latency", measures: [.wall, .requests, .processor],
+                bars: [
+                    Bar(.wall, .share(0.2), beside: "hf download"),
+                    Bar(.requests, .most(2010), beside: "hf download"),
+                ],
                 ours: contestant("hub pull", suite.hub(["pull", model], box)),
                 peers: [
                     Tools.peer(suite.tools.hf, "hf download") {
                         contestant("hf download", Command($0, ["download", model], in: box.environment))
                     }
                 ],
-                server: server)
+                servers: [server])
         ]
     }
 }

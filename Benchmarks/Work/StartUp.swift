@@ -2,14 +2,16 @@ import HubCore
 
 /// From the shell's call to the prompt, with nothing to do in between.
 enum StartUp {
-    static func contests(_ suite: Suite) throws -> [Contest] {
+    static func measurements(_ suite: Suite) throws -> [any Measurement] {
         let box = try Sandbox(suite.folder("start"))
         func contestant(_ name: String, _ program: String, _ arguments: [String]) -> Contestant {
             Contestant(name: name, command: Command(program, arguments, in: box.environment))
         }
         return [
             Contest(
-                work: "start-up", measures: [.wall, .memory], bar: 0.015, warmUps: 2,
+                work: "start-up", measures: [.wall, .memory],
+                bars: [Bar(.wall, .most(0.015), beside: "hf version")],
+                warmUps: 2,
                 ours: contestant("hub version", suite.tools.hub, ["version"]),
                 peers: [
                     // The floor of loading libcurl and all that it brings.

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <time.h>
 
@@ -17,6 +18,11 @@ int hub_disk_space(const char *path, uint64_t *available, uint64_t *total) {
     *available = (uint64_t)info.f_bavail * info.f_frsize;
     *total = (uint64_t)info.f_blocks * info.f_frsize;
     return 0;
+}
+
+uint64_t hub_open_file_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (uint64_t)limit.rlim_cur : 256;
 }
 
 int hub_terminal_size(int descriptor, uint16_t *columns, uint16_t *rows) {

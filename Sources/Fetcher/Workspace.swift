@@ -1,5 +1,6 @@
 package import Catalog
 package import HubCore
+import Synchronization
 
 /// The parts that belong together for one cache and one Hub: layout, catalog, client. What the command line and the
 /// library build on.
@@ -14,14 +15,17 @@ package final class Workspace: Sendable {
     private let log: @Sendable (String) -> Void
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
+    /// However many clients are made, a remark on the token is made once.
+    private let remarksMade = Mutex<Set<String>>([])
 
     /// Opens the catalog; the network is not touched before ``client()`` is asked for. Blocks.
     ///
+    /// - Parameter opensCatalog: false where the work has nothing to do with it; there is none then, and no fault.
     /// - Throws: only for settings that are wrong. A catalog that cannot be used is told by ``catalogFault``, for the
     ///   cache does not depend on it.
     package init(
         environment: HubEnvironment = .process, cacheDirectory: String? = nil, configuration: HFConfiguration,
-        isOffline: Bool, log: @escaping @Sendable (String) -> Void = { _ in },
+        isOffline: Bool, opensCatalog: Bool = true, log: @escaping @Sendable (String) -> Void = { _ in },
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.environment = environment
@@ -30,6 +34,11 @@ package final class Workspace: Sendable {
         self.log = log
         self.notice = notice
         layout = CacheLayout(environment.expand(cacheDirectory ?? environment.cacheDirectory))
+        guard opensCatalog else {
+            catalog = nil
+            catalogFault = nil
+            return
+        }
         do throws(AIError) {
             catalog = try Catalog(path: Catalog.path(in: environment.stateDirectory))
             catalogFault = nil
@@ -44,9 +53,14 @@ package final class Workspace: Sendable {
     /// - Throws: ``ErrorCode/invalidInput`` for settings that are wrong, ``ErrorCode/permissionDenied`` for a token file
     ///   that cannot be read.
     package func client() throws(AIError) -> HubClient {
-        try HubClient(
+        let client = try HubClient(
             configuration, engine: lazyEngine.engine(environment), environment: environment, log: log,
             notice: notice)
+        for remark in client.tokenRemarks
+        where !isOffline && remarksMade.withLock({ $0.insert(remark).inserted }) {
+            notice(remark)
+        }
+        return client
     }
 
     /// What fetches models.

@@ -1,3 +1,4 @@
+import CPlatform
 import HubCore
 #if canImport(Glibc)
 import Glibc
@@ -16,6 +17,7 @@ enum Hub {
         let interruption = Interruption()
         let suspension = Suspension()
         Signals.watch(interruption, suspension) {
+            hub_secret_end()
             // The bar is left as it stands; the cursor rests behind it.
             _ = Sink.standardError.write(Array("\n".utf8))
             _exit(ErrorCode.cancelled.facts.exitStatus)

@@ -15,12 +15,29 @@ public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDe
         secret = String(cleaned)
     }
 
+    /// The text without the token, for servers and proxies quote what they were sent. A secret so short that it may
+    /// stand there by chance is left.
+    package func masked(in text: String) -> String {
+        secret.utf8.count < 8 ? text : text.replacing(secret, with: "(token)")
+    }
+
     /// Says only that there is one.
     public var description: String { "(token)" }
     /// Says only that there is one.
     public var debugDescription: String { "(token)" }
     /// Shows nothing.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// What a token in force was read from.
+package enum TokenSource: Sendable, Hashable {
+    /// An environment variable, by its name.
+    case variable(String)
+    /// The token file, by its path.
+    case file(String)
+    case keychain
+    /// The caller, who had it already.
+    case caller
 }
 
 /// Where the token comes from. The same provider serves every part that speaks to the Hub.
@@ -39,17 +56,25 @@ public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``ErrorCode/permissionDenied`` where the token file cannot be read; ``ErrorCode/invalidInput`` where a
     ///   token holds characters that no token has, or a keychain is asked on a system that has none.
     public func token(in environment: HubEnvironment = .process) throws(AIError) -> AccessToken? {
+        try find(in: environment)?.token
+    }
+
+    /// The token in force and what it was read from.
+    package func find(in environment: HubEnvironment) throws(AIError) -> (token: AccessToken, source: TokenSource)?
+    {
         switch self {
         case .none: return nil
-        case .static(let token): return token
+        case .static(let token): return (token, .caller)
         case .keychain(let service, let account):
-            return try Keychain.password(service: service, account: account).flatMap { AccessToken($0) }
+            let password = try Keychain.password(service: service, account: account)
+            return password.flatMap { AccessToken($0) }.map { ($0, .keychain) }
         case .auto:
             if environment.isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") { return nil }
-            for name in ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"] {
-                if let token = try Self.clean(environment[name], from: name) { return token }
+            if let name = environment.tokenVariable {
+                return try Self.clean(environment[name], from: name).map { ($0, .variable(name)) }
             }
-            return try Self.clean(FileSystem.text(environment.tokenPath), from: environment.tokenPath)
+            let path = environment.tokenPath
+            return try Self.clean(FileSystem.text(path), from: path).map { ($0, .file(path)) }
         }
     }
 

@@ -70,8 +70,10 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .fileNotFound: return row(.input, 3)
         case .nothingMatches: return row(.input, 3)
         case .notCached: return row(.input, 3, "hub pull fetches it")
-        case .unauthorized: return row(.network, 4, "check HF_TOKEN or the token file")
-        case .gated: return row(.network, 4, "ask for access on the model's page, and set HF_TOKEN")
+        case .unauthorized:
+            return row(.network, 4, "hub auth whoami says whose token is in force; hub auth login keeps another")
+        case .gated:
+            return row(.network, 4, "ask for access on the model's page, and give hub a token: hub auth login")
         case .disabled: return row(.network, 4, "the Hub has switched this repository off")
         case .unreachable:
             return row(.network, 5, retry: true, "check the network, the proxy variables and HF_ENDPOINT")

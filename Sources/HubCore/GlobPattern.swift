@@ -92,6 +92,8 @@ public struct FileFilter: Sendable, Hashable {
     public var include: [GlobPattern]?
     /// Patterns of which none may match.
     public var exclude: [GlobPattern]
+    /// The only paths that may be wanted at all; nil for no such bound.
+    package var selection: FileSelection?
 
     /// A filter of the Hub's patterns.
     public init(include: [String]? = nil, exclude: [String] = []) {
@@ -104,7 +106,22 @@ public struct FileFilter: Sendable, Hashable {
 
     /// Whether a path is wanted.
     public func matches(_ path: String) -> Bool {
+        if let selection, !selection.contains(path) { return false }
         guard include?.contains(where: { $0.matches(path) }) ?? true else { return false }
         return !exclude.contains { $0.matches(path) }
     }
+}
+
+/// Files of one repository that belong together.
+package struct FileSelection: Sendable, Hashable {
+    /// What they are, for errors: `Q4_K_M`.
+    package let name: String
+    private let paths: Set<ExactText>
+
+    package init(name: String, paths: some Sequence<String>) {
+        self.name = name
+        self.paths = Set(paths.map(ExactText.init))
+    }
+
+    package func contains(_ path: String) -> Bool { paths.contains(ExactText(path)) }
 }

@@ -42,6 +42,11 @@ public struct HubEnvironment: Sendable {
     /// The token's file: `HF_TOKEN_PATH`, else `token` below ``huggingFaceHome``.
     public var tokenPath: String { self["HF_TOKEN_PATH"].map(expand) ?? Path.join(huggingFaceHome, "token") }
 
+    /// The variable whose token goes before the file: `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`; nil where both are blank.
+    package var tokenVariable: String? {
+        ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"].first { self[$0]?.contains { !$0.isWhitespace } ?? false }
+    }
+
     /// The folder of the catalog: `HUB_HOME`, else `$XDG_STATE_HOME/hub`, else `~/.local/state/hub`. Outside the cache,
     /// where every stray file makes `hf cache ls` warn.
     public var stateDirectory: String {

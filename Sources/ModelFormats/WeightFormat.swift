@@ -1,29 +1,87 @@
 package import HubCore
 
-/// The kind of weight files in a folder, by their names.
-package enum WeightFormat: String, Sendable, Hashable {
+/// The kind of weight files, by their names. The order is the one in which `hub` can use them, the best first.
+package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable {
     case safetensors = "safetensors"
     case gguf = "GGUF"
+    /// Safetensors or NumPy files for Apple's MLX; a file's name alone rarely tells.
+    case mlx = "MLX"
     case pickle = "PyTorch pickle"
     case onnx = "ONNX"
+    case openVINO = "OpenVINO"
     case tensorFlow = "TensorFlow"
     case flax = "Flax"
     case coreML = "Core ML"
     case numpy = "NumPy"
+    case ggml = "GGML"
+    case llamafile = "llamafile"
+    case rust = "Rust"
+    case nemo = "NeMo"
+    case paddle = "Paddle"
+    case executorch = "ExecuTorch"
+    case liteRT = "LiteRT"
+    case tensorRT = "TensorRT"
+    case metal = "Metal"
+
+    /// One word for flags and JSON: `gguf`, `pytorch`, `coreml`.
+    package var identifier: String {
+        self == .pickle ? "pytorch" : rawValue.lowercased().filter { $0 != " " }
+    }
+
+    /// By how well `hub` can use them.
+    package static func < (left: WeightFormat, right: WeightFormat) -> Bool {
+        allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
+    }
+
+    /// Whether one model may be spread over files of this format and of the others like it.
+    var isLoadable: Bool { [.safetensors, .mlx, .pickle].contains(self) }
 
     /// What a file name tells; nil for what is no weight file.
     package init?(fileName: String) {
-        switch fileName.lowercased() {
-        case let name where name.hasSuffix(".safetensors"): self = .safetensors
-        case let name where name.hasSuffix(".gguf"): self = .gguf
-        case let name where [".bin", ".pt", ".pth", ".ckpt"].contains { name.hasSuffix($0) }: self = .pickle
-        case let name where name.hasSuffix(".onnx"): self = .onnx
-        case let name where [".h5", ".tflite"].contains { name.hasSuffix($0) }: self = .tensorFlow
-        case let name where name.hasSuffix(".msgpack"): self = .flax
-        case let name where [".mlpackage", ".mlmodelc", ".mlmodel"].contains { name.hasSuffix($0) }: self = .coreML
-        case let name where name.hasSuffix(".npz"): self = .numpy
-        default: return nil
+        let name = fileName.lowercased()
+        if Self.isTrainingState(name) { return nil }
+        // Before the endings: `.onnx_data`, `encoder.mlmodelc.zip`, TensorFlow's `model.ckpt.index`, a `.bin` that is none
+        // of PyTorch's.
+        let fragments: [(String, WeightFormat)] = [
+            (".onnx_data", .onnx), (".onnx.data", .onnx), (".mlmodelc", .coreML), (".mlpackage", .coreML),
+            (".ckpt.", .tensorFlow),
+        ]
+        if let found = fragments.first(where: { name.contains($0.0) }) {
+            self = found.1
+            return
         }
+        if name.hasPrefix("openvino_"), name.hasSuffix(".bin") || name.hasSuffix(".xml") {
+            self = .openVINO
+            return
+        }
+        if name.hasSuffix(".bin"), name.contains("ggml") {
+            self = .ggml
+            return
+        }
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
+            let format = Self.endings[String(name[dot...].dropFirst())]
+        else { return nil }
+        self = format
+    }
+
+    private static let endings: [String: WeightFormat] = [
+        "safetensors": .safetensors, "gguf": .gguf, "bin": .pickle, "pt": .pickle, "pth": .pickle, "ckpt": .pickle,
+        "onnx": .onnx, "ort": .onnx, "h5": .tensorFlow, "pb": .tensorFlow, "keras": .tensorFlow,
+        "tflite": .tensorFlow, "msgpack": .flax, "mlmodel": .coreML, "npz": .numpy, "llamafile": .llamafile,
+        "ot": .rust, "nemo": .nemo, "pdparams": .paddle, "pdiparams": .paddle, "pte": .executorch,
+        "litertlm": .liteRT, "task": .liteRT, "engine": .tensorRT,
+    ]
+
+    /// What a training leaves to go on from: larger than the weights, and none of them.
+    package static func isTrainingState(_ fileName: String) -> Bool {
+        let name = fileName.lowercased()
+        return [
+            "training_args.bin", "optimizer.pt", "optimizer.pth", "optimizer.bin", "scheduler.pt", "scheduler.bin",
+            "scaler.pt",
+        ].contains(name)
+            || name.hasPrefix("rng_state") && name.hasSuffix(".pth")
+            || name.hasPrefix("random_states") && name.hasSuffix(".pkl")
+            || name.hasSuffix("optim_states.pt")
     }
 
     /// The kinds in a folder, each with the first file that shows it.

@@ -124,6 +124,13 @@ import Testing
         #expect(fault("one", "1", "2", "3").message == "hub one does not know what to do with \"3\"")
     }
 
+    @Test func aWordTooManyThatMayBeASecretIsNotRepeated() {
+        var command = testCommand("keep", operands: [Operand("A", .one, .text)])
+        command.refusalOfMore = AIError(.invalidInput, "not so")
+        #expect(ArgumentParser.parse(["keep", "1"], commands: [command]).fault == nil)
+        #expect(ArgumentParser.parse(["keep", "1", "secret"], commands: [command]).fault?.message == "not so")
+    }
+
     @Test func helpCountsWhateverElseIsWrong() {
         for words in [
             ["one", "--help"], ["one", "--nope", "-h"], ["do", "--count", "x", "--help"], ["nope", "--help"],

@@ -100,10 +100,24 @@ import Testing
         for command in CommandTable.all {
             let short = HelpText.short(command, width: 80).joined(separator: "\n")
             let long = HelpText.long(command, width: 80).joined(separator: "\n")
-            for flag in command.flags {
+            for flag in command.visibleFlags {
                 #expect(short.contains("--\(flag.name)") && long.contains("--\(flag.name)"))
             }
             for flag in GlobalFlags.all { #expect(long.contains("--\(flag.name)")) }
+        }
+    }
+
+    @Test func aHiddenFlagIsInNoHelp() {
+        for command in CommandTable.all {
+            let pages = HelpText.short(command, width: 80) + HelpText.long(command, width: 80)
+            for flag in command.flags where flag.isHidden {
+                let spellings = ["--\(flag.name)", "-l \(flag.name)"]
+                #expect(!pages.contains { $0.contains(spellings[0]) })
+                for shell in CompletionsCommand.Shell.allCases {
+                    let script = CompletionsCommand.script(shell, [command])
+                    #expect(!spellings.contains { script.contains($0) })
+                }
+            }
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
         let text = script(shell)
         for command in CommandTable.all {
             #expect(text.contains(command.name))
-            for flag in command.flags + GlobalFlags.all {
+            for flag in command.visibleFlags + GlobalFlags.all {
                 #expect(text.contains(shell == .fish ? "-l \(flag.name)" : "--\(flag.name)"), "--\(flag.name)")
             }
         }

@@ -227,12 +227,4 @@ import Testing
         #expect(result.status == 0, "\(result.error)")
         #expect(try FileSystem.entries(String(result.output.dropLast()))?.count == 120)
     }
-
-    private func eventually(_ what: String, _ isSo: () throws -> Bool) async throws {
-        let end = Clock.seconds + TestTimeout.seconds
-        while try !isSo() {
-            guard Clock.seconds < end else { throw AIError(.timedOut, "\(what) did not happen") }
-            try await Task.sleep(nanoseconds: 2_000_000)
-        }
-    }
 }

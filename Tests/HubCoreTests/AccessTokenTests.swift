@@ -3,6 +3,7 @@ import Support
 import Testing
 
 @Suite struct AccessTokenTests {
+    /// Trap 38: a token file may end in a line end.
     @Test(
         arguments: [
             ("hf_abc", "hf_abc"), ("  hf_abc\n", "hf_abc"), ("hf_\r\nabc\r", "hf_abc"),
@@ -12,6 +13,13 @@ import Testing
         ] as [(String, String?)])
     func isCleanedAsPythonDoesAndCannotSplitAHeader(_ text: String, _ secret: String?) {
         #expect(AccessToken(text)?.secret == secret)
+    }
+
+    @Test func aServersWordsAreShownWithoutIt() throws {
+        let token = try #require(AccessToken("hf_verysecret"))
+        #expect(token.masked(in: "Bearer hf_verysecret, hf_verysecret!") == "Bearer (token), (token)!")
+        #expect(token.masked(in: "hf_verysecre") == "hf_verysecre")
+        #expect(AccessToken("a")?.masked(in: "a banana") == "a banana")
     }
 
     private struct Holder { var token: AccessToken; var provider: HFTokenProvider; var list: [AccessToken?] }
@@ -41,6 +49,7 @@ import Testing
         HubEnvironment(["HF_HOME": folder.path].merging(variables) { $1 })
     }
 
+    /// Trap 37: HUGGING_FACE_HUB_TOKEN still counts.
     @Test func theVariablesComeBeforeTheFile() throws {
         let folder = try TemporaryFolder()
         try folder.write("token", "hf_file\n")

@@ -23,6 +23,7 @@ import Testing
         #expect(error?.recoverySuggestion != nil)
     }
 
+    /// Trap 40: decimal, as the Hub counts, and with its unit.
     @Test(
         arguments: [
             (0, "0 B"), (22, "22 B"), (999, "999 B"), (1000, "1.0 kB"), (1024, "1.0 kB"), (1_050, "1.1 kB"),

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 @Suite struct ContentDigestTests {
-    /// `git hash-object` says the same.
+    /// Trap 14: `git hash-object` says the same.
     @Test(
         arguments: [
             ("", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
@@ -68,6 +68,7 @@ import Testing
         }
     }
 
+    /// Trap 12: a weak etag names the same blob.
     @Test(
         arguments: [
             ("W/\"abc\"", "abc"), ("\"abc\"", "abc"), ("Wabc", "abc"), ("\"W/abc\"", "W/abc"), ("abc", "abc"),

@@ -3,6 +3,7 @@ import Support
 import Testing
 
 @Suite struct GlobPatternTests {
+    /// Trap 39: fnmatch on the whole path, not a shell's globs.
     @Test func patternsMatchAsPythonsFnmatchcaseSays() throws {
         let cases = try #require(try JSON.parse(Fixtures.bytes("fnmatch.json")).array)
         #expect(cases.count > 900)

@@ -30,6 +30,7 @@ import Testing
     ])
     func theHomeIsWherePythonHasIt(_ input: Case) { #expect(input.environment.huggingFaceHome == input.expected) }
 
+    /// Trap 37: HUGGINGFACE_HUB_CACHE still counts.
     @Test(arguments: [
         Case([:], "/home/u/.cache/huggingface/hub"), Case(["HF_HOME": "/hf"], "/hf/hub"),
         Case(["HF_HUB_CACHE": "/c", "HUGGINGFACE_HUB_CACHE": "/old", "HF_HOME": "/hf"], "/c"),
@@ -45,6 +46,7 @@ import Testing
     ])
     func theTokenFileIsWherePythonHasIt(_ input: Case) { #expect(input.environment.tokenPath == input.expected) }
 
+    /// Trap 4: a stray file in the cache makes `hf cache ls` warn.
     @Test(arguments: [
         Case([:], "/home/u/.local/state/hub"), Case(["XDG_STATE_HOME": "/s"], "/s/hub"),
         Case(["HUB_HOME": "~/h", "XDG_STATE_HOME": "/s"], "/home/u/h"),
@@ -72,6 +74,7 @@ import Testing
         #expect(error?.message.hasPrefix("HF_ENDPOINT: ") == true)
     }
 
+    /// Trap 36: `true` is yes and `y` is no.
     @Test(
         arguments: [
             ("1", true), ("ON", true), ("on", true), ("Yes", true), ("TRUE", true), ("true", true), ("y", false),
@@ -84,6 +87,7 @@ import Testing
         #expect(!HubEnvironment([:]).isTrue("X"))
     }
 
+    /// Trap 37: the older name still counts.
     @Test(
         arguments: [
             ([:], false), (["HF_HUB_OFFLINE": "1"], true), (["TRANSFORMERS_OFFLINE": "1"], true),
@@ -116,6 +120,7 @@ import Testing
         #expect(HubEnvironment(["HF_HUB_DISABLE_PROGRESS_BARS": "0"]).progressBarsDisabled == false)
     }
 
+    /// Trap 35: Python honours the empty text; we have decided otherwise.
     @Test func setButEmptyCountsAsUnset() {
         let environment = HubEnvironment(["A": "", "B": "b"])
         #expect(environment["A"] == nil)

@@ -26,6 +26,7 @@ import Testing
         #expect(error?.message.unicodeScalars.contains { $0.value < 0x20 } == false)
     }
 
+    /// Trap 32: to the Hub they are, whatever a disk makes of their folders.
     @Test func namesThatDifferByCaseAreTwoNames() throws {
         #expect(try RepositoryID("A/b") != RepositoryID("a/b"))
     }
@@ -49,6 +50,7 @@ import Testing
         #expect(Repository(folderName: folder) == repository)
     }
 
+    /// Trap 41: a name with `--` in it cannot be read back.
     @Test(arguments: [
         "", "models", "models--", "models-org--name", "model--org--name", "buckets--a--b", "models--a--b--c",
         "Models--a",
@@ -75,7 +77,8 @@ import Testing
     ])
     func acceptsWhatCanLieInARepository(_ path: String) { #expect(RepositoryPath.fault(path) == nil) }
 
-    /// Python accepts `a/./b`, `./a`, `a//b` and the empty name too; on disk they would be other names of one file.
+    /// Trap 50. Python accepts `a/./b`, `./a`, `a//b` and the empty name too; on disk they would be other names of one
+    /// file.
     @Test(arguments: [
         "../a", "a/../b", "/a", "C:a", "c:\\a", "a\\..\\b", "\\\\h\\s", "a/./b", "./a", "a//b", "", "a/", "..", ".",
         "a/..",
@@ -142,6 +145,7 @@ import Testing
         #expect(tree.totalSize == 8)
     }
 
+    /// Trap 33: names are bytes, used as they came.
     @Test func filesWhoseNamesDifferOnlyByNormalisationAreTwoFiles() {
         let (composed, decomposed) = (
             RepositoryFile(path: "\u{E9}", size: 0, oid: empty),

@@ -10,7 +10,7 @@ unchanged (HF_ENDPOINT=http://127.0.0.1:PORT). Standard library only.
 
     hubsim.py --root DIR [--port 0] [--models FILE.ndjson[.gz]] [--token hf_x]
               [--latency SECONDS] [--rate BYTES_PER_SECOND_PER_CONNECTION]
-              [--page N]
+              [--page N] [--cdn URL]
 
 DIR/org/name/...            the files of the repository's branch main
 DIR/org/name/.sim.json      optional: {"gated": "auto", "private": true,
@@ -22,7 +22,7 @@ The first line printed is `hubsim http://127.0.0.1:PORT`. A file counts as LFS
 when it is 1 MiB or more or has a weights ending; LFS content is handed out by a
 second listener (the "CDN") through a signed, expiring, absolute redirect, as the
 Hub does; other files are answered by the Hub's own listener, after a relative
-redirect.
+redirect. With --cdn the redirect leads to another server, which serves DIR.
 
 Control (never part of the Hub's protocol):
     POST /__sim/faults   a JSON list of rules, tried in order; each
@@ -39,7 +39,8 @@ Control (never part of the Hub's protocol):
             "delay"     wait "seconds" before answering
             "garbage"   answer 200 with bytes that are not the JSON expected
     GET  /__sim/log      every request so far: method, path, listener, range,
-                         authorization (bool), status, sent
+                         authorization (bool), status, sent, open (until all of
+                         the answer was sent or the client went away)
     POST /__sim/reset    forget the log and the faults
 """
 import argparse, gzip, hashlib, hmac, json, os, re, socket, sys, threading, time
@@ -176,7 +177,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.control(path, body)
         self.entry = {"method": self.command, "path": path, "listener": "cdn" if self.cdn else "hub",
                       "range": self.headers.get("Range"), "authorization": "Authorization" in self.headers,
-                      "user_agent": self.headers.get("User-Agent"), "status": 0, "sent": 0, "time": time.time()}
+                      "user_agent": self.headers.get("User-Agent"), "status": 0, "sent": 0, "open": True, "time": time.time()}
         with self.sim.lock:
             self.sim.log.append(self.entry)
         if self.sim.args.latency:
@@ -195,6 +196,8 @@ class Handler(BaseHTTPRequestHandler):
             self.serve_hub(path, body)
         except (BrokenPipeError, ConnectionResetError, TimeoutError):
             self.close_connection = True
+        finally:
+            self.entry["open"] = False
 
     def control(self, path, body):
         sim, out = self.sim, b"{}"
@@ -371,7 +374,7 @@ class Handler(BaseHTTPRequestHandler):
         expires = str(int(time.time()) + 3600)
         signed = hmac.new(SECRET, f"{f.sha256}{expires}".encode(), "sha256").hexdigest()[:32]
         query = urlencode({"sha": f.sha256, "Expires": expires, "Signature": signed})
-        target = f"http://127.0.0.1:{self.sim.cdn_port}/{quote(repo_id)}/{quote(path)}?{query}"
+        target = f"{self.sim.cdn}/{quote(repo_id)}/{quote(path)}?{query}"
         note = f"Found. Redirecting to {target}".encode()
         self.answer(302, note, headers | {"Location": target, "X-Linked-ETag": f'"{f.sha256}"', "X-Linked-Size": str(f.size),
                                           "ETag": f'"{f.sha256}"', "Content-Type": "text/plain; charset=utf-8"})
@@ -452,12 +455,13 @@ def main():
     p.add_argument("--latency", type=float, default=0)
     p.add_argument("--rate", type=int, default=0)
     p.add_argument("--page", type=int, default=1000)
+    p.add_argument("--cdn")
     sim = Sim(args := p.parse_args())
     servers = []
     for cdn in (True, False):
         handler = type("Bound", (Handler,), {"sim": sim, "cdn": cdn})
         servers.append(Server(("127.0.0.1", 0 if cdn else args.port), handler))
-    sim.cdn_port = servers[0].server_address[1]
+    sim.cdn = args.cdn or f"http://127.0.0.1:{servers[0].server_address[1]}"
     threading.Thread(target=servers[0].serve_forever, daemon=True).start()
     print(f"hubsim http://127.0.0.1:{servers[1].server_address[1]}", flush=True)
     try:

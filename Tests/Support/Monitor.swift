@@ -79,3 +79,12 @@ package struct TestTimeout: Error, CustomStringConvertible {
     package var seconds: Double
     package var description: String { "\(what) did not happen within \(Int(seconds)) s" }
 }
+
+/// Looks until it is so: for what no event tells.
+package func eventually(_ what: String, _ isSo: () throws -> Bool) async throws {
+    let end = Clock.seconds + TestTimeout.seconds
+    while try !isSo() {
+        guard Clock.seconds < end else { throw TestTimeout(what: what, seconds: TestTimeout.seconds) }
+        try await Task.sleep(nanoseconds: 2_000_000)
+    }
+}

@@ -1,5 +1,6 @@
 // System calls that Swift cannot call as they are: variadic ones, ones behind a macro, ones that differ by platform.
-// platform_linux.c and platform_darwin.c hold the two implementations.
+// platform_linux.c and platform_darwin.c hold the two implementations. And one that must not be in Swift: the handler of
+// signals that come while a secret is typed.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 int hub_flock(int descriptor, int operation);
 
 /// Makes `length` bytes of the file real so that a later write cannot fail for want of space, and sets its size.
-/// Falls back to ftruncate where the file system cannot preallocate. 0, or -1 with errno.
+/// Falls back to ftruncate where the file system cannot preallocate, or gains nothing by it. 0, or -1 with errno.
 int hub_preallocate(int descriptor, off_t length);
 
 /// Makes `destination` share all extents of `source` (FICLONE). -1 with errno where the file system cannot.
@@ -30,8 +31,19 @@ int hub_memory(uint64_t *total, uint64_t *available);
 /// Width and height of the terminal in character cells. 0, or -1 where the descriptor is no terminal.
 int hub_terminal_size(int descriptor, uint16_t *columns, uint16_t *rows);
 
+/// Stops the terminal from showing what is typed and writes a prompt there, until hub_secret_end. The terminal is given
+/// back as it was by SIGHUP, SIGQUIT and SIGTSTP too, and hidden again when a stop is over; SIGINT and SIGTERM are the
+/// caller's. One at a time. 0, or -1 with errno.
+int hub_secret_begin(int descriptor, const char *prompt);
+
+/// Gives the terminal back as it was, on a new line. From any thread, any number of times, but not from a handler.
+void hub_secret_end(void);
+
 /// Nanoseconds of the monotonic clock.
 uint64_t hub_monotonic_nanoseconds(void);
+
+/// How many files this process may have open at once.
+uint64_t hub_open_file_limit(void);
 
 /// This process's peak resident set in bytes.
 uint64_t hub_peak_resident_bytes(void);

@@ -133,15 +133,6 @@ extension HubClient {
         return out
     }
 
-    /// Who the token belongs to.
-    package func whoami() async throws -> String {
-        let (json, _) = try await json("\(endpoint)/api/whoami-v2", fault: fault(nil))
-        guard let name = json["name"]?.string else {
-            throw AIError(.protocolViolation, "\(endpoint.origin) does not say who the token belongs to")
-        }
-        return name.printable
-    }
-
     /// The next page's address from a `Link` header. It may name another host, as a mirror passes the Hub's own links
     /// on; the token stays behind then, see ``HTTPClient/authorise(_:)``.
     func nextPage(_ fields: HTTPFields, after page: String) throws(AIError) -> String? {

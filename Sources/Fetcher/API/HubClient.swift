@@ -7,12 +7,17 @@ package struct HubClient: Sendable {
     /// Seconds to reach the Hub.
     let connectTimeout: Int
     /// Hears each request, redirect and retry; for `--verbose`. Never given a credential.
-    package var log: @Sendable (String) -> Void
+    package let log: @Sendable (String) -> Void
     /// Hears what a person should know while waiting: that the Hub limits the rate.
-    package var notice: @Sendable (String) -> Void
+    package let notice: @Sendable (String) -> Void
+    /// What the token was read from; nil where there is none.
+    package let tokenSource: TokenSource?
+    /// What a person should know of the token: that it is not sent, or that others can read its file.
+    package let tokenRemarks: [String]
 
     package var endpoint: Endpoint { configuration.endpoint }
-    package var hasToken: Bool { http.token != nil }
+    /// Whether a token goes along.
+    package var hasToken: Bool { http.token != nil && endpoint.origin.isSafeForCredentials }
 
     package init(
         _ configuration: HFConfiguration, engine: HTTPEngine, environment: HubEnvironment = .process,
@@ -20,15 +25,28 @@ package struct HubClient: Sendable {
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(AIError) {
         self.configuration = configuration
-        let token = try configuration.tokenProvider.token(in: environment)
+        let found = try configuration.tokenProvider.find(in: environment)
         connectTimeout = try environment.etagTimeout()
-        http = HTTPClient(engine: engine, origin: configuration.endpoint.origin, token: token)
-        self.log = log
-        self.notice = notice
-        if token != nil, !configuration.endpoint.origin.isSafeForCredentials {
-            notice("the token is not sent: \(configuration.endpoint) is plain http and not this machine")
-        }
+        http = HTTPClient(engine: engine, origin: configuration.endpoint.origin, token: found?.token)
+        // A server that quotes what it was sent may not put the token into what people read.
+        let token = found?.token
+        self.log = { log(token?.masked(in: $0) ?? $0) }
+        self.notice = { notice(token?.masked(in: $0) ?? $0) }
+        tokenSource = found?.source
+        tokenRemarks = try Self.remarks(on: found?.source, configuration.endpoint)
     }
+
+    private static func remarks(on source: TokenSource?, _ endpoint: Endpoint) throws(AIError) -> [String] {
+        guard let source else { return [] }
+        guard endpoint.origin.isSafeForCredentials else {
+            return ["the token is not sent: \(endpoint) is plain http and not this machine"]
+        }
+        guard case .file(let path) = source, let exposure = try TokenFile(path).exposure() else { return [] }
+        return [exposure]
+    }
+
+    /// A text without the token, for a server may have written it there.
+    func masked(_ text: String) -> String { http.token?.masked(in: text) ?? text }
 
     // MARK: Addresses
 
@@ -58,7 +76,7 @@ package struct HubClient: Sendable {
             .get, address, deadline: configuration.timeout, allowsHTTP2: true, acceptsCompression: true)
         request.connectTimeout = connectTimeout
         let answer = try await retrying(request, fault: fault) { try await http.response(to: $0) }
-        let shown = SafeAddress.shown(address)
+        let shown = masked(SafeAddress.shown(address))
         do {
             return (try JSON.parse(answer.body), answer.fields)
         } catch {
@@ -89,7 +107,7 @@ package struct HubClient: Sendable {
                     wait = RateLimit(answer.fields)?.secondsToWait.map(Double.init)
                 }
             } catch let error as AIError {
-                failure = error
+                failure = error.rewriting(masked)
             }
             let worthIt: Set<ErrorCode> = [.serverError, .rateLimited, .connectionLost]
             guard worthIt.contains(failure.code) || (failure.code == .timedOut && failure.context.status != nil),
@@ -108,5 +126,16 @@ package struct HubClient: Sendable {
 
     func fault(_ repository: Repository?, revision: String? = nil, path: String? = nil) -> HubFault {
         HubFault(endpoint: endpoint, repository: repository, revision: revision, path: path, hasToken: hasToken)
+    }
+}
+
+extension AIError {
+    /// The error with every text that a server may have had a hand in rewritten.
+    func rewriting(_ rewrite: (String) -> String) -> AIError {
+        var error = self
+        error.message = rewrite(message)
+        error.specificAdvice = specificAdvice.map(rewrite)
+        error.context.address = context.address.map(rewrite)
+        return error
     }
 }

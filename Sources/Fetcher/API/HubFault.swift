@@ -10,7 +10,8 @@ struct HubFault {
 
     /// The error that an answer stands for.
     func error(_ head: HTTPHead, body: [UInt8] = []) -> AIError {
-        let message = Self.message(head, body)
+        let words = Self.message(head, body)
+        let message = head.token?.masked(in: words) ?? words
         let name = repository?.description ?? endpoint.description
         func fault(_ code: ErrorCode, _ text: String, advice: String? = nil) -> AIError {
             AIError(
@@ -20,6 +21,8 @@ struct HubFault {
                     address: SafeAddress.shown(head.address)))
         }
         let kind = repository?.kind.rawValue ?? "model"
+        // A file comes from the CDN: whoever fails is named, not who led there.
+        let place = Origin(head.address) ?? endpoint.origin
         switch head.fields["X-Error-Code"] {
         case "RevisionNotFound":
             return fault(.revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"")
@@ -34,7 +37,7 @@ struct HubFault {
                 .gated, "\(name) is gated: its owner grants access",
                 advice: hasToken
                     ? "ask for access at \(page)"
-                    : "ask for access at \(page), and give hub a token: set HF_TOKEN or write the token file")
+                    : "ask for access at \(page), and give hub a token: hub auth login, or set HF_TOKEN")
         case "RepoNotFound": return missing(fault, name, kind)
         case "InvalidToken": return refused(fault)
         default: break
@@ -48,15 +51,19 @@ struct HubFault {
         case 401: return missing(fault, name, kind)
         case 404 where repository != nil: return missing(fault, name, kind)
         case 403: return fault(.unauthorized, "the Hub refuses access to \(name)" + Self.tail(message))
-        case 408: return fault(.timedOut, "\(endpoint.origin) gave up waiting (408)")
+        case 407:
+            return fault(
+                .unreachable, "a proxy on the way to \(place) asks for a name and a password (407)",
+                advice: CurlFault.proxyPassword)
+        case 408: return fault(.timedOut, "\(place) gave up waiting (408)")
         case 429:
             let wait = RateLimit(head.fields)?.secondsToWait
             return fault(
-                .rateLimited, "\(endpoint.origin) limits the rate of requests",
+                .rateLimited, "\(place) limits the rate of requests",
                 advice: wait.map { "try again in \($0) seconds; a token raises the limit" })
         case 500...:
-            return fault(.serverError, "\(endpoint.origin) fails with status \(head.status)" + Self.tail(message))
-        default: return fault(.protocolViolation, "\(endpoint.origin) answers \(head.status)" + Self.tail(message))
+            return fault(.serverError, "\(place) fails with status \(head.status)" + Self.tail(message))
+        default: return fault(.protocolViolation, "\(place) answers \(head.status)" + Self.tail(message))
         }
     }
 
@@ -67,15 +74,16 @@ struct HubFault {
             .repositoryNotFound, "there is no \(kind) \(name) on \(endpoint.origin)",
             hasToken
                 ? "check the spelling; if it is private, the token in use has no access to it"
-                : "check the spelling; a private repository looks the same without a token: set HF_TOKEN")
+                : "check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN"
+        )
     }
 
     private func refused(_ fault: Maker) -> AIError {
         hasToken
             ? fault(
                 .unauthorized, "\(endpoint.origin) refuses the token",
-                "check HF_TOKEN or the token file, or unset it")
-            : fault(.unauthorized, "\(endpoint.origin) asks for a token", "set HF_TOKEN or write the token file")
+                "check HF_TOKEN, which goes before the token file; hub auth login keeps another token")
+            : fault(.unauthorized, "\(endpoint.origin) asks for a token", "hub auth login, or set HF_TOKEN")
     }
 
     private static func tail(_ message: String) -> String { message.isEmpty ? "" : ": \(message)" }

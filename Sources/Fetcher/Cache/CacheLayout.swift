@@ -74,6 +74,19 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// What is safe in the partial. It ends as partials do, so that `hf cache` counts and prunes it.
     package func partialMap(_ etag: String) -> String { Path.join(blobs, etag + ".hub.map.incomplete") }
 
+    /// Where a link and a copy are made before they get their names.
+    func partialLink(_ etag: String) -> String { Path.join(blobs, etag + ".hub.link.incomplete") }
+    func partialCopy(_ etag: String) -> String { Path.join(blobs, etag + ".hub.copy.incomplete") }
+
+    /// The blobs of which a pull that was cut off has left something: a partial, a map, or what was about to get its name.
+    func interrupted() throws(AIError) -> Set<String> {
+        let names = try FileSystem.entries(blobs) ?? []
+        return Set(
+            names.lazy.filter { $0.hasSuffix(".incomplete") && $0.contains(".hub.") }.map {
+                String($0.prefix { $0 != "." })
+            })
+    }
+
     /// The relative link from a snapshot's file to its blob: one `..` for each folder on the way up to the repository.
     package static func linkText(path: String, etag: String) -> String {
         let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 2
@@ -132,34 +145,17 @@ package struct RepositoryFolder: Sendable, Hashable {
         let path = ref(revision)
         if try FileSystem.text(path) == commit.hash { return }
         try FileSystem.createDirectories(Path.parent(path))
-        try FileSystem.replace(path, with: Array(commit.hash.utf8), durable: true)
+        // What a crash left beside it would pass for a ref.
+        try FileSystem.createDirectories(blobs)
+        let temporary = Path.join(blobs, "ref.\(FileSystem.randomHex(4)).hub.incomplete")
+        try FileSystem.replace(path, with: Array(commit.hash.utf8), durable: true, temporary: temporary)
     }
 
     // MARK: Trees
 
-    /// Writes `trees/<commit>.json`, by which Python proves a snapshot whole without a network. Always all files of the
-    /// repository, whatever was fetched. Readable by the group, unlike Python's own.
+    /// Writes `trees/<commit>.json` where it is not there yet.
     package func writeTree(_ tree: RepositoryTree) throws(AIError) {
-        let path = self.tree(tree.commit)
-        let known = try readTree(tree.commit)
-        guard known != tree else { return }
-        let files = tree.files.map { file -> (key: String, value: JSON) in
-            (
-                file.path,
-                .object([
-                    "size": .int(file.size), "blob_id": .string(file.oid),
-                    "lfs_sha256": file.sha256.map { .string($0) },
-                    "lfs_size": file.sha256.map { _ in .int(file.size) },
-                    "xet_hash": file.xetHash.map { .string($0) },
-                ])
-            )
-        }
-        let json = JSON.object(["format_version": 1, "files": .object(JSONObject(files))])
-        // Python sorts the paths, as the tree already is, and leaves the members in their own order.
-        var style = JSON.Style.pythonTree
-        style.sortsKeys = false
-        try FileSystem.createDirectories(trees)
-        try FileSystem.replace(path, with: Array(json.text(style).utf8))
+        if try readTree(tree.commit) != tree { try tree.write(to: self.tree(tree.commit)) }
     }
 
     /// Reads `trees/<commit>.json`; nil where it is absent, unreadable, of another version or not sound, as all of
@@ -191,5 +187,29 @@ package struct RepositoryFolder: Sendable, Hashable {
             )
         }
         return RepositoryTree(commit: commit, files: files)
+    }
+}
+
+extension RepositoryTree {
+    /// Writes a file of `trees/`, by which Python proves a snapshot whole without a network. Always all files of the
+    /// repository, whatever was fetched. Readable by the group, unlike Python's own.
+    func write(to path: String) throws(AIError) {
+        let members = files.map { file -> (key: String, value: JSON) in
+            (
+                file.path,
+                .object([
+                    "size": .int(file.size), "blob_id": .string(file.oid),
+                    "lfs_sha256": file.sha256.map { .string($0) },
+                    "lfs_size": file.sha256.map { _ in .int(file.size) },
+                    "xet_hash": file.xetHash.map { .string($0) },
+                ])
+            )
+        }
+        let json = JSON.object(["format_version": 1, "files": .object(JSONObject(members))])
+        // Python sorts the paths, as the tree already is, and leaves the members in their own order.
+        var style = JSON.Style.pythonTree
+        style.sortsKeys = false
+        try FileSystem.createDirectories(Path.parent(path))
+        try FileSystem.replace(path, with: Array(json.text(style).utf8))
     }
 }

@@ -37,38 +37,37 @@ package enum SnapshotFile: Sendable, Hashable {
         let path = Path.join(folder.snapshot(commit), file.path)
         try FileSystem.createDirectories(Path.parent(path))
         let blob = folder.blob(file.digest.hex)
-        guard symlinks else { return try move(blob, to: path) }
+        guard symlinks else {
+            guard FileSystem.exists(blob) else { return }
+            // A blob of the shared store belongs to others too: take a copy.
+            guard FileSystem.linkText(blob) == nil else {
+                return try FileCopy.copy(blob, to: path, through: folder.partialCopy(file.digest.hex))
+            }
+            return try FileSystem.rename(blob, to: path)
+        }
         let text = RepositoryFolder.linkText(path: file.path, etag: file.digest.hex)
         if FileSystem.linkText(path) == text { return }
-        // Made beside and renamed over, so that a reader never finds the name missing.
-        let temporary = "\(path).\(FileSystem.randomHex(4)).tmp"
+        // Made elsewhere and renamed over, so that a reader never finds the name missing, and a crash leaves nothing in
+        // the snapshot.
+        let temporary = folder.partialLink(file.digest.hex)
+        try FileSystem.remove(temporary)
         try FileSystem.createSymlink(text, at: temporary)
         try FileSystem.rename(temporary, to: path)
-    }
-
-    private static func move(_ blob: String, to path: String) throws(AIError) {
-        guard FileSystem.exists(blob) else { return }
-        if FileSystem.linkText(blob) != nil {
-            // A blob of the shared store belongs to others too: take a copy.
-            try FileCopy.copy(blob, to: path)
-        } else {
-            try FileSystem.rename(blob, to: path)
-        }
     }
 }
 
 /// Copies of file content.
 enum FileCopy {
     /// A new file with the content of the one at `source`.
-    static func copy(_ source: String, to path: String) throws(AIError) {
+    static func copy(_ source: String, to path: String, through temporary: String) throws(AIError) {
         let from = try FileDescriptor(source)
-        try copy(from: from, to: path)
+        try copy(from: from, to: path, through: temporary)
     }
 
     /// A new file with the same content: sharing the extents where the file system can, else byte by byte. It appears
-    /// under its name only when it is whole and on stable storage.
-    static func copy(from: borrowing FileDescriptor, to path: String) throws(AIError) {
-        let temporary = "\(path).\(FileSystem.randomHex(4)).tmp"
+    /// under its name only when it is whole and on stable storage; before, it is at `temporary`.
+    static func copy(from: borrowing FileDescriptor, to path: String, through temporary: String) throws(AIError) {
+        try FileSystem.remove(temporary)
         do throws(AIError) {
             let to = try FileDescriptor(temporary, [.write, .create, .exclusive])
             if !to.reflink(from: from) {

@@ -6,33 +6,55 @@ enum CurlFault {
     /// - Parameters:
     ///   - detail: libcurl's own words about this transfer; may be empty.
     ///   - errno: of the system call that failed; 0 where none did.
-    static func error(_ code: CURLcode, detail: String, errno: Int32 = 0, address: String) -> AIError {
+    ///   - proxy: the address of the proxy in the settings; empty where there is none.
+    ///   - tunnel: the status that the proxy answered to CONNECT; 0 where it was not asked.
+    static func error(
+        _ code: CURLcode, detail: String, errno: Int32 = 0, proxy: String = "", tunnel: Int = 0, address: String
+    ) -> AIError {
         let shown = SafeAddress.shown(address)
         let place = Origin(address)?.description ?? shown
+        let proxyName = Self.name(ofProxy: proxy)
         let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : SafeAddress.shown(detail)
         func fault(_ kind: ErrorCode, _ message: String, advice: String? = nil) -> AIError {
             AIError(kind, message, advice: advice, context: .init(address: shown))
+        }
+        if tunnel == 407 {
+            return fault(
+                .unreachable, "the proxy \(proxyName) asks for a name and a password (407)", advice: proxyPassword)
+        }
+        if tunnel >= 300 {
+            // What is behind the proxy may be away for a moment; a refusal stays one.
+            return fault(
+                tunnel >= 500 ? .serverError : .unreachable,
+                "the proxy \(proxyName) opens no way to \(place) (\(tunnel))", advice: proxyAdvice)
         }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
             return fault(.unreachable, "\(place) cannot be found: no address for its name")
         case CURLE_COULDNT_RESOLVE_PROXY:
             return fault(
-                .unreachable, "the proxy cannot be found: no address for its name",
-                advice: "check HTTPS_PROXY and ALL_PROXY")
+                .unreachable, "the proxy \(proxyName) cannot be found: no address for its name", advice: proxyAdvice
+            )
         case CURLE_COULDNT_CONNECT:
-            // libcurl's text names the host again, and the milliseconds it took.
+            // libcurl's text names what it tried to reach, which may be the proxy, and the milliseconds it took.
             let why = errno == 0 ? String(cString: curl_easy_strerror(code)) : SystemErrno.text(errno)
+            if let host = Origin("http://" + proxyName)?.host, detail.contains(host) {
+                return fault(.unreachable, "the proxy \(proxyName) cannot be reached: \(why)", advice: proxyAdvice)
+            }
             return fault(.unreachable, "\(place) cannot be reached: \(why)")
         case CURLE_OPERATION_TIMEDOUT:
             return fault(.timedOut, "\(place) did not answer in time: \(text)")
-        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
+        case CURLE_SSL_CACERT_BADFILE:
+            return fault(
+                .invalidInput, "the certificates to trust cannot be read: \(text)",
+                advice: "REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE names them, in PEM")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR:
             return fault(
                 .unreachable, "the certificate of \(place) is not trusted: \(text)",
                 advice:
                     "behind a proxy that opens TLS, name its certificate with SSL_CERT_FILE or REQUESTS_CA_BUNDLE")
         case CURLE_PROXY:
-            return fault(.unreachable, "the proxy refuses: \(text)", advice: "check HTTPS_PROXY and ALL_PROXY")
+            return fault(.unreachable, "the proxy \(proxyName) refuses: \(text)", advice: proxyAdvice)
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
             return fault(.protocolViolation, "\(shown) is no address that can be asked: \(text)")
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY:
@@ -40,5 +62,14 @@ enum CurlFault {
         default:
             return fault(.connectionLost, "the connection to \(place) broke: \(text)")
         }
+    }
+    static let proxyAdvice = "check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY"
+    static let proxyPassword = "write them into the proxy's address: HTTPS_PROXY=http://name:password@host:port"
+
+    /// Host and port of a proxy, without the name and the password that may stand before them.
+    private static func name(ofProxy address: String) -> String {
+        let authority = address.range(of: "://").map { address[$0.upperBound...] } ?? address[...]
+        let place = authority.prefix { $0 != "/" }
+        return String(place.lastIndex(of: "@").map { place[place.index(after: $0)...] } ?? place).printable
     }
 }

@@ -16,6 +16,8 @@ package final class HTTPEngine: @unchecked Sendable {
         package var userAgent = "hub/0.1.0"
         /// A file of certificate authorities, instead of the system's.
         package var certificateFile: String?
+        /// A folder of certificate authorities as `openssl rehash` makes it, instead of the system's.
+        package var certificateFolder: String?
         /// The proxies for http and for https addresses.
         package var httpProxy: String?
         package var httpsProxy: String?
@@ -31,10 +33,14 @@ package final class HTTPEngine: @unchecked Sendable {
             httpProxy = environment.first("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
             httpsProxy = environment.first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
             noProxy = environment.first("no_proxy", "NO_PROXY")
-            if let file = certificateFile, !FileSystem.exists(file) {
-                throw AIError(
-                    .invalidInput, "the certificate file \(file) does not exist",
-                    advice: "it is named by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
+            if let file = certificateFile {
+                guard let status = try FileSystem.status(file) else {
+                    throw AIError(
+                        .invalidInput, "the certificate file \(file) does not exist",
+                        advice: "it is named by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
+                }
+                // Python takes a folder by the same variables.
+                if status.kind == .directory { (certificateFile, certificateFolder) = (nil, file) }
             }
         }
 

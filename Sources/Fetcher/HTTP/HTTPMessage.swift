@@ -60,6 +60,10 @@ package struct HTTPRequest: Sendable {
     package var receiveBuffer: Int?
     /// Whether the body may come compressed, and is unpacked on the way.
     package var acceptsCompression: Bool
+    /// The token that goes along, so that an answer that quotes it can be shown without it.
+    var token: AccessToken? {
+        fields["Authorization"]?.dropping(prefix: "Bearer ").flatMap { AccessToken($0) }
+    }
 
     package init(
         _ method: Method = .get, _ address: String, fields: HTTPFields = HTTPFields(), body: [UInt8]? = nil,
@@ -81,6 +85,8 @@ package struct HTTPHead: Sendable {
     package var fields: HTTPFields
     /// The address that answered.
     package var address: String
+    /// The token that it was shown.
+    var token: AccessToken?
 
     package var isSuccess: Bool { (200..<300).contains(status) }
     package var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && fields["Location"] != nil }

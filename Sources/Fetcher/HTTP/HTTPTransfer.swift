@@ -36,6 +36,7 @@ final class HTTPTransfer {
     private var head: HTTPHead?
     private var abortion: AIError?
     private var hasEnough = false
+    private var proxy = ""
     /// Where libcurl writes what went wrong; it keeps the address.
     private let errorText: UnsafeMutablePointer<CChar>
 
@@ -84,8 +85,14 @@ final class HTTPTransfer {
         if let bytes = request.receiveBuffer { results.append(hub_curl_set_receive_buffer(curl, bytes)) }
         if request.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "") }
         if let file = settings.certificateFile { set(CURLOPT_CAINFO, file) }
+        if let folder = settings.certificateFolder {
+            set(CURLOPT_CAPATH, folder)
+            // Instead of the system's file, not beside it.
+            results.append(hub_curl_set_string(curl, CURLOPT_CAINFO, nil))
+        }
         // Always set, so that libcurl does not look into the process's environment itself.
-        set(CURLOPT_PROXY, settings.proxy(for: request.address))
+        proxy = settings.proxy(for: request.address)
+        set(CURLOPT_PROXY, proxy)
         set(CURLOPT_NOPROXY, settings.noProxy ?? "")
         // A proxy's "200 Connection established" would otherwise pass for the head of the answer.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -136,7 +143,8 @@ final class HTTPTransfer {
         } else if line.isEmpty {
             // Trailers of a chunked body come this way too, after the head is complete.
             guard head == nil, status >= 200 else { return true }
-            let complete = HTTPHead(status: status, fields: fields, address: request.address)
+            let complete = HTTPHead(
+                status: status, fields: fields, address: request.address, token: request.token)
             head = complete
             var verdict = Verdict.go
             aroundCallback { verdict = onHead(complete) }
@@ -175,13 +183,16 @@ final class HTTPTransfer {
         if let abortion {
             finish(.failure(abortion))
         } else if code != CURLE_OK, !hasEnough {
-            var number = 0
-            if let handle { _ = hub_curl_get_long(handle, CURLINFO_OS_ERRNO, &number) }
+            var (number, tunnel) = (0, 0)
+            if let handle {
+                _ = hub_curl_get_long(handle, CURLINFO_OS_ERRNO, &number)
+                _ = hub_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &tunnel)
+            }
             finish(
                 .failure(
                     CurlFault.error(
-                        code, detail: String(cString: errorText), errno: Int32(clamping: number),
-                        address: request.address)))
+                        code, detail: String(cString: errorText), errno: Int32(clamping: number), proxy: proxy,
+                        tunnel: tunnel, address: request.address)))
         } else if let head {
             finish(.success(head))
         } else {

@@ -30,6 +30,13 @@ final class HeaderReader: Sendable {
 
     /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, and what keeps the Hub from being asked.
     func read(_ identifier: ModelIdentifier) async throws -> ModelHeaders {
+        // What the files say is what a server says, in errors too.
+        do { return try await headers(identifier) } catch let error as AIError {
+            throw error.rewriting(client.masked)
+        }
+    }
+
+    private func headers(_ identifier: ModelIdentifier) async throws -> ModelHeaders {
         let weights = plan.files.map(\.file).compactMap { file in
             WeightFormat(fileName: Path.name(file.path)).map { (file: file, format: $0) }
         }

@@ -1,34 +1,36 @@
 import HubCore
 
-/// Takes content that the cache already holds under another repository instead of fetching it.
+/// Takes content that is already on this machine instead of fetching it.
 enum BlobReuse {
-    /// Proves the content at `source` anew, and gives it a name among this repository's blobs: sharing the extents where
-    /// the file system can, else by a hard link, else by a copy. nil where the content is not what its name says, or
-    /// another process is at work on it.
+    /// Proves the content at `source` anew, and gives it its place: sharing the extents where the file system can, else
+    /// by a hard link, else by a copy. nil where the content is not what its name says, or another process is at work on
+    /// it. Where the source is that place, there is nothing to do but the proof.
     ///
     /// - Parameters:
+    ///   - links: whether a hard link will do. Not where people may change the file.
     ///   - isCancelled: asked while the content is proven, which takes long where it is large.
     ///   - progress: hears how many further bytes have been read.
     /// - Returns: what the digest came to at the ends of its ranges.
     /// - Throws: `CancellationError`; ``AIError`` where the source cannot be read or the new name cannot be made.
     static func adopt(
-        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder, isCancelled: () -> Bool,
+        _ file: RepositoryFile, from source: String, to places: TransferPlaces, links: Bool = true,
+        isCancelled: () -> Bool,
         progress: (Int) -> Void
     ) throws -> RangeDigests? {
-        let attempt = try BlobLock.attempt(folder.lock(file.digest.hex))
+        let attempt = try BlobLock.attempt(places.lock)
         switch consume attempt {
         case .held: return nil
-        case .unsupported: return try take(file, from: source, into: folder, isCancelled, progress)
+        case .unsupported: return try take(file, from: source, to: places, links, isCancelled, progress)
         case .taken(let lock):
-            let taken = try take(file, from: source, into: folder, isCancelled, progress)
+            let taken = try take(file, from: source, to: places, links, isCancelled, progress)
             _ = consume lock
             return taken
         }
     }
 
     private static func take(
-        _ file: RepositoryFile, from source: String, into folder: RepositoryFolder, _ isCancelled: () -> Bool,
-        _ progress: (Int) -> Void
+        _ file: RepositoryFile, from source: String, to places: TransferPlaces, _ links: Bool,
+        _ isCancelled: () -> Bool, _ progress: (Int) -> Void
     ) throws -> RangeDigests? {
         guard let real = FileSystem.resolved(source) else { return nil }
         let hasher = ContentHasher(like: file.digest, size: file.size)
@@ -37,21 +39,27 @@ enum BlobReuse {
             progress(count)
         }
         guard hasher.finish() == file.digest else { return nil }
-        try FileSystem.createDirectories(folder.blobs)
-        let blob = folder.blob(file.digest.hex)
-        let temporary = "\(blob).\(FileSystem.randomHex(4)).tmp"
+        let blob = places.content
+        if real == FileSystem.resolved(blob) { return hasher.ranges }
+        try FileSystem.createDirectories(Path.parent(blob))
+        let temporary = places.copy
+        try FileSystem.remove(temporary)
         defer { _ = try? FileSystem.remove(temporary) }
         if try reflink(real, to: temporary) {
             try FileSystem.rename(temporary, to: blob)
             return hasher.ranges
         }
         try FileSystem.remove(temporary)
+        guard links else {
+            try FileCopy.copy(real, to: blob, through: temporary)
+            return hasher.ranges
+        }
         do throws(AIError) {
             try FileSystem.createHardLink(real, at: temporary)
             try FileSystem.rename(temporary, to: blob)
         } catch {
             // Another file system, or one without hard links.
-            try FileCopy.copy(real, to: blob)
+            try FileCopy.copy(real, to: blob, through: temporary)
         }
         return hasher.ranges
     }

@@ -47,7 +47,7 @@ final class FileTransfer: @unchecked Sendable {
     /// All paths of the repository that have this content.
     let paths: [String]
     let job: PullJob
-    var folder: RepositoryFolder { job.folder }
+    let places: TransferPlaces
     var phase = Phase.queued
     /// Ended, and its lock given back.
     var isClosed = false
@@ -104,7 +104,8 @@ final class FileTransfer: @unchecked Sendable {
         self.paths = paths
         self.job = job
         self.source = source
-        disk = PartialFile(file, folder: job.folder)
+        places = job.places(file)
+        disk = PartialFile(file, at: places)
     }
 
     var isWholeHere: Bool { received.front == file.size }

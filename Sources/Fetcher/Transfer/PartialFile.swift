@@ -21,9 +21,8 @@ final class PartialFile: @unchecked Sendable {
     }
 
     private let file: RepositoryFile
-    private let folder: RepositoryFolder
-    private let path: String
-    private let mapPath: String
+    private let places: TransferPlaces
+    private var path: String { places.partial }
     private var descriptor: FileDescriptor?
     private var lock: BlobLock?
     private var inode: UInt64 = 0
@@ -32,11 +31,9 @@ final class PartialFile: @unchecked Sendable {
     /// Whether the names of partial and map are on stable storage.
     private var isNamed = false
 
-    init(_ file: RepositoryFile, folder: RepositoryFolder) {
+    init(_ file: RepositoryFile, at places: TransferPlaces) {
         self.file = file
-        self.folder = folder
-        path = folder.partial(file.digest.hex)
-        mapPath = folder.partialMap(file.digest.hex)
+        self.places = places
     }
 
     /// Takes the lock, looks whether the blob has come meanwhile, and opens the partial.
@@ -44,15 +41,18 @@ final class PartialFile: @unchecked Sendable {
     /// - Parameter restart: drops what an earlier run left.
     func open(restart: Bool) throws(AIError) -> Opening {
         if lock == nil {
-            let attempt = try BlobLock.attempt(folder.lock(file.digest.hex))
+            let attempt = try BlobLock.attempt(places.lock)
             switch consume attempt {
             case .held: return .locked
             case .unsupported: break
             case .taken(let taken): lock = consume taken
             }
         }
-        if !restart, try SnapshotFile.hasBlob(file, in: folder) { return .blobExists }
-        try FileSystem.createDirectories(folder.blobs)
+        if !restart, try places.isReady() {
+            try places.sweep()
+            return .blobExists
+        }
+        try FileSystem.createDirectories(Path.parent(path))
         hasher = ContentHasher(like: file.digest, size: file.size)
         var note: String?
         do throws(AIError) {
@@ -61,7 +61,7 @@ final class PartialFile: @unchecked Sendable {
             return try make(note)
         } catch {
             // Made or promoted in this moment by a process that the lock does not keep out, for its file was deleted.
-            guard error.errno == ENOENT || error.errno == EEXIST, FileSystem.exists(folder.blobs) else {
+            guard error.errno == ENOENT || error.errno == EEXIST, FileSystem.exists(Path.parent(path)) else {
                 throw error
             }
             return .locked
@@ -86,7 +86,7 @@ final class PartialFile: @unchecked Sendable {
     /// into the partial that the first one is about to prove.
     private func resume(_ note: inout String?) throws(AIError) -> Opening? {
         guard let status = try FileSystem.linkStatus(path), status.kind == .file else { return nil }
-        guard let map = RangeMap.read(mapPath), map.digest == file.digest, map.size == file.size else {
+        guard let map = RangeMap.read(places.map), map.digest == file.digest, map.size == file.size else {
             note = "\(path) has no map of what is safe in it: starting over"
             return nil
         }
@@ -109,8 +109,7 @@ final class PartialFile: @unchecked Sendable {
     func discard() throws(AIError) {
         descriptor = nil
         isNamed = false
-        try FileSystem.remove(path)
-        try RangeMap.remove(mapPath)
+        try places.sweep()
     }
 
     /// Writes received bytes at their position.
@@ -123,16 +122,18 @@ final class PartialFile: @unchecked Sendable {
     func flush(_ written: IntervalSet) throws(AIError) {
         guard descriptor != nil else { return }
         try descriptor!.synchronizeData()
-        try RangeMap(digest: file.digest, size: file.size, inode: inode, nonce: nonce, safe: written).write(mapPath)
+        try RangeMap(digest: file.digest, size: file.size, inode: inode, nonce: nonce, safe: written).write(
+            places.map)
         // A name that a power cut takes away would take its safe bytes with it.
-        if !isNamed { try FileSystem.synchronizeDirectory(folder.blobs) }
+        if !isNamed { try FileSystem.synchronizeDirectory(Path.parent(path)) }
         isNamed = true
     }
 
     /// Feeds the next bytes of the front to the digest.
     func hash(_ range: Range<Int64>) throws(AIError) {
         guard descriptor != nil, let hasher else { throw AIError(.ioError, "\(path) is not open") }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        // So little that it is still in the processor's cache when it comes to the digest.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
         defer { buffer.deallocate() }
         var at = range.lowerBound
         while at < range.upperBound {
@@ -154,15 +155,14 @@ final class PartialFile: @unchecked Sendable {
     func promote() throws(AIError) {
         guard descriptor != nil else { throw AIError(.ioError, "\(path) is not open") }
         try descriptor!.synchronizeData()
-        let blob = folder.blob(file.digest.hex)
-        if try !rename(to: blob) {
+        try FileSystem.createDirectories(Path.parent(places.content))
+        if try !rename(to: places.content) {
             // Python's prune deletes partials at any moment. The open file still has every byte.
-            try FileSystem.createDirectories(folder.blobs)
-            try FileCopy.copy(from: descriptor!, to: blob)
+            try FileCopy.copy(from: descriptor!, to: places.content, through: places.copy)
         }
-        try RangeMap.remove(mapPath)
+        try RangeMap.remove(places.map)
         descriptor = nil
-        if file.size > 4 << 20 { try FileSystem.synchronizeDirectory(folder.blobs) }
+        if file.size > 4 << 20 { try FileSystem.synchronizeDirectory(Path.parent(places.content)) }
     }
 
     /// Renames the partial; false where its name is gone or another file's.

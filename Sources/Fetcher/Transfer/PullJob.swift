@@ -7,12 +7,14 @@ final class PullJob: @unchecked Sendable {
     let repository: Repository
     let commit: Commit
     let folder: RepositoryFolder
+    /// The folder that the files go to; nil where that is the cache.
+    let local: LocalFolder?
     /// Whether snapshots may be links here.
     let symlinks: Bool
     /// What is to be done; several paths may share one content.
     let missing: [RepositoryFile]
-    /// Where the cache holds content under another name.
-    let sources: [ContentDigest: String]
+    /// Where files are whose content only has to be proven and given its place, by path.
+    let sources: [String: String]
     var outcomes: [PulledFile] = []
 
     init(_ plan: PullPlan, index: Int, symlinks: Bool) {
@@ -21,22 +23,67 @@ final class PullJob: @unchecked Sendable {
         repository = plan.repository
         commit = plan.commit
         folder = plan.folder
+        local = plan.local
         var missing: [RepositoryFile] = []
-        var sources: [ContentDigest: String] = [:]
+        var sources: [String: String] = [:]
         for (file, state) in plan.files where state != .present {
+            if state == .foreign {
+                outcomes.append(
+                    PulledFile(
+                        path: file.path, size: file.size, status: .failed, error: Self.isForeign(file, plan.local)))
+                continue
+            }
             missing.append(file)
-            if case .elsewhere(let source) = state { sources[file.digest] = source }
+            if case .elsewhere(let source) = state { sources[file.path] = source }
         }
         self.missing = missing
         self.sources = sources
     }
 
-    /// One transfer for each content.
+    /// Where a file comes together.
+    func places(_ file: RepositoryFile) -> TransferPlaces { local?.places(file) ?? folder.places(file) }
+
+    /// Where a file can be read once it is whole.
+    func place(_ path: String) -> String { local?.place(path) ?? Path.join(folder.snapshot(commit), path) }
+
+    /// That a file is somebody's own work, which no pull takes away unasked.
+    static func isForeign(_ file: RepositoryFile, _ local: LocalFolder?) -> AIError {
+        AIError(
+            .confirmationRequired,
+            "\(local?.place(file.path) ?? file.path) is not what the Hub has, and was not left like this by a pull",
+            advice: "move it away, or replace it with --force", context: .init(path: file.path))
+    }
+
+    /// One transfer for each content; in a folder of one's own, for each file.
     func transfers() -> [FileTransfer] {
-        var paths: [ContentDigest: [RepositoryFile]] = [:]
-        for file in missing { paths[file.digest, default: []].append(file) }
-        return paths.values.map { files in
-            FileTransfer(files[0], paths: files.map(\.path), of: self, source: sources[files[0].digest])
+        var groups: [String: [RepositoryFile]] = [:]
+        for file in missing { groups[places(file).content, default: []].append(file) }
+        return groups.values.map { files in
+            FileTransfer(files[0], paths: files.map(\.path), of: self, source: sources[files[0].path])
+        }
+    }
+
+    /// Gives every path of a proven content its place: the entry in the snapshot, or the note beside the folder.
+    ///
+    /// - Parameter isNew: whether the content was fetched, or was here before.
+    func place(_ file: RepositoryFile, at paths: [String], isNew: Bool) throws(AIError) {
+        if let local { return try local.write(file.path, commit: commit, digest: file.digest) }
+        for path in paths {
+            let place = place(path)
+            if !symlinks, !isNew {
+                // Other revisions may link to a blob that was there before: it stays where it is, as Python has it.
+                try FileSystem.createDirectories(Path.parent(place))
+                try FileCopy.copy(
+                    folder.blob(file.digest.hex), to: place, through: folder.partialCopy(file.digest.hex))
+                continue
+            }
+            var entry = file
+            entry.path = path
+            try SnapshotFile.link(entry, commit: commit, in: folder, symlinks: symlinks)
+            // Where there are no links, the blob itself has moved to the first path.
+            if !FileSystem.exists(place), path != paths[0] {
+                try FileCopy.copy(self.place(paths[0]), to: place, through: folder.partialCopy(file.digest.hex))
+            }
         }
     }
 }

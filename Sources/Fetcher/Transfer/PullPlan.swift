@@ -8,14 +8,19 @@ package struct PullPlan: Sendable {
         case present
         /// The blob is there; only the link is missing.
         case blob
-        /// Another repository of this cache, or the store that they share, holds this content at this path.
+        /// The content is on this machine at this path, and only has to be proven and given its place: in another
+        /// repository of the cache, in the store that they share; for a folder of one's own in the cache or in that place.
         case elsewhere(String)
+        /// Something else lies in its place, in a folder of one's own, that no pull has left there.
+        case foreign
         /// To be fetched; so many of its bytes are safe in a partial.
         case missing(safe: Int64)
     }
 
     package var repository: Repository
     package var folder: RepositoryFolder
+    /// The folder of one's own that the files go to; nil where that is the cache.
+    package let local: LocalFolder?
     package var commit: Commit
     /// The branch or tag to note in `refs/`; nil where a commit was asked for.
     package var ref: String?
@@ -28,6 +33,11 @@ package struct PullPlan: Sendable {
 
     /// Bytes that partials of these contents occupy, which a pull uses or gives back.
     private var reservedBytes: [ContentDigest: Int64] = [:]
+
+    /// Where the files are when all is done.
+    package var path: String { local?.path ?? folder.snapshot(commit) }
+    /// A folder, made or not, on the file system that must have room.
+    package var root: String { local?.path ?? folder.cache.root }
 
     package var totalBytes: Int64 { files.map(\.file).totalSize }
     package var cachedBytes: Int64 { sum { $0 == .present || $0 == .blob } }
@@ -57,7 +67,7 @@ package struct PullPlan: Sendable {
     /// Whether anything must be fetched.
     var needsNetwork: Bool { files.contains { if case .missing = $0.state { true } else { false } } }
     /// Whether anything must be written.
-    var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(folder.snapshot(commit)) }
+    var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(path) }
 
     private func sum(_ counts: (State) -> Bool) -> Int64 {
         files.filter { counts($0.state) }.map(\.file).totalSize
@@ -69,11 +79,12 @@ package struct PullPlan: Sendable {
     /// - Throws: ``ErrorCode/nothingMatches`` where the filter leaves no file.
     package init(
         _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, filter: FileFilter,
-        force: Bool
+        force: Bool, local: LocalFolder? = nil
     ) throws(AIError) {
         self.repository = repository
         self.tree = tree
         self.ref = ref
+        self.local = local
         commit = tree.commit
         folder = layout.repository(repository)
         isNew = !FileSystem.exists(folder.path)
@@ -89,19 +100,40 @@ package struct PullPlan: Sendable {
         let others = (try FileSystem.entries(layout.root) ?? []).filter {
             $0 != folder.name && Repository(folderName: $0) != nil
         }
+        let interrupted = try folder.interrupted()
         let shared = SharedStore(layout: layout)
         let store = shared.exists() ? shared : nil
         for file in wanted {
-            files.append((file, try state(of: file, force: force, layout: layout, others: others, store: store)))
+            files.append(
+                (
+                    file,
+                    try state(
+                        of: file, force: force, layout: layout, others: others, store: store,
+                        interrupted: interrupted)
+                ))
         }
     }
 
     private mutating func state(
-        of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?
+        of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?,
+        interrupted: Set<String>
     ) throws(AIError) -> State {
         if force { return .missing(safe: 0) }
-        if try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
-        if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
+        if let local {
+            switch try local.state(of: file) {
+            case .unchanged:
+                return try local.note(of: file.path)?.commit == commit.hash ? .present : .blob
+            case .unknown: return .elsewhere(local.place(file.path))
+            case .foreign: return .foreign
+            case .absent, .outdated:
+                if try SnapshotFile.hasBlob(file, in: folder) { return .elsewhere(folder.blob(file.digest.hex)) }
+            }
+        } else {
+            // Where a pull was cut off in its last step, or while it fetched this once more, something is left to tidy.
+            let isTidy = !interrupted.contains(file.digest.hex)
+            if isTidy, try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
+            if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
+        }
         // Never by git's SHA-1, which can be forged.
         if file.isLFS {
             if let hash = file.xetHash, let payload = try store?.ready(hash, size: file.size) {
@@ -112,14 +144,18 @@ package struct PullPlan: Sendable {
                 if try SnapshotFile.hasBlob(file, in: other) { return .elsewhere(other.blob(file.digest.hex)) }
             }
         }
-        guard let partial = try FileSystem.linkStatus(folder.partial(file.digest.hex)), partial.kind == .file else {
-            return .missing(safe: 0)
-        }
+        return .missing(safe: try safeBytes(of: file))
+    }
+
+    /// Bytes safe in a partial, whose room is noted.
+    private mutating func safeBytes(of file: RepositoryFile) throws(AIError) -> Int64 {
+        let places = local?.places(file) ?? folder.places(file)
+        guard let partial = try FileSystem.linkStatus(places.partial), partial.kind == .file else { return 0 }
         reservedBytes[file.digest] = partial.size
-        guard partial.size == file.size, let map = RangeMap.read(folder.partialMap(file.digest.hex)),
-            map.digest == file.digest, map.size == file.size
-        else { return .missing(safe: 0) }
-        return .missing(safe: map.safe.count)
+        guard partial.size == file.size, let map = RangeMap.read(places.map), map.digest == file.digest,
+            map.size == file.size
+        else { return 0 }
+        return map.safe.count
     }
 }
 
@@ -143,6 +179,7 @@ extension FileFilter {
         if !exclude.isEmpty {
             parts.append("without " + exclude.map { "\"\($0.pattern.printable)\"" }.joined(separator: " and "))
         }
-        return parts.isEmpty ? "anything" : parts.joined(separator: " ")
+        let globs = parts.isEmpty ? "anything" : parts.joined(separator: " ")
+        return selection.map { "\(globs) among the files of \($0.name.printable)" } ?? globs
     }
 }

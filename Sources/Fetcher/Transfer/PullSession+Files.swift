@@ -19,7 +19,7 @@ extension PullSession {
         file.ioQueue.async { [self] in
             let result = Result {
                 try BlobReuse.adopt(
-                    file.file, from: source, into: file.folder,
+                    file.file, from: source, to: file.places, links: file.job.local == nil,
                     isCancelled: { file.isCancelled.load(ordering: .relaxed) },
                     progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
             }
@@ -38,6 +38,9 @@ extension PullSession {
             return link(file, as: .linked)
         case .success(nil):
             client.log("\(file.file.path): \(source) is not what its name says, or is locked")
+            if source == file.places.content {
+                return end(file, failed: PullJob.isForeign(file.file, file.job.local))
+            }
         case .failure(let error):
             client.log("\(file.file.path): not taken from \(source): \(AIError.wrapping(error).message)")
         }
@@ -54,7 +57,7 @@ extension PullSession {
                 file.isLockedOut = true
                 report(.waiting(path: file.file.path), file.job.index)
                 client.log(
-                    "\(file.file.path): another process holds \(file.folder.lock(file.file.digest.hex)); waiting")
+                    "\(file.file.path): another process holds \(file.places.lock); waiting")
                 beginMore()
             }
             engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
@@ -77,7 +80,8 @@ extension PullSession {
     func advance(_ file: FileTransfer) {
         guard file.phase == .fetching else { return }
         let front = file.received.front
-        if !file.isHashing, front > file.hashed {
+        // Each step costs a change of threads, so that many small ones would cost as much as the digest.
+        if !file.isHashing, front >= min(file.file.size, file.hashed + limits.hashStep), front > file.hashed {
             file.isHashing = true
             let range = file.hashed..<min(front, file.hashed + 32 << 20)
             file.hashQueue.async { [self] in
@@ -165,32 +169,13 @@ extension PullSession {
     private func link(_ file: FileTransfer, as status: PulledFile.Status) {
         file.phase = .finishing
         file.ioQueue.async { [self] in
-            let result = Result { () throws(AIError) in try place(file, isNew: status == .downloaded) }
+            let result = Result { () throws(AIError) in
+                try file.job.place(file.file, at: file.paths, isNew: status == .downloaded)
+            }
             engine.perform { [self] in
                 if case .failure(let error) = result { return end(file, failed: error) }
                 end(file, as: status)
             }
-        }
-    }
-
-    /// Gives every path of a file its entry in the snapshot.
-    private func place(_ file: FileTransfer, isNew: Bool) throws(AIError) {
-        let (job, folder) = (file.job, file.folder)
-        let snapshot = folder.snapshot(job.commit)
-        let first = Path.join(snapshot, file.paths[0])
-        for path in file.paths {
-            let place = Path.join(snapshot, path)
-            if !job.symlinks, !isNew {
-                // Other revisions may link to a blob that was there before: it stays where it is, as Python has it.
-                try FileSystem.createDirectories(Path.parent(place))
-                try FileCopy.copy(folder.blob(file.file.digest.hex), to: place)
-                continue
-            }
-            var entry = file.file
-            entry.path = path
-            try SnapshotFile.link(entry, commit: job.commit, in: folder, symlinks: job.symlinks)
-            // Where there are no links, the blob itself has moved to the first path.
-            if !FileSystem.exists(place), place != first { try FileCopy.copy(first, to: place) }
         }
     }
 }

@@ -1,10 +1,13 @@
+import HubCore
+
 extension PullSession {
     /// What a pull may use.
     struct Limits: Sendable {
         /// Connections for ranges of large files where nobody has said how many.
         var connections = 8
         /// Connections in all where nobody has said how many: a small file is a matter of waiting, not of the line.
-        var connectionsForSmall = 32
+        /// Each holds a lock, a partial and a connection, and the process has other files open too.
+        var connectionsForSmall = max(8, min(32, (Machine.openFileLimit - 40) / 4))
         /// Failures of one file without a byte in between.
         var failures = 6
         /// Seconds, doubled with each failure, before a file is asked for again.
@@ -15,6 +18,8 @@ extension PullSession {
         var unflushedBytes: Int64 = 28 << 20
         /// Unflushed bytes of one file at which a flush begins.
         var flushBytes: Int64 = 8 << 20
+        /// Bytes at the front that are worth a step of the digest.
+        var hashStep: Int64 = 2 << 20
         /// Bytes asked for at once: of a file that has only begun, at the most, and at the least.
         var firstRange: Int64 = 4 << 20
         var range: Int64 = 16 << 20

@@ -69,7 +69,8 @@ final class PullSession: @unchecked Sendable {
         twins = []
         for file in jobs.flatMap({ $0.transfers() }) {
             // Only content named by SHA-256 is taken from another repository.
-            let key = file.file.isLFS ? file.file.digest.hex : file.folder.blob(file.file.digest.hex)
+            let digest = file.file.digest.hex
+            let key = file.file.isLFS ? digest : "\(file.job.repository) \(digest)"
             if let first = firsts[key] {
                 file.twin = first
                 twins.append(file)
@@ -155,7 +156,7 @@ final class PullSession: @unchecked Sendable {
         for file in twins where file.twin?.isClosed == true {
             // What has been proven here a moment ago is taken like everything that the cache has; what failed is tried.
             let first = file.twin!
-            if file.file.isLFS { file.source = Path.join(first.folder.snapshot(first.job.commit), first.paths[0]) }
+            if file.file.isLFS || file.job.local != nil { file.source = first.job.place(first.paths[0]) }
             file.twin = nil
             begin(file)
         }

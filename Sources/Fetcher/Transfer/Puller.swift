@@ -22,8 +22,12 @@ package struct Puller: Sendable {
     /// How a pull is done.
     package struct Options: Sendable {
         package var filter = FileFilter.all
+        /// Chooses among the files once they are known; nil for all of them.
+        package var select: (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
         /// Fetch what is here as well.
         package var force = false
+        /// A folder of one's own for the files, instead of the cache.
+        package var local: LocalFolder?
         /// How many connections, how fast, and whether to rest.
         package var control = PullControl()
         /// Whether snapshots may be links; HF_HUB_DISABLE_SYMLINKS says no.
@@ -38,7 +42,7 @@ package struct Puller: Sendable {
         package var files: [PulledFile]
         /// How long the call took, all its models together.
         package var seconds: Double
-        package var path: String { plan.folder.snapshot(plan.commit) }
+        package var path: String { plan.path }
         package var downloadedBytes: Int64 { files.reduce(0) { $0 + $1.receivedBytes } }
         /// What failed besides single files: nothing could begin, or the end could not be written.
         package var fault: AIError?
@@ -101,23 +105,26 @@ package struct Puller: Sendable {
         let tree = try await tree(of: reference.repository, at: commit)
         let ref = reference.revision.flatMap(Commit.init) == nil ? reference.revision ?? "main" : nil
         let layout = layout
-        return try await Offload.run {
+        var filter = options.filter
+        filter.selection = try await options.select?(reference.repository, tree, filter)
+        return try await Offload.run { [filter] in
             try PullPlan(
-                reference.repository, in: layout, tree: tree, ref: ref, filter: options.filter, force: options.force
-            )
+                reference.repository, in: layout, tree: tree, ref: ref, filter: filter, force: options.force,
+                local: options.local)
         }
     }
 
     /// Refuses a plan that the disk has no room for, before the first byte.
     package func checkSpace(_ plans: [PullPlan]) throws(AIError) {
         let needed = plans.reduce(Int64(0)) { $0.addingClamped($1.neededBytes) }
-        let free = try FileSystem.diskSpace(layout.root).available
+        let root = plans.first?.root ?? layout.root
+        let free = try FileSystem.diskSpace(root).available
         guard needed <= free else {
             throw AIError(
-                .diskFull, "\(ByteCount(needed)) are needed in \(layout.root), \(ByteCount(free)) are free",
+                .diskFull, "\(ByteCount(needed)) are needed in \(root), \(ByteCount(free)) are free",
                 advice:
                     "hub gc --free \(ByteCount(needed).description.filter { $0 != " " }) --dry-run shows what could go",
-                context: .init(path: layout.root))
+                context: .init(path: root))
         }
     }
 
@@ -136,7 +143,9 @@ package struct Puller: Sendable {
 
     /// Carries plans out, all over the same connections. What fails is told in the results; all is done that can be.
     ///
-    /// - Parameter report: hears what happens, and to which of the plans.
+    /// - Parameters:
+    ///   - plans: at least one.
+    ///   - report: hears what happens, and to which of the plans.
     /// - Returns: one result for each plan, in their order.
     package func pull(
         _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void
@@ -178,6 +187,10 @@ package struct Puller: Sendable {
                     context: .init(repository: plan.repository.description))
             }
             guard plan.needsWork else { return options.symlinks }
+            if let local = plan.local {
+                try local.prepare(plan.tree)
+                return false
+            }
             try layout.create()
             try FileSystem.createDirectories(plan.folder.blobs)
             try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
@@ -202,6 +215,7 @@ package struct Puller: Sendable {
                     error: state == .present ? nil : result.fault)
         }
         do throws(AIError) {
+            if plan.local != nil { return result }
             if result.error == nil { try Self.complete(plan) }
             if plan.isNew, result.files.allSatisfy({ $0.status == .failed }) { try Self.abandon(plan) }
         } catch { result.fault = result.fault ?? error }
@@ -243,7 +257,7 @@ package struct Puller: Sendable {
         let bytes = results.reduce(0) { $0 + $1.downloadedBytes }
         let seconds = results.first?.seconds ?? 0
         remember { catalog throws(AIError) in
-            for result in results where result.error == nil {
+            for result in results where result.error == nil && result.plan.local == nil {
                 let plan = result.plan
                 try catalog.markUsed(
                     cache: layout.root, folder: plan.folder.name, commit: plan.commit, at: Timestamp.now)

@@ -16,6 +16,12 @@ extension InfoCommand {
         var seenAt: Double?
         var diskFree: Int64 = 0
         var memoryTotal: Int64?
+
+        var variants: [ModelVariant] {
+            guard reference.repository.kind == .model else { return [] }
+            return tree.map { ModelFiles($0.files, library: record.library, tags: record.tags ?? []).variants }
+                ?? []
+        }
     }
 
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
@@ -109,7 +115,7 @@ extension InfoCommand {
     // MARK: Showing
 
     private static func show(_ facts: Facts, _ listsFiles: Bool, _ context: Context) {
-        let variants = facts.tree.map { ModelVariant.find($0.files) } ?? []
+        let variants = facts.variants
         context.output.render(json: json(facts, variants), quiet: [facts.reference.repository.id.name]) {
             let record = facts.record
             func line(_ name: String, _ text: String?, _ style: Styled.Style = .plain) {
@@ -146,7 +152,11 @@ extension InfoCommand {
                 for variant in variants {
                     line(
                         "weights",
-                        "\(variant.name), \(Humanize.plural(variant.files.count, "file")), \(ByteCount(variant.sizeBytes))"
+                        [
+                            variant.name,
+                            variant.name == variant.format.identifier ? "" : variant.format.identifier,
+                            Humanize.plural(variant.files.count, "file"), "\(ByteCount(variant.sizeBytes))",
+                        ].filter { !$0.isEmpty }.joined(separator: ", ")
                     )
                 }
                 line(
@@ -225,7 +235,7 @@ extension InfoCommand {
                 .array(
                     variants.map { variant in
                         .object([
-                            "name": .string(variant.name), "format": .string(variant.format),
+                            "name": .string(variant.name), "format": .string(variant.format.identifier),
                             "quantization": text(variant.quantization),
                             "files": .array(variant.files.map { .string($0) }),
                             "size_bytes": .int(variant.sizeBytes),

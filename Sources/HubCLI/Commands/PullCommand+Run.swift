@@ -4,7 +4,7 @@ import Synchronization
 
 extension PullCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let options = try options(context, arguments)
+        var options = try options(context, arguments)
         let references = try arguments.operands.map { text throws(AIError) -> ModelReference in
             var reference = try context.reference(text)
             if let revision = arguments[revision] {
@@ -17,8 +17,12 @@ extension PullCommand {
             }
             return reference
         }
+        guard options.local == nil || references.count == 1 else {
+            throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(references.count)")
+        }
         let workspace = try await context.workspace()
         let puller = try workspace.puller()
+        options.select = try selection(context, arguments, workspace)
         var failures = Failures()
         var plans: [(reference: ModelReference, plan: PullPlan)] = []
         for reference in references {
@@ -36,7 +40,7 @@ extension PullCommand {
             return try failures.finish()
         }
         try puller.checkSpace(plans.map(\.plan))
-        let results = await fetch(plans.map(\.plan), options, puller, context)
+        let results = plans.isEmpty ? [] : await fetch(plans.map(\.plan), options, puller, context)
         context.output.document(["models": .array(results.map(json))])
         for result in results { try await failures.attempt(context.output) { try finish(result, context) } }
         try failures.finish()
@@ -49,6 +53,7 @@ extension PullCommand {
         options.force = arguments[force]
         options.control = PullControl(
             connections: arguments[connections], bytesPerSecond: arguments[limitRate]?.bytes)
+        if let folder = arguments[localDir] { options.local = LocalFolder(context.environment.expand(folder)) }
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         return options
     }

@@ -1,4 +1,5 @@
 import HubCore
+import ModelFormats
 
 /// `hub pull`
 enum PullCommand {
@@ -6,6 +7,19 @@ enum PullCommand {
         "include", "GLOB", repeats: true, "fetch only files that match",
         detail: "The globs are the Hub's own: fnmatch on the whole path, case counts, * crosses slashes.")
     static let exclude = Option.text("exclude", "GLOB", repeats: true, "leave out files that match")
+    static let format = Option<WeightChoice.Format>.choice(
+        "format", "fetch one set of weights, and all that is no weights",
+        detail: """
+            all is the default: every file. auto takes the set that this machine can use: MLX on a Mac with Apple \
+            silicon, then safetensors, then GGUF, the first that fits in three quarters of the memory; of GGUF the \
+            largest quantised one that does. hub info shows the sets.
+            """)
+    static let quant = Option.text(
+        "quant", "NAME", "the set of weights with this name, such as Q4_K_M",
+        detail: """
+            Case does not count. Alone it means GGUF; where a repository has no GGUF, any set that hub info shows under \
+            that name. A GGUF model's projector comes along.
+            """)
     static let revision = Option.text(
         "revision", "REV", "a branch, tag or commit; the same as REF@REV", detail: "The default is main.")
     static let estimate = Switch(
@@ -17,10 +31,17 @@ enum PullCommand {
         detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")
     static let limitRate = Option.rate("limit-rate", "fetch no faster than this, over all connections")
 
+    static let localDir = Option.text(
+        "local-dir", "DIR", kind: .folder, "put the files themselves into this folder instead of the cache",
+        detail: """
+            The bookkeeping in DIR/.cache/huggingface is that of hf download. What the cache holds is copied from there. A \
+            file that was changed since it was fetched is only replaced with --force.
+            """)
+
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache, resuming what was begun",
         detail: """
-            Fetches the whole repository, or the files that the globs choose, into the cache that all Hugging Face tools \
+            Fetches the whole repository, one of its sets of weights, or the files that the globs choose, into the cache that all Hugging Face tools \
             share. What is there already is not fetched again; what was interrupted goes on where it stopped. Every \
             file is checked by its digest before it counts.
 
@@ -28,13 +49,13 @@ enum PullCommand {
             """,
         operands: [Operand("REF", .some, .model)],
         flags: [
-            include.flag, exclude.flag, revision.flag, estimate.flag, force.flag, connections.flag,
-            limitRate.flag,
+            include.flag, exclude.flag, format.flag, quant.flag, revision.flag, estimate.flag, force.flag,
+            connections.flag, limitRate.flag, localDir.flag,
         ],
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
-            .init("hub pull org/model --include '*.safetensors' --include '*.json'", "Only these files."),
-            .init("hub pull org/model@v1.0 --estimate", "What it would cost; nothing is fetched."),
+            .init("hub pull org/model-GGUF --quant Q4_K_M --estimate", "What it would cost; nothing is fetched."),
+            .init("hub pull org/model --local-dir ./model", "Plain files in a folder of your own."),
             .init("cd \"$(hub pull -q org/model)\"", "For scripts: the folder alone."),
         ],
         run: run)

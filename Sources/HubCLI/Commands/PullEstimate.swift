@@ -17,8 +17,8 @@ struct PullEstimate {
 
     init(_ plans: [PullPlan], _ workspace: Workspace) async throws {
         self.plans = plans
-        let layout = workspace.layout
-        diskFree = try await Offload.run { try FileSystem.diskSpace(layout.root).available }
+        let root = plans[0].root
+        diskFree = try await Offload.run { try FileSystem.diskSpace(root).available }
         rate = try await Offload.run { [configuration = workspace.configuration, catalog = workspace.catalog] in
             try catalog?.bandwidth(origin: configuration.endpoint.origin.description)
         }
@@ -37,7 +37,8 @@ struct PullEstimate {
         }
         downloadBytes = download
         neededBytes = needed
-        let weights = plans.compactMap { plan in ModelVariant.find(plan.files.map(\.file)).map(\.sizeBytes).max() }
+        let weights = plans.filter { $0.repository.kind == .model }
+            .compactMap { plan in ModelFiles(plan.files.map(\.file)).variants.map(\.sizeBytes).max() }
         memoryBytes = weights.max()
     }
 
@@ -114,6 +115,7 @@ struct PullEstimate {
         switch state {
         case .present, .blob: "cached"
         case .elsewhere: "reusable"
+        case .foreign: "changed"
         case .missing(let safe): safe > 0 ? "partial" : "missing"
         }
     }

@@ -62,7 +62,10 @@ struct HelpTopic: Sendable {
             ("HUB_SERVE_TOKEN", "the token that hub serve asks for"),
             ("HUB_HOME", "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
             ("HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the way to the network, in small letters too"),
-            ("CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE", "the file with the certificates to trust"),
+            (
+                "REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE",
+                "the file or folder with the certificates to trust; checking them cannot be switched off"
+            ),
             ("NO_COLOR", "set: no colour unless --color asks for it"),
             ("TERM", "dumb: no colour, and progress in plain lines"),
             ("LC_ALL, LC_CTYPE, LANG", "whether more than ASCII can be shown"),

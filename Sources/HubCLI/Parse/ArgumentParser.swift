@@ -161,6 +161,7 @@ struct ArgumentParser {
         }
         let unbounded = command.operands.contains { $0.count == .some || $0.count == .any }
         if !unbounded, count > command.operands.count {
+            if let refusal = command.refusalOfMore { throw refusal }
             let extra = outcome.arguments.operands[command.operands.count]
             throw AIError(
                 .invalidInput, "hub \(command.name) does not know what to do with \"\(extra)\"",

@@ -11,14 +11,19 @@ extension Context {
     /// The cache, the catalog and the way to the Hub, as flags and variables say. A catalog that cannot be used is told,
     /// and the work goes on without it.
     ///
-    /// - Parameter needsCatalog: where nothing can be done without it: a catalog that cannot be used is thrown.
-    func workspace(needsCatalog: Bool = false) async throws -> Workspace {
-        let configuration = HFConfiguration.endpoint(try hubEndpoint())
+    /// - Parameters:
+    ///   - needsCatalog: where nothing can be done without it: a catalog that cannot be used is thrown.
+    ///   - opensCatalog: false where it is not concerned.
+    ///   - token: another than the environment's.
+    func workspace(
+        needsCatalog: Bool = false, opensCatalog: Bool = true, token: HFTokenProvider = .auto
+    ) async throws -> Workspace {
+        let configuration = HFConfiguration.endpoint(try hubEndpoint()).token(token)
         let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
-        let workspace = try await Offload.run {
+        let workspace = await Offload.run {
             Workspace(
                 environment: environment, cacheDirectory: cacheDir, configuration: configuration,
-                isOffline: isOffline,
+                isOffline: isOffline, opensCatalog: opensCatalog,
                 log: { message in output.debug(message) }, notice: { message in output.warning(message) })
         }
         if var fault = workspace.catalogFault {

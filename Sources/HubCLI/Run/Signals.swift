@@ -23,6 +23,8 @@ enum Signals {
     ) {
         // A reader that goes away is seen where we write.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file that may not grow (ulimit -f): an error with a name, where the signal would end us without a word.
+        signal(SIGXFSZ, SIG_IGN)
         var set = sigset_t()
         sigemptyset(&set)
         var isEmpty = true

@@ -30,13 +30,15 @@ struct Command: Sendable {
     var flags: [Flag] = []
     /// Sets of flag names of which at most one may be given.
     var exclusive: [[String]] = []
+    /// What is said to a word too many where it may be a secret: others name the word.
+    var refusalOfMore: AIError?
     var examples: [Example]
     /// What the command does. Throwing decides the exit status; see ``Program``.
     var run: @Sendable (Context, ParsedArguments) async throws -> Void
 
     /// `hub search [FLAGS] [QUERY]`.
     var usage: String {
-        (["hub", name] + (flags.isEmpty ? [] : ["[FLAGS]"]) + operands.map(\.usage)).joined(separator: " ")
+        (["hub", name] + (visibleFlags.isEmpty ? [] : ["[FLAGS]"]) + operands.map(\.usage)).joined(separator: " ")
     }
 
     /// The flags that help and completions show.

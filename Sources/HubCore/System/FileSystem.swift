@@ -104,16 +104,18 @@ package enum FileSystem {
     /// 0666 less the umask, unlike mkstemp's 0600, so that other users of a shared cache can read it.
     ///
     /// - Parameters:
+    ///   - isModeExact: the file has this very mode before anything is in it, whatever the umask.
     ///   - durable: the new content is on stable storage before it gets the name.
     ///   - temporary: the name it is written under first; the path and a random ending where nil.
     ///   - syncsFolder: whether, if durable, the name is on stable storage too when this returns.
     package static func replace(
-        _ path: String, with bytes: [UInt8], mode: UInt32 = 0o666, durable: Bool = false, temporary: String? = nil,
-        syncsFolder: Bool = true
+        _ path: String, with bytes: [UInt8], mode: UInt32 = 0o666, isModeExact: Bool = false, durable: Bool = false,
+        temporary: String? = nil, syncsFolder: Bool = true
     ) throws(AIError) {
         let temporary = temporary ?? temporaryName(for: path)
         do throws(AIError) {
             let file = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: mode)
+            if isModeExact { try file.setMode(mode) }
             let result: Result<Void, AIError> = bytes.withUnsafeBytes { buffer in
                 do throws(AIError) { return .success(try file.write(buffer, at: 0)) } catch {
                     return .failure(error)
@@ -133,6 +135,13 @@ package enum FileSystem {
     private static func temporaryName(for path: String) -> String {
         let ending = "\(randomHex(4)).tmp"
         return Path.name(path).utf8.count <= 240 ? "\(path).\(ending)" : Path.join(Path.parent(path), ending)
+    }
+
+    /// chmod(2)
+    package static func setMode(_ path: String, _ mode: UInt32) throws(AIError) {
+        guard chmod(path, mode_t(mode)) == 0 else {
+            throw .system("cannot change the mode of", path: path, errno: errno)
+        }
     }
 
     /// rename(2)

@@ -12,6 +12,18 @@ package enum Machine {
         return (Int64(clamping: total), Int64(clamping: available))
     }
 
+    /// How many files this process may have open at once.
+    package static var openFileLimit: Int { Int(clamping: hub_open_file_limit()) }
+
     /// The largest resident set this process has had, in bytes.
     package static var peakResidentBytes: Int64 { Int64(clamping: hub_peak_resident_bytes()) }
+
+    /// Whether Apple's MLX runs here.
+    package static var runsMLX: Bool {
+        #if os(macOS) && arch(arm64)
+        true
+        #else
+        false
+        #endif
+    }
 }

@@ -4,6 +4,7 @@ import Testing
 
 /// Addresses are written as the Hub reads them, and read as they are meant.
 @Suite struct AddressTests {
+    /// Trap 2: a revision is one segment, whatever slashes it has.
     @Test(arguments: [
         (
             "org/m", RepositoryKind.model, "refs/pr/1", "a b/ç#.txt",

@@ -9,6 +9,7 @@ import Testing
     private static let page = "{\"id\":\"org/m\",\"sha\":\"\(Commit.of("a"))\"}"
     private static let bearer = "Bearer " + TestClient.secret
 
+    /// Trap 17: without it on the Hub's own redirects private files would be out of reach.
     @Test func theTokenGoesToTheEndpointAndAlongItsOwnRedirects() async throws {
         let server = try ScriptedServer { $0.index == 0 ? .redirect("/moved", status: 307) : .json(Self.page) }
         let test = try TestClient(server.address, token: TestClient.secret)
@@ -16,6 +17,7 @@ import Testing
         #expect(server.requests.map(\.authorization) == [Self.bearer, Self.bearer])
     }
 
+    /// Trap 17: another port is another origin.
     @Test(arguments: [301, 302, 303, 307, 308])
     func theTokenStaysBehindWhereARedirectLeavesTheOrigin(status: Int) async throws {
         let other = try ScriptedServer { _ in .json(Self.page) }
@@ -48,7 +50,7 @@ import Testing
         #expect(other.requests.map(\.authorization) == [nil])
     }
 
-    /// A mirror passes the Hub's own absolute links on.
+    /// Trap 18: a mirror passes the Hub's own absolute links on.
     @Test func theTokenStaysBehindWhereTheNextPageIsElsewhere() async throws {
         let entry = #"[{"type":"file","oid":"\#(Commit.of("b"))","size":1,"path":"second"}]"#
         let other = try ScriptedServer { _ in .json(entry) }
@@ -60,7 +62,17 @@ import Testing
         #expect(tree.files.map(\.path) == ["second"])
         #expect(server.requests.map(\.authorization) == [Self.bearer])
         #expect(other.requests.map(\.authorization) == [nil])
-        _ = try await test.client.search(ModelQuery())
+    }
+
+    @Test func theTokenStaysBehindWhereMoreModelsAreElsewhere() async throws {
+        let other = try ScriptedServer { _ in .json(#"[{"id":"org/second"}]"#) }
+        let server = try ScriptedServer { _ in
+            .json(#"[{"id":"org/m"}]"#, headers: [("Link", "<\(other.address)/api/models?cursor=1>; rel=\"next\"")])
+        }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        #expect(try await test.client.search(ModelQuery()).map(\.repository.id.name) == ["org/m", "org/second"])
+        #expect(server.requests.map(\.authorization) == [Self.bearer])
+        #expect(other.requests.map(\.authorization) == [nil])
     }
 
     /// What tells one parser of addresses from another must not tell the token where to go.
@@ -102,6 +114,7 @@ import Testing
         #expect(hub.requests("GET", on: .cdn).map(\.hasAuthorization) == [false])
     }
 
+    /// Trap 17. Python keeps the token from a mirror to the Hub; we do not.
     @Test(arguments: [
         ("https://hub.example", "https://hub.example/x", true),
         ("https://hub.example", "https://hub.example:443/x", true),
@@ -112,6 +125,8 @@ import Testing
         ("https://hub.example", "https://hub.example.evil/x", false),
         ("https://mirror.example", "https://huggingface.co/x", false),
         ("https://huggingface.co", "https://cdn-lfs.hf.co/x", false),
+        ("https://huggingface.co", "https://hf.co/x", false),
+        ("https://huggingface.co", "http://huggingface.co/x", false),
         ("http://hub.example", "http://hub.example/x", false),
         ("http://192.168.1.2", "http://192.168.1.2/x", false),
         ("http://127.evil.example", "http://127.evil.example/x", false),
@@ -130,8 +145,35 @@ import Testing
     }
 
     @Test func aTokenThatCannotBeSentIsSaid() throws {
-        #expect(try TestClient("http://hub.example", token: TestClient.secret).said.contains("token is not sent"))
-        #expect(try TestClient("https://hub.example", token: TestClient.secret).said.isEmpty)
+        let plain = try TestClient("http://hub.example", token: TestClient.secret).client
+        #expect(
+            plain.tokenRemarks == ["the token is not sent: http://hub.example is plain http and not this machine"])
+        #expect(!plain.hasToken)
+        let safe = try TestClient("https://hub.example", token: TestClient.secret).client
+        #expect(safe.tokenRemarks.isEmpty && safe.hasToken)
+        #expect(try TestClient("http://hub.example").client.tokenRemarks.isEmpty)
+    }
+
+    @Test func aRemarkOnTheTokenIsMadeOnceForAWorkspace() throws {
+        let folder = try TemporaryFolder()
+        try FileSystem.setMode(try folder.write("token", TestClient.secret), 0o644)
+        let said = Monitor<[String]>([])
+        func workspace(isOffline: Bool) throws -> Workspace {
+            Workspace(
+                environment: HubEnvironment(["HF_HOME": folder.path]),
+                configuration: .endpoint(try Endpoint("https://hub.example")), isOffline: isOffline,
+                opensCatalog: false, notice: { text in said.update { $0.append(text) } })
+        }
+        // Without the network the token is not used.
+        _ = try workspace(isOffline: true).client()
+        #expect(said.update { $0 }.isEmpty)
+        let one = try workspace(isOffline: false)
+        _ = try one.client()
+        _ = try one.puller()
+        #expect(
+            said.update { $0 } == [
+                "the token file is open to others (mode 644): chmod 600 '\(folder("token"))'"
+            ])
     }
 
     /// Whatever goes wrong, and however a server turns what it was sent back against us.
@@ -143,6 +185,14 @@ import Testing
             .redirect("http://x:\(TestClient.secret)@127.0.0.1:1/"),
             .redirect("/again?token=\(TestClient.secret)"), .status(418),
             .json("[]", headers: [("Link", "<ftp://h/?t=\(TestClient.secret)>; rel=\"next\"")]),
+            // A gateway that quotes what it was sent.
+            .status(403, "no entry for 'Authorization: \(TestClient.secret)'"),
+            .status(500, #"{"error":"\#(TestClient.secret) is not known"}"#),
+            .status(400, headers: [("X-Error-Message", "\(TestClient.secret)?")]),
+            .json("garbage", headers: [("X-HF-Warning", "token; \(TestClient.secret) is old")]),
+            .redirect("/again/\(TestClient.secret)"), .redirect("ftp://h/\(TestClient.secret)"),
+            .redirect("http://127.0.0.1:1/\(TestClient.secret)"),
+            .json("[]", headers: [("Link", "</\(TestClient.secret)>; rel=\"next\"")]),
         ] as [ScriptedServer.Answer])
     func theTokenIsInNoErrorAndInNoLog(answer: ScriptedServer.Answer) async throws {
         let server = try ScriptedServer { _ in answer }

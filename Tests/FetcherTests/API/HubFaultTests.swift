@@ -32,7 +32,7 @@ import Testing
             hasToken: true, code: .unauthorized, says: "check HF_TOKEN"),
         Row(
             name: "gated, no token", answer: .status(401, headers: [("X-Error-Code", "GatedRepo")]), code: .gated,
-            says: "/org/m, and give hub a token"),
+            says: "/org/m, and give hub a token: hub auth login"),
         Row(
             name: "gated, with a token", answer: .status(403, headers: [("X-Error-Code", "GatedRepo")]),
             hasToken: true, code: .gated, says: "ask for access at"),
@@ -53,10 +53,14 @@ import Testing
         Row(
             name: "bad request", answer: .status(400, "no such key"), code: .protocolViolation, says: "no such key"),
         Row(
-            name: "a page of a proxy", answer: .status(407, "<html>secret page</html>"), code: .protocolViolation,
-            says: "answers 407"),
+            name: "a page of a proxy", answer: .status(407, "<html>secret page</html>"), code: .unreachable,
+            says: "a proxy on the way to http://127.0.0.1:"),
+        Row(
+            name: "a page of nobody", answer: .status(418, "<html>secret page</html>"), code: .protocolViolation,
+            says: "answers 418"),
     ]
 
+    /// Trap 23: 401 may mean missing, private or gated.
     @Test(arguments: rows)
     private func aRefusalIsToldApart(row: Row) async throws {
         let server = try ScriptedServer { _ in row.answer }
@@ -102,6 +106,7 @@ import Testing
 
     // MARK: Limits of the rate
 
+    /// Trap 24: they come with every answer, and count where nothing remains.
     @Test func rateLimitHeadersAreReadAsTheHubWritesThem() {
         let limit = RateLimit(
             HTTPFields([

@@ -23,6 +23,7 @@ import Testing
         }
     }
 
+    /// Trap 50: a server's names are checked before they are anybody's path.
     @Test(arguments: [
         "../../etc/passwd", "/etc/passwd", "a/../b", "a//b", "./a", "", "a\\..\\b", "C:x", "a\u{0}b", "a\u{1B}[2Jb",
         "a/", "..", String(repeating: "x", count: 256), String(repeating: "x/", count: 600) + "x",
@@ -52,6 +53,7 @@ import Testing
         ("7", "no type or path"),
     ]
 
+    /// Trap 50: nor is its digest or its size taken on trust.
     @Test(arguments: impossible)
     func anEntryThatCannotBeIsRefused(entries: String, says: String) async throws {
         let error = try #require(try await tree("[\(entries)]").error)

@@ -51,6 +51,7 @@ import Testing
         #expect(hub.requests("GET /api/models/org/tiny").count == 2)
     }
 
+    /// Trap 2: asked for as one encoded segment.
     @Test(arguments: ["refs/pr/1", "feature/x"])
     func aRevisionWithSlashesIsFound(revision: String) async throws {
         let (_, test) = try hub()
@@ -58,6 +59,7 @@ import Testing
         #expect(try await test.client.info(.model("org/tiny"), revision: revision).commit != main)
     }
 
+    /// Trap 13: the digest of an LFS file is `lfs.oid` here.
     @Test(arguments: [1, 2, 3, 1000])
     func aTreeIsTheSameWhateverThePageSizeAndHoldsNoFolders(size: Int) async throws {
         let (hub, test) = try hub(pages: size)
@@ -88,14 +90,49 @@ import Testing
     @Test func whoamiNamesTheTokensOwner() async throws {
         let (hub, _) = try hub()
         let owner = try TestClient(hub.endpoint, token: "hf_loopback")
-        #expect(try await owner.client.whoami() == "local")
+        let known = try await owner.client.whoami()
+        #expect(known.name == "local" && known.fullName == "The owner of this Hub" && known.organizations == [])
+        #expect(known.tokenName == "hub serve" && known.role == "read")
+        let asked = hub.requests.count
         let stranger = try TestClient(hub.endpoint, token: TestClient.secret)
         let refused = await stranger.error { try await $0.whoami() }
         #expect(refused?.code == .unauthorized)
         #expect(refused?.message.contains("refuses the token") == true)
+        #expect(hub.requests.count == asked + 1, "a token that is refused is not shown again")
         let anonymous = await (try TestClient(hub.endpoint)).error { try await $0.whoami() }
         #expect(anonymous?.code == .unauthorized)
         #expect(anonymous?.message.contains("asks for a token") == true)
+    }
+
+    @Test func whoamiTakesWhatTheHubSays() async throws {
+        let server = try ScriptedServer { _ in
+            .json(
+                #"""
+                {"type":"user","name":"ada","fullname":"","orgs":[{"name":"engines"},{"id":1},{"name":"no\u001btes"}],
+                "auth":{"type":"access_token","accessToken":{"displayName":"lap\u001b[2Jtop","role":"fineGrained"}}}
+                """#)
+        }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        let known = try await test.client.whoami()
+        #expect(known.name == "ada" && known.fullName == nil)
+        #expect(known.organizations == ["engines", #"no\u{1B}tes"#])
+        #expect(known.tokenName == #"lap\u{1B}[2Jtop"# && known.role == "fineGrained")
+    }
+
+    /// A token of a browser's login has no name, an older Hub said less.
+    @Test(arguments: [#"{"name":"ada"}"#, #"{"name":"ada","orgs":"none","auth":7}"#, #"{"name":"ada","auth":{}}"#])
+    func whoamiNeedsNoMoreThanAName(body: String) async throws {
+        let server = try ScriptedServer { _ in .json(body) }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        let known = try await test.client.whoami()
+        #expect(known.name == "ada" && known.organizations == [] && known.tokenName == nil && known.role == nil)
+    }
+
+    @Test(arguments: ["{}", #"{"name":""}"#, #"{"name":7}"#, "[]"])
+    func anAnswerThatNamesNobodyIsNone(body: String) async throws {
+        let server = try ScriptedServer { _ in .json(body) }
+        let test = try TestClient(server.address, token: TestClient.secret)
+        #expect(await test.error { try await $0.whoami() }?.code == .protocolViolation)
     }
 
     @Test func datasetsHaveAddressesOfTheirOwn() async throws {
@@ -157,6 +194,7 @@ import Testing
         #expect(try await test.client.search(ModelQuery()).map(\.repository.id.name) == ["org/good"])
     }
 
+    /// Trap 32: the Hub leads from any spelling to its own.
     @Test func aRenamedRepositoryKeepsTheNameItWasAskedBy() async throws {
         let server = try ScriptedServer { asked in
             asked.target == "/api/models/old/name"

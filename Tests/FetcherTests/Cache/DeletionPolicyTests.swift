@@ -52,6 +52,7 @@ import Testing
         #expect(digits(try plan(cache) { $0.olderThan = 0 }).count == 4)
     }
 
+    /// Trap 43: a commit that was asked for by its hash has none.
     @Test func detachedIsWhatNoRefNames() throws {
         let plan = try plan(try cache()) { $0.detached = true }
         #expect(digits(plan) == "dc")
@@ -140,6 +141,7 @@ import Testing
         (["\(sha1("1")).0a1b2c3d.tmp"], 3601, true), (["\(sha1("1")).incomplete"], -60, false),
     ]
 
+    /// Trap 28: other clients show no lock that we could see.
     @Test(arguments: partials)
     func anothersPartialIsSparedForAnHourAndOursIsNot(names: [String], age: Double, goes: Bool) throws {
         let cache = try HandmadeCache()
@@ -157,6 +159,7 @@ import Testing
         #expect(FileSystem.exists(folder.path) == !goes)
     }
 
+    /// Trap 28: what is locked is under way, however old it is.
     @Test func aPartialThatIsBeingDownloadedIsProtected() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()

@@ -44,7 +44,7 @@ import Testing
         #expect(try FileSystem.entries(folder.refs) == ["refs"])
     }
 
-    /// Python leaves them; an old tree would later call an empty snapshot incomplete.
+    /// Trap 44: Python leaves them; an old tree would later call an empty snapshot incomplete.
     @Test func theTreeAndTheNotesOfAbsenceOfADeletedRevisionGo() throws {
         let (cache, folder) = try two()
         try delete(cache, [.of("a")])
@@ -75,6 +75,7 @@ import Testing
         #expect(FileSystem.exists(folder.lock(sha1("1"))), "a lock file is never deleted")
     }
 
+    /// Trap 42: a commit is not unique across repositories.
     @Test func theSameCommitInTwoRepositoriesIsTwoThings() throws {
         let cache = try HandmadeCache()
         let (one, two) = (cache.repository(), cache.repository("models--org--fork"))
@@ -115,6 +116,7 @@ import Testing
 
     // MARK: Never out of the cache
 
+    /// Trap 47: no entry of a snapshot leads a deletion elsewhere.
     @Test func noLinkIsFollowedOutOfTheCache() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()
@@ -305,7 +307,7 @@ import Testing
         #expect(FileSystem.exists(path))
     }
 
-    /// A soft lock's text, of a file system without flock, is not ours to destroy.
+    /// Trap 25: a soft lock's text, of a file system without flock, is not ours to destroy.
     @Test func theLockFileIsNotTruncated() throws {
         let cache = try HandmadeCache()
         let path = try cache.write(cache.repository().lock(sha1("1")), "1234\nhost\n")

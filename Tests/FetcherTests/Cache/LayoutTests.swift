@@ -5,6 +5,7 @@ import Testing
 
 /// The cache looks exactly as Python lays it out, byte for byte.
 @Suite struct LayoutTests {
+    /// Traps 5 and 6: relative, counted by depth, and never past the repository into the shared store.
     @Test(arguments: [
         ("config.json", "../../blobs/"), ("sub/f", "../../../blobs/"), ("sub/dir/f", "../../../../blobs/"),
         ("a/b/c/d/e.bin", "../../../../../../blobs/"),
@@ -37,7 +38,7 @@ import Testing
         #expect(Repository(folderName: folder) == repository)
     }
 
-    /// A name that could be read in two ways is nobody's.
+    /// Trap 41: a name that could be read in two ways is nobody's.
     @Test(arguments: [
         "models--a--b--c", "models--", "--a--b", "models-a", "buckets--a--b", "models--a--..", "models--a----b--c",
         "tmp1234", "model--a--b", ".metadata",
@@ -54,7 +55,7 @@ import Testing
         #expect(folder.missing == "/c/models--org--m/.no_exist")
     }
 
-    /// `hf cache` counts and prunes what ends in `.incomplete`; other clients append to `<etag>.incomplete`.
+    /// Trap 27: `hf cache` counts and prunes what ends in `.incomplete`; other clients append to `<etag>.incomplete`.
     @Test func ourPartialsEndAsPartialsDoAndAreNobodyElses() {
         let folder = RepositoryFolder(cache: CacheLayout("/c"), name: "models--org--m")
         for path in [folder.partial("e"), folder.partialMap("e")] {
@@ -64,6 +65,7 @@ import Testing
         }
     }
 
+    /// Trap 31: paths that are compared have their links resolved.
     @Test func theCachesOwnLinksAreResolvedAsPythonDoes() throws {
         let folder = try TemporaryFolder()
         try FileSystem.createDirectories(folder("real/x"))
@@ -88,6 +90,7 @@ import Testing
 
     // MARK: Refs
 
+    /// Traps 1 and 2: what Python reads raw, in a folder for each part of the revision.
     @Test(arguments: [("main", "main"), ("refs/pr/1", "refs/pr/1"), ("feature/x", "feature/x"), ("v1.0", "v1.0")])
     func aRefHasFortyBytesAndNoLineEnd(revision: String, file: String) throws {
         let cache = try HandmadeCache()
@@ -114,6 +117,7 @@ import Testing
         #expect(try FileSystem.entries(folder.refs)?.count == 2)
     }
 
+    /// Trap 1: some tool has written one; Python then loses the repository.
     @Test(arguments: ["\n", "\r\n", " \n\n"])
     func aRefWithALineEndIsReadAllTheSame(ending: String) throws {
         let cache = try HandmadeCache()
@@ -186,6 +190,7 @@ import Testing
         }
         """
 
+    /// Traps 13 and 45: `lfs_sha256` here, where the Hub says `lfs.oid`; version 1.
     @Test func aTreeIsWrittenByteForByteAsPythonWritesIt() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()
@@ -197,7 +202,7 @@ import Testing
         #expect(try FileSystem.text(folder.tree(.of("b"))) == "{\n \"format_version\": 1,\n \"files\": {}\n}")
     }
 
-    /// Python's own trees are 0600, so that nobody else in a shared cache can read them.
+    /// Trap 30: Python's own trees are 0600, so that nobody else in a shared cache can read them.
     @Test func ourTreesCanBeReadByTheGroupAndPythonsAreRead() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()
@@ -264,7 +269,7 @@ import Testing
         #expect(try cache.repository().readTree(.of("a"))?.files.map(\.path) == ["a"])
     }
 
-    /// Python gives lock files this mode whatever the umask: the group of a shared cache takes them too.
+    /// Trap 25: Python gives lock files this mode whatever the umask: the group of a shared cache takes them too.
     @Test func aLockFileIsOpenToTheGroup() throws {
         let box = try TemporaryFolder("locks")
         let path = box("models--org--m/e.lock")

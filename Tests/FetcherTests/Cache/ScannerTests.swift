@@ -38,6 +38,7 @@ import Testing
         #expect(try PythonScan(cache.layout.root).sizes == ["models--org--m": 507])
     }
 
+    /// Trap 43: a pinned commit has no ref.
     @Test func detachedIsNotGarbage() throws {
         let cache = try HandmadeCache()
         try cache.revision(.of("a"), [(sha1("1"), 3)], in: cache.repository())
@@ -78,6 +79,7 @@ import Testing
         #expect(state.remarks.contains { $0.contains("gone.bin is a broken link") })
     }
 
+    /// Trap 47: a snapshot may hold the files themselves.
     @Test func plainFilesInASnapshotAreFilesOfTheirOwn() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()
@@ -166,6 +168,7 @@ import Testing
         #expect(state.repositories.map { costs.ofRepository($0) } == [0, 0])
     }
 
+    /// Trap 48: `kernels--` is a kind too; buckets are not of this cache.
     @Test func kernelsAreAFourthKindAndOthersAreForeign() throws {
         let cache = try HandmadeCache()
         try cache.revision(.of("a"), [(sha1("1"), 3)], in: cache.repository("kernels--org--k"))
@@ -236,6 +239,7 @@ import Testing
 
     private let hash = "ab" + String(repeating: "c", count: 62)
 
+    /// Traps 5 and 7: known by the first hop, measured at the last.
     @Test func aBlobInTheSharedStoreIsAFileOfEachRepositoryAndCountsOnce() throws {
         let cache = try HandmadeCache()
         try cache.makeStore()
@@ -274,6 +278,7 @@ import Testing
         #expect(state.otherSize == 1000, "the payload's bytes are somewhere")
     }
 
+    /// Trap 11: the marker says exactly `1` and a line end.
     @Test(arguments: ["1", "2\n", "", "1\n\n", "1 \n"])
     func aBlobsFolderWithAnotherMarkerIsNotTheStore(marker: String) throws {
         let cache = try HandmadeCache()
@@ -284,6 +289,7 @@ import Testing
         #expect(state.remarks.count == 1 && state.remarks[0].contains("/blobs belongs to no"))
     }
 
+    /// Trap 11: an unmarked folder is somebody's own.
     @Test func aBlobsFolderWithoutAMarkerIsNotTheStore() throws {
         let cache = try HandmadeCache()
         try cache.payload(hash)
@@ -344,6 +350,7 @@ import Testing
 
     // MARK: What is told without a scan
 
+    /// Trap 34: many disks keep no time of access; that of modification stands in.
     @Test func theTimeOfUseIsThatOfTheContentAndNotOfTheLink() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()

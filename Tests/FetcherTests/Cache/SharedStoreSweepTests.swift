@@ -28,6 +28,7 @@ import Testing
         return (planner.plan.freedBytes, try Deletion(planner.plan, layout: cache.layout).run())
     }
 
+    /// Trap 7: the repository's link goes, and the payload with the last of them.
     @Test func theFirstOfTwoSharersFreesNothingAndTheSecondEverything() throws {
         let cache = try cache(["models--org--m", "models--org--n"])
         let payload = SharedStore(layout: cache.layout).payload(hash)
@@ -78,6 +79,7 @@ import Testing
         #expect(FileSystem.exists(SharedStore(layout: cache.layout).payload(hash)))
     }
 
+    /// Trap 7: the manifest is swept under the payload's lock only.
     @Test func aPayloadThatIsLockedStays() throws {
         let cache = try cache(["models--org--m"])
         let payload = SharedStore(layout: cache.layout).payload(hash)
@@ -111,6 +113,7 @@ import Testing
         #expect(FileSystem.exists(SharedStore(layout: cache.layout).payload(unmanaged)))
     }
 
+    /// Trap 8: a payload belongs to everybody who links to it.
     @Test func thePayloadIsNotWrittenToOrChanged() throws {
         let cache = try cache(["models--org--m", "models--org--n"])
         let payload = SharedStore(layout: cache.layout).payload(hash)

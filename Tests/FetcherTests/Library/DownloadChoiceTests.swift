@@ -167,6 +167,14 @@ import Foundation
         try expectNothingFetched()
     }
 
+    @Test func aHeaderThatEchoesTheTokenDoesNotShowIt() async throws {
+        let header = Self.sound.replacing("F32", with: "hf_loopback")
+        try serve(["model.safetensors": Self.safetensors(header, data: 2000)])
+        let error = try #require(await caught { try await place.manager.downloadValidated(model) })
+        #expect(error.code == .malformedModel && error.message.contains("which the format does not know"))
+        #expect(!"\(error) \(String(reflecting: error))".contains("hf_loopback"))
+    }
+
     @Test func aSoundModelIsDescribedAndFetched() async throws {
         try serve(fixture: "tiny-shakespeare")
         let heard = Monitor<[ModelHeaders]>([])

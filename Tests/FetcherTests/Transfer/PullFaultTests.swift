@@ -141,6 +141,7 @@ import Testing
         #expect(record.retries.count == 2)
     }
 
+    /// Trap 14: a regular file's etag is git's hash of it, and is compared before the blob has its name.
     @Test func aCorruptSmallFileIsFoundByGitsHash() async throws {
         let (folder, _, _) = try repository()
         bench.hub.fail("resolve-cache/.*notes", .corrupt(at: 3), times: nil)
@@ -200,6 +201,7 @@ import Testing
 
     // MARK: Servers without ranges
 
+    /// Trap 20: 200 for 206.
     @Test func aServerWithoutRangesSendsTheWholeOnce() async throws {
         let bytes = try ModelRepository("org/m", in: bench.served).noise("w.safetensors", size: 20 << 16)
         bench.hub.fail("^GET", .noRange, times: nil, on: .cdn)
@@ -343,14 +345,5 @@ import Testing
         #expect(result.error == nil)
         try expectContent(bench.place("w.safetensors", result), weights)
         try expectContent(bench.place("notes.txt", result), text)
-    }
-}
-
-/// Looks until it is so: for what no event tells.
-func eventually(_ what: String, _ isSo: () throws -> Bool) async throws {
-    let end = Clock.seconds + TestTimeout.seconds
-    while try !isSo() {
-        guard Clock.seconds < end else { throw AIError(.timedOut, "\(what) did not happen") }
-        try await Task.sleep(nanoseconds: 2_000_000)
     }
 }

@@ -81,7 +81,7 @@ import Testing
         #expect(result.files.map(\.status.rawValue).filter { $0 == "failed" }.isEmpty)
     }
 
-    /// info, tree, two for each regular file, one at the Hub and the ranges for each LFS file.
+    /// Traps 22 and 49: info, tree, two for each regular file, one at the Hub and the ranges for each LFS file.
     @Test func requestsOfAColdAndOfAWarmPull() async throws {
         _ = try tiny()
         let catalog = try Catalog(path: bench.box("state/catalog.sqlite3"))
@@ -138,6 +138,7 @@ import Testing
         #expect(try FileSystem.entries(Path.join(folder.refs, "refs/pr")) == ["1"])
     }
 
+    /// Trap 17: kept along the Hub's own redirects, dropped with the origin.
     @Test func theTokenIsSentToTheHubAndDroppedAtTheCDN() async throws {
         _ = try tiny()
         #expect(try await bench.pull("org/tiny", token: PullBench.token).error == nil)
@@ -160,6 +161,7 @@ import Testing
         #expect(there.allSatisfy { !$0.hasAuthorization })
     }
 
+    /// Trap 45: a filtered tree would make Python call the snapshot complete.
     @Test func aFilterTakesItsFilesAndTheTreeStaysWhole() async throws {
         let folder = try tiny()
         var options = Puller.Options()

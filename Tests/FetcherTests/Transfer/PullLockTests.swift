@@ -50,6 +50,7 @@ import Testing
         #expect(FileSystem.exists(folder.lock(digest)))
     }
 
+    /// Trap 25: what another process has finished is seen once the lock is ours.
     @Test func aBlobThatAppearsWhileWaitingIsLinkedWithoutAGet() async throws {
         let lock = try takeLock()
         let record = PullBench.Record()
@@ -74,6 +75,7 @@ import Testing
         #expect(try lock.status().links == 1)
     }
 
+    /// Trap 25: a lock on a file without a name locks nobody out.
     @Test func aLockFileDeletedBetweenLocksNobodyOut() async throws {
         let lock = try takeLock()
         let record = PullBench.Record()

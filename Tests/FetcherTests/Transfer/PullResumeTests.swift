@@ -224,6 +224,7 @@ import Testing
         #expect(try FileSystem.text(victim) == "mine")
     }
 
+    /// Traps 27 and 28: these names are other clients', who append to them or delete them.
     @Test func anotherClientsPartialIsLeftAlone() async throws {
         let foreign = ["\(digest).incomplete", "\(digest).0a1b2c3d.incomplete"]
         for name in foreign { try bench.box.write("cache/models--org--m/blobs/\(name)", "of another client") }

@@ -98,7 +98,8 @@ import Testing
         let folder = try bench.folder("org/two")
         #expect(throws: CancellationError.self) {
             try BlobReuse.adopt(
-                file, from: try bench.folder("org/one").blob(file.digest.hex), into: folder, isCancelled: { true },
+                file, from: try bench.folder("org/one").blob(file.digest.hex), to: folder.places(file),
+                isCancelled: { true },
                 progress: { _ in })
         }
         #expect(!FileSystem.exists(folder.blob(file.digest.hex)))

@@ -81,7 +81,7 @@ import Testing
             #expect(
                 repository.error == """
                     hub: there is no model org/none on \(endpoint)
-                         check the spelling; a private repository looks the same without a token: set HF_TOKEN
+                         check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN
 
                     """)
             let revision = try await stage.run(command, "org/tiny@v9", "--json")
@@ -109,7 +109,7 @@ import Testing
         #expect(
             result.error == """
                 hub: org/gated is gated: its owner grants access
-                     ask for access at \(stage.hub.endpoint)/org/gated, and give hub a token: set HF_TOKEN or write the token file
+                     ask for access at \(stage.hub.endpoint)/org/gated, and give hub a token: hub auth login, or set HF_TOKEN
 
                 """)
         #expect(try await stage.run("pull", "org/gated", "--json").errorCode() == "gated")

@@ -104,6 +104,7 @@ import Testing
         #expect(try await files("org/tiny:*.json", "--include", "empty*") == ["config.json", "empty.txt"])
     }
 
+    /// Trap 39: for Python it is success.
     @Test func aFilterThatMatchesNothingIsExit3WithTheFilesThereAre() async throws {
         let result = try await stage.run("pull", "org/tiny", "--include", "*.gguf")
         #expect(result.status == 3 && result.output.isEmpty)
@@ -146,7 +147,7 @@ import Testing
                 hub: org/tiny has no revision "nope"
                      hub info shows the branches and tags there are
                 hub: there is no model org/none on \(stage.hub.endpoint)
-                     check the spelling; a private repository looks the same without a token: set HF_TOKEN
+                     check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN
 
                 """)
         #expect(
@@ -168,7 +169,10 @@ import Testing
         let names = events.compactMap { $0["event"]?.string }
         #expect(names.count == events.count)
         #expect(
-            Set(names).isSubset(of: ["plan", "progress", "file", "verified", "retry", "note", "warning", "error"]))
+            Set(names).isSubset(
+                of: ["plan", "progress", "file", "verified", "retry", "done", "note", "warning", "error"]))
+        let done = try #require(events.first { $0["event"]?.string == "done" })
+        #expect(done["id"]?.string == "org/tiny" && done["downloaded_bytes"]?.int == 300_026)
         #expect(names.filter { $0 == "plan" }.count == 1 && names.filter { $0 == "file" }.count == 4)
         #expect(names.filter { $0 == "verified" }.count == 3 || names.filter { $0 == "verified" }.count == 4)
         let last = try #require(events.last { $0["event"]?.string == "progress" })

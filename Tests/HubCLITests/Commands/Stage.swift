@@ -2,6 +2,8 @@ import HubCore
 import Support
 import Testing
 
+@testable import HubCLI
+
 /// The real program on a machine of its own: a home, a cache, a catalog, and a Hub on the loopback.
 final class Stage: Sendable {
     /// What the Hub serves.
@@ -38,13 +40,26 @@ final class Stage: Sendable {
 
     /// Runs `hub` to its end.
     ///
-    /// - Parameter variables: over those of ``environment``; an empty one is not set.
+    /// - Parameters:
+    ///   - variables: over those of ``environment``; an empty one is not set.
+    ///   - input: its standard input.
     func run(
-        _ words: String..., with variables: [String: String] = [:], terminal: RunningProcess.Terminal? = nil
+        _ words: String..., with variables: [String: String] = [:], input: String = "",
+        terminal: RunningProcess.Terminal? = nil
     ) async throws -> ProcessResult {
         try await RunningProcess.run(
             BuiltProduct.path(), words, environment: environment(with: variables), directory: machine.path,
-            terminal: terminal)
+            input: Array(input.utf8), terminal: terminal)
+    }
+
+    /// Runs a line of `/bin/sh` that calls `hub`.
+    func shell(_ line: String, input: String = "", terminal: RunningProcess.Terminal? = nil) throws
+        -> RunningProcess
+    {
+        let hub = ShellQuoting.posix(try BuiltProduct.path())
+        return try RunningProcess(
+            "/bin/sh", ["-c", "hub=\(hub); \(line)"], environment: environment, directory: machine.path,
+            input: Array(input.utf8), terminal: terminal)
     }
 
     /// Starts `hub` and lets it run.

@@ -45,6 +45,7 @@ import Testing
 
     static let digest = String(repeating: "a", count: 40)
 
+    /// Trap 50: a server's names are checked before they are anybody's path.
     @Test(arguments: [
         "../../etc/passwd", "/etc/passwd", "a/../../../escape", "..\\\\..\\\\escape", "a//escape", "./escape", "",
         "escape\\u0000", "esc\\u001b[2Jape",
@@ -63,6 +64,7 @@ import Testing
         try expectNoDebris()
     }
 
+    /// Trap 50: nor is a digest that would name a blob taken on trust.
     @Test(arguments: ["../../../../escape", "aa/aa", "", "zz", "..", String(repeating: "g", count: 40)])
     func aDigestThatIsNoneIsRefused(digest: String) async throws {
         for entry in [
@@ -118,7 +120,7 @@ import Testing
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
     }
 
-    /// Names, tags and messages of a server go to a terminal; its control characters do not.
+    /// Trap 50: names, tags and messages of a server go to a terminal; its control characters do not.
     @Test func controlCharactersNeverReachATerminal() async throws {
         let evil = "\\u001b]0;owned\\u0007\\u001b[31mred\\u202e\\u009b2J"
         let fields =

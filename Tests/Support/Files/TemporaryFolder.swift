@@ -13,8 +13,9 @@ package final class TemporaryFolder: Sendable {
     /// Absolute, its links resolved.
     package let path: String
 
-    package init(_ label: String = "hub") throws {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    /// - Parameter base: where; TMPDIR if nil.
+    package init(_ label: String = "hub", in base: String? = nil) throws {
+        let base = base ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let made = Path.join(base, "\(label)-test-\(FileSystem.randomHex(8))")
         try FileSystem.createDirectories(made)
         path = FileSystem.resolved(made) ?? made

@@ -16,6 +16,8 @@ package final class LoopbackHub: Sendable {
         package var listedModels: [JSONObject] = []
         /// The Xet hash of a file; files with one answer as the Hub's Xet-backed files do.
         package var xetHash: @Sendable (ServedFile) -> String? = { _ in nil }
+        /// Files that git holds itself although they are large, by path, with git's hash of them.
+        package var gitFiles: [String: ContentDigest] = [:]
 
         package init() {}
     }
@@ -45,7 +47,7 @@ package final class LoopbackHub: Sendable {
         let report: @Sendable (AIError) -> Void = { print("LoopbackHub: \($0)") }
         let source = LoopbackSource(
             base: try FolderSource(path, report: report), listedModels: options.listedModels,
-            xetHash: options.xetHash)
+            xetHash: options.xetHash, gitFiles: options.gitFiles)
         var limits = HubServer.Limits()
         // Faults may hold a response as long as a test needs.
         limits.idleSeconds = 0
@@ -101,6 +103,13 @@ package final class LoopbackHub: Sendable {
     /// The requests that match.
     package func requests(_ match: String, on listener: Fault.Listener? = nil) -> [LoggedRequest] {
         requests.filter { (listener == nil || $0.listener == listener) && $0.matches(match) }
+    }
+
+    /// How many requests there have been, and how many bytes of content the CDN has sent.
+    package var traffic: (requests: Int, contentBytes: Int64) {
+        state.monitor.update { contents in
+            (contents.log.count, contents.log.reduce(0) { $0 + ($1.listener == .cdn ? $1.bytesSent : 0) })
+        }
     }
 
     /// Waits until so many requests that match have come; the last of them.

@@ -1,11 +1,13 @@
 import HubCore
 import HubServer
 
-/// A folder as a source, with models that exist in lists only and with Xet hashes that no folder can tell.
+/// A folder as a source, with what no folder can tell: models that exist in lists only, Xet hashes, and large files that
+/// are not in LFS.
 struct LoopbackSource: RepositorySource {
     let base: FolderSource
     let listedModels: [JSONObject]
     let xetHash: @Sendable (ServedFile) -> String?
+    let gitFiles: [String: ContentDigest]
 
     func cards(_ kind: RepositoryKind) throws(AIError) -> [RepositoryCard] {
         let cards = try base.cards(kind)
@@ -15,13 +17,13 @@ struct LoopbackSource: RepositorySource {
     }
 
     func repository(_ repository: Repository) throws(AIError) -> (any ServedRepository)? {
-        try base.repository(repository).map { Decorated(base: $0, repository: repository, xetHash: xetHash) }
+        try base.repository(repository).map { Decorated(base: $0, repository: repository, source: self) }
     }
 
     private struct Decorated: ServedRepository {
         let base: any ServedRepository
         let repository: Repository
-        let xetHash: @Sendable (ServedFile) -> String?
+        let source: LoopbackSource
 
         func card() throws(AIError) -> RepositoryCard { try base.card() }
         func refs() throws(AIError) -> [ServedRef] { try base.refs() }
@@ -29,7 +31,11 @@ struct LoopbackSource: RepositorySource {
             guard let revision = try base.revision(name) else { return nil }
             let files = revision.files.map { file in
                 var file = file
-                file.xetHash = xetHash(file)
+                if let digest = source.gitFiles[file.path] {
+                    file = ServedFile(
+                        path: file.path, digest: digest, location: file.location, identity: file.identity)
+                }
+                file.xetHash = source.xetHash(file)
                 return file
             }
             return ServedRevision(repository, files: files, commit: revision.commit)

@@ -108,6 +108,14 @@ package final class RunningProcess: Sendable {
     /// Writes to its standard input or its terminal: `"\u{3}"` there is Ctrl-C.
     package func write(_ text: String) { Self.write(Array(text.utf8), to: state.update { $0.input }) }
 
+    /// Whether its terminal shows what is typed; nil where nothing is typed on one.
+    package var terminalEchoes: Bool? {
+        var mode = termios()
+        // Asked on this side of a pseudo-terminal it is the mode of the other.
+        guard state.update({ tcgetattr($0.input, &mode) }) == 0 else { return nil }
+        return mode.c_lflag & tcflag_t(ECHO) != 0
+    }
+
     /// Waits until it has ended and everything it wrote has been read.
     package func wait(seconds: Double = TestTimeout.seconds) async throws -> ProcessResult {
         try await state.value("the end of process \(pid)", seconds: seconds) { state in

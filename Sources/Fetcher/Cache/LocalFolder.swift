@@ -1,0 +1,96 @@
+import CCrypto
+import HubCore
+
+/// A folder of one's own choice that holds the files of a repository as they are, with Python's bookkeeping of
+/// `--local-dir` in `.cache/huggingface/`: for each file the commit and etag that it came from, and when that was noted.
+/// https://huggingface.co/docs/huggingface_hub/guides/download#download-files-to-a-local-folder
+package struct LocalFolder: Sendable, Hashable {
+    /// The folder, links resolved.
+    package let path: String
+
+    /// A folder that need not exist yet.
+    package init(_ path: String) { self.path = CacheLayout(path).root }
+
+    private var bookkeeping: String { Path.join(path, ".cache/huggingface") }
+    private var downloads: String { Path.join(bookkeeping, "download") }
+
+    /// What is noted of a file.
+    struct Note: Hashable {
+        var commit: String
+        var etag: String
+        /// Seconds since 1970.
+        var time: Double
+    }
+
+    func place(_ file: String) -> String { Path.join(path, file) }
+    private func notePath(_ file: String) -> String { Path.join(downloads, file + ".metadata") }
+
+    /// Makes the folder and its bookkeeping.
+    func prepare(_ tree: RepositoryTree) throws(AIError) {
+        try FileSystem.createDirectories(downloads)
+        let ignore = Path.join(bookkeeping, ".gitignore")
+        if !FileSystem.exists(ignore) { try FileSystem.replace(ignore, with: Array("*".utf8)) }
+        try CacheLayout(bookkeeping).create()
+        try tree.write(to: Path.join(bookkeeping, "trees/\(tree.commit.hash).json"))
+    }
+
+    /// What is noted of a file; nil where nothing is, or where the file was changed since.
+    func note(of file: String) throws(AIError) -> Note? {
+        guard let text = try FileSystem.text(notePath(file)) else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count >= 3, let time = Double(lines[2]), let status = try FileSystem.status(place(file)),
+            status.modified - 1 <= time
+        else { return nil }
+        return Note(commit: String(lines[0]), etag: String(lines[1]), time: time)
+    }
+
+    /// Notes what a file is. To be called when the file is in its place.
+    func write(_ file: String, commit: Commit, digest: ContentDigest) throws(AIError) {
+        let path = notePath(file)
+        try FileSystem.createDirectories(Path.parent(path))
+        try FileSystem.replace(path, with: Array("\(commit.hash)\n\(digest.hex)\n\(Timestamp.now)\n".utf8))
+    }
+
+    /// Where a file comes together. The partial's name is Python's but for its end, so that neither takes the other's.
+    func places(_ file: RepositoryFile) -> TransferPlaces {
+        let note = notePath(file.path)
+        let stem = Path.join(Path.parent(note), "\(Self.shortHash(Path.name(note))).\(file.digest.hex)")
+        return TransferPlaces(
+            content: place(file.path), partial: stem + ".hub.incomplete", map: stem + ".hub.map.incomplete",
+            copy: stem + ".hub.copy.incomplete", lock: note.dropLast("metadata".count) + "lock",
+            isReady: { () throws(AIError) in try state(of: file) == .unchanged })
+    }
+
+    /// What is there of a file.
+    enum State {
+        case absent
+        /// What was noted as this content.
+        case unchanged
+        /// What was noted as another content.
+        case outdated
+        /// It has the size, and nothing is noted that still holds: the digest must tell.
+        case unknown
+        /// Somebody's own: changed since it was fetched, or never fetched.
+        case foreign
+    }
+
+    func state(of file: RepositoryFile) throws(AIError) -> State {
+        guard let status = try FileSystem.status(place(file.path)) else { return .absent }
+        guard status.kind == .file else { return .foreign }
+        if let note = try note(of: file.path) {
+            return note.etag == file.digest.hex && status.size == file.size ? .unchanged : .outdated
+        }
+        return status.size == file.size ? .unknown : .foreign
+    }
+
+    /// Python's name for a file's partials: base64 of SHA-1 of the note's name.
+    private static func shortHash(_ name: String) -> String {
+        var digest = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
+        let bytes = Array(name.utf8)
+        SHA1(bytes, bytes.count, &digest)
+        var text = [UInt8](repeating: 0, count: 32)
+        let count = EVP_EncodeBlock(&text, digest, Int32(digest.count))
+        return String(decoding: text.prefix(Int(count)), as: UTF8.self)
+            .replacing("+", with: "-").replacing("/", with: "_")
+    }
+}

@@ -1,0 +1,63 @@
+import Catalog
+import Fetcher
+import HubCore
+import ModelFormats
+
+extension PullCommand {
+    /// What `--format` and `--quant` make of each repository's files; nil where everything is wanted.
+    static func selection(_ context: Context, _ arguments: ParsedArguments, _ workspace: Workspace) throws
+        -> (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
+    {
+        let choice = try WeightChoice(format: arguments[format], quantization: arguments[quant])
+        guard !choice.isEverything else { return nil }
+        let target = WeightChoice.Target(memoryBytes: try Machine.memory().total, runsMLX: Machine.runsMLX)
+        let isAutomatic = arguments[format] == .auto && arguments[quant] == nil
+        let output = context.output
+        return { repository, tree, filter in
+            guard repository.kind == .model else {
+                throw AIError(
+                    .invalidInput, "\(repository) is no model; --format and --quant choose among a model's weights")
+            }
+            let record = try await record(of: repository, at: tree.commit, workspace)
+            let files = ModelFiles(tree.files, library: record?.library, tags: record?.tags ?? [])
+            guard
+                let variant = try choice.choose(
+                    from: files, of: "\(repository)", for: target, wanted: filter.matches)
+            else { return nil }
+            if isAutomatic { output.note(reason(for: variant, of: repository, files, target)) }
+            let foreign = variant.foreignFiles
+            if !foreign.isEmpty {
+                output.note(
+                    "\(repository): with \(foreign.joined(separator: ", ")): the model has \(foreign.count == 1 ? "this part" : "these parts") in no other format"
+                )
+            }
+            return FileSelection(name: variant.name, paths: files.paths(of: variant))
+        }
+    }
+
+    private static func reason(
+        for variant: ModelVariant, of repository: Repository, _ files: ModelFiles, _ target: WeightChoice.Target
+    ) -> String {
+        let isOneOfMany = files.variants.filter { $0.format == .gguf }.count > 1
+        let why =
+            variant.format == .gguf && isOneOfMany && !variant.isPlain
+            ? ", the largest quantised one that fits in \(ByteCount(target.weightBytes)), three quarters of the memory"
+            : ""
+        return "\(repository): taking \(variant.name), \(ByteCount(variant.sizeBytes))\(why)"
+    }
+
+    /// What the Hub says of a model; nil where it is not known and cannot be asked.
+    private static func record(of repository: Repository, at commit: Commit, _ workspace: Workspace) async throws
+        -> ModelRecord?
+    {
+        let client = try workspace.client()
+        do {
+            let known = try await Offload.run { try workspace.catalog?.model(repository) }
+            if let known { return known.record }
+        } catch {
+            // The tags tell MLX from other safetensors; the Hub knows them too.
+            client.notice("the catalog could not be read: \(AIError.wrapping(error).message)")
+        }
+        return workspace.isOffline ? nil : try await client.info(repository, revision: "\(commit)").record
+    }
+}

@@ -1,0 +1,113 @@
+import HubCore
+import Synchronization
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What is read from stdin, on threads of their own: a read may never return, and cancellation does not wait for it.
+enum StandardInput {
+    /// A line of a terminal, which hands out one at a time, without its end; nil where the input has ended.
+    static func line() async throws -> String? {
+        try await apart {
+            var bytes: [UInt8] = []
+            while !bytes.contains(UInt8(ascii: "\n")) {
+                guard let more = try read() else { break }
+                bytes += more
+            }
+            return bytes.isEmpty ? nil : String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        }
+    }
+
+    /// Everything until the end.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` beyond so many bytes.
+    static func text(limit: Int) async throws -> String {
+        try await apart {
+            var bytes: [UInt8] = []
+            while let more = try read() {
+                bytes += more
+                guard bytes.count <= limit else {
+                    throw AIError(.invalidInput, "standard input has more than \(limit) bytes")
+                }
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// What there is, but at least a byte; nil at the end.
+    private static func read() throws(AIError) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { systemRead($0) }
+            if count > 0 { return Array(buffer[..<count]) }
+            if count == 0 { return nil }
+            if errno == EAGAIN || errno == EWOULDBLOCK {
+                // Whoever shares the descriptor may have set it not to block.
+                var waiting = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+                _ = poll(&waiting, 1, -1)
+            } else if errno != EINTR {
+                throw .system("cannot read", path: "standard input", errno: errno)
+            }
+        }
+    }
+
+    private static func apart<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
+        let waiting = Once<Value>()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiting.begin(continuation)
+                BackgroundThread.start { waiting.resume(Result(catching: body)) }
+            }
+        } onCancel: {
+            waiting.resume(.failure(CancellationError()))
+        }
+    }
+}
+
+/// `read` of the C library; inside the enumeration the name means its own function.
+private func systemRead(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(0, buffer.baseAddress, buffer.count)
+}
+
+/// A continuation that whoever comes first resumes.
+private final class Once<Value: Sendable>: Sendable {
+    private enum State {
+        case idle
+        case waiting(CheckedContinuation<Value, any Error>)
+        case early(Result<Value, any Error>)
+        case done
+    }
+
+    private let state = Mutex(State.idle)
+
+    func begin(_ continuation: CheckedContinuation<Value, any Error>) {
+        let early: Result<Value, any Error>? = state.withLock { state in
+            if case .early(let result) = state {
+                state = .done
+                return result
+            }
+            state = .waiting(continuation)
+            return nil
+        }
+        if let early { continuation.resume(with: early) }
+    }
+
+    func resume(_ result: Result<Value, any Error>) {
+        let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
+            switch state {
+            case .idle: state = .early(result)
+            case .waiting(let continuation):
+                state = .done
+                return continuation
+            case .early, .done: break
+            }
+            return nil
+        }
+        continuation?.resume(with: result)
+    }
+}

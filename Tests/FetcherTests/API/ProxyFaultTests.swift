@@ -1,0 +1,94 @@
+import Fetcher
+import HubCore
+import Support
+import Testing
+
+/// What fails on the way to the Hub is named: the proxy, or the name that nobody knows.
+@Suite struct ProxyFaultTests {
+    private static let endpoints = ["http://hub.invalid", "https://hub.invalid"]
+    private static let password = "pa55-w0rd"
+
+    /// A client that asks everything through a proxy, which it must never name with its password.
+    private func client(_ endpoint: String, through place: Substring) throws -> TestClient {
+        let proxy = "http://someone:\(Self.password)@\(place)"
+        return try TestClient(
+            endpoint, token: TestClient.secret, variables: ["HTTP_PROXY": proxy, "HTTPS_PROXY": proxy])
+    }
+
+    /// The error of a call, after a look that neither it nor the log shows a credential.
+    private func error(_ test: TestClient) async throws -> AIError {
+        let error = try #require(await test.error { try await $0.info(.model("org/m")) })
+        for text in ["\(error)", error.recoverySuggestion ?? "", test.said] {
+            #expect(!text.contains(Self.password) && !text.contains(TestClient.secret), "\(text)")
+        }
+        return error
+    }
+
+    private func place(_ address: String) -> Substring { address.dropFirst("http://".count) }
+
+    @Test(arguments: endpoints) func aProxyThatCannotBeReachedIsNamed(endpoint: String) async throws {
+        let closed = ClosedPort()
+        let test = try client(endpoint, through: place(closed.address))
+        let error = try await error(test)
+        #expect(error.code == .unreachable)
+        #expect(error.exitStatus == 5)
+        #expect(error.message == "the proxy \(place(closed.address)) cannot be reached: Connection refused")
+        #expect(error.recoverySuggestion?.contains("HTTPS_PROXY") == true)
+        #expect(!test.said.contains("trying again"))
+    }
+
+    /// The proxy has nothing to do with it: the host is asked directly.
+    @Test func aHostThatNeedsNoProxyIsNamedItself() async throws {
+        let closed = ClosedPort()
+        let port = closed.address.split(separator: ":").last ?? ""
+        let test = try TestClient(
+            "http://0.0.0.0:\(port)", variables: ["HTTP_PROXY": "http://127.0.0.1:1", "NO_PROXY": "0.0.0.0"])
+        #expect(try await error(test).message == "http://0.0.0.0:\(port) cannot be reached: Connection refused")
+    }
+
+    @Test(arguments: endpoints) func aProxyWhoseNameNobodyKnowsIsNamed(endpoint: String) async throws {
+        let error = try await error(try client(endpoint, through: "proxy.invalid:3128"))
+        #expect(error.code == .unreachable)
+        #expect(error.message == "the proxy proxy.invalid:3128 cannot be found: no address for its name")
+    }
+
+    @Test(arguments: endpoints) func aProxyThatWantsAPasswordSaysSoAndIsAskedOnce(endpoint: String) async throws {
+        let proxy = try ScriptedServer { _ in
+            .status(407, headers: [("Proxy-Authenticate", "Basic realm=\"x\"")], "<html>Sign in")
+        }
+        let error = try await error(try client(endpoint, through: place(proxy.address)))
+        #expect(error.code == .unreachable)
+        #expect(error.message.contains("asks for a name and a password (407)"))
+        #expect(error.recoverySuggestion?.contains("name:password@host:port") == true)
+        #expect(proxy.requests.count == 1)
+    }
+
+    /// What lies behind the proxy may be back in a moment.
+    @Test(arguments: endpoints) func aBadGatewayIsTriedAgain(endpoint: String) async throws {
+        let proxy = try ScriptedServer { _ in .status(502, "<html>Bad gateway") }
+        let test = try client(endpoint, through: place(proxy.address))
+        let error = try await error(test)
+        #expect(error.code == .serverError)
+        #expect(error.message.contains("hub.invalid") && error.message.contains("502"))
+        #expect(proxy.requests.count == 3)
+        #expect(test.said.contains("502") && test.said.contains("trying again"))
+    }
+
+    @Test func aTunnelThatIsForbiddenIsAskedForOnce() async throws {
+        let proxy = try ScriptedServer { _ in .status(403) }
+        let error = try await error(try client("https://hub.invalid", through: place(proxy.address)))
+        #expect(error.code == .unreachable)
+        #expect(error.message == "the proxy \(place(proxy.address)) opens no way to https://hub.invalid (403)")
+        #expect(proxy.requests.map(\.method) == ["CONNECT"])
+        #expect(proxy.requests.map(\.authorization) == [nil], "the token is for what is behind the tunnel")
+    }
+
+    /// Not tried again: what is known offline is to show at once.
+    @Test(arguments: endpoints) func aNameThatNobodyKnowsIsSaid(endpoint: String) async throws {
+        let test = try TestClient(endpoint)
+        let error = try await error(test)
+        #expect(error.code == .unreachable)
+        #expect(error.message == "\(endpoint) cannot be found: no address for its name")
+        #expect(!test.said.contains("trying again"))
+    }
+}

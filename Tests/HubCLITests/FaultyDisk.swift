@@ -1,0 +1,27 @@
+#if os(Linux)
+import HubCore
+import Support
+import Testing
+
+/// The library that takes something away from the file system of a program, see Tests/Preload.
+enum FaultyDisk {
+    /// Builds it into a folder; its path, for LD_PRELOAD. Cancels the test where that cannot be.
+    static func library(in folder: TemporaryFolder) async throws -> String {
+        // A sanitizer must be the first library of a program.
+        guard Sanitizer.options.isEmpty else { try Test.cancel("not under a sanitizer") }
+        let path = HubEnvironment.process["PATH"] ?? ""
+        let source = Path.join(Path.parent(Fixtures.path), "Preload/faulty_disk.c")
+        let library = folder("faulty_disk.so")
+        for compiler in ["clang", "cc"] {
+            for place in path.split(separator: ":") where FileSystem.exists("\(place)/\(compiler)") {
+                let made = try await RunningProcess.run(
+                    "\(place)/\(compiler)", ["-shared", "-fPIC", "-o", library, source, "-ldl"],
+                    environment: ["PATH": path])
+                if made.status == 0 { return library }
+                Issue.record("\(place)/\(compiler): \(made.error)")
+            }
+        }
+        try Test.cancel("there is no C compiler in PATH")
+    }
+}
+#endif

@@ -1,0 +1,143 @@
+#if os(Linux)
+import HubCore
+import Support
+import Testing
+
+@testable import HubCLI
+
+/// `hub pull` on file systems that lack something: links, locks, or the room that was there a moment ago.
+@Suite struct PullFaultyDiskTests {
+    private let stage: Stage
+    private let weights: [UInt8]
+
+    init() throws {
+        stage = try Stage()
+        let repository = try ModelRepository("org/m", in: stage.root)
+        try repository.write("sub/dir/notes.txt", "some words\n")
+        weights = try repository.random("w.safetensors", size: 9 << 20, seed: 6)
+    }
+
+    private var folder: String { Path.join(stage.cache, "models--org--m") }
+    private func digest(_ bytes: [UInt8]) -> String { ContentHasher.digest(of: bytes, like: .sha256("")).hex }
+
+    private func variables(_ lack: String) async throws -> [String: String] {
+        ["LD_PRELOAD": try await FaultyDisk.library(in: stage.machine), "FAULTY_DISK": lack]
+    }
+
+    private func expectWhole(_ result: ProcessResult) throws {
+        #expect(result.status == 0, "\(result.error)")
+        let path = String(result.output.dropLast())
+        #expect(try FileSystem.contents(Path.join(path, "w.safetensors")) == weights ? true : false)
+        #expect(try FileSystem.text(Path.join(path, "sub/dir/notes.txt")) == "some words\n")
+        let left = try stage.listing(folder).filter { $0.hasSuffix(".incomplete") || $0.hasSuffix(".tmp") }
+        #expect(left == [])
+    }
+
+    private func asked(since index: Int) throws -> [Range<Int64>] {
+        try stage.hub.requests.dropFirst(index).filter { $0.listener == .cdn }.map { request in
+            let found = try #require(request.range?.wholeMatch(of: /bytes=(\d+)-(\d+)/))
+            return try #require(Int64(found.1))..<(try #require(Int64(found.2)) + 1)
+        }
+    }
+
+    /// Trap 47: the files lie in the snapshot, as Python puts them there, and count as cached from then on.
+    @Test func withoutLinksTheFilesLieInTheSnapshot() async throws {
+        let variables = try await variables("symlink")
+        try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables))
+        for name in try stage.listing(Path.join(folder, "snapshots")) {
+            let kind = try FileSystem.linkStatus(Path.join(folder, "snapshots/\(name)"))?.kind
+            #expect(kind == .file || kind == .directory, "\(name)")
+        }
+        #expect(try FileSystem.entries(Path.join(folder, "blobs")) == [])
+        let before = stage.hub.requests("/resolve").count
+        try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables))
+        #expect(stage.hub.requests("/resolve").count == before)
+        let listed = try await stage.run("ls", "--json", with: variables).document().objects("models")
+        #expect(listed.first?["complete"]?.bool == true)
+    }
+
+    /// Trap 25: no lock is to be had, and none is needed: digests give the safety.
+    @Test func withoutLocksAPullEndsWell() async throws {
+        let variables = try await variables("flock")
+        try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables))
+        #expect(try await stage.run("gc", "--dry-run", "--orphans", with: variables).status == 0)
+    }
+
+    @Test func withoutLocksTwoPullsAtOnceEndWell() async throws {
+        let variables = try await variables("flock")
+        let gate = stage.hub.hold("^GET", after: 100_000, times: nil, on: .cdn)
+        let one = try stage.start("pull", "-q", "org/m", with: variables)
+        try await gate.reached()
+        let two = try stage.start("pull", "-q", "org/m", with: variables)
+        try await stage.hub.waitForRequest(matching: "^GET /api/models/org/m$", count: 2)
+        gate.release()
+        await withKnownIssue("both write the next map under one name", isIntermittent: true) {
+            for process in [one, two] { try expectWhole(try await process.wait()) }
+        }
+    }
+
+    /// Without a lock two processes write into one partial. The one that comes last must not change what the other has
+    /// proven and given a blob's name, should its own bytes be wrong.
+    @Test func withoutLocksAProvenBlobStaysAsItIs() async throws {
+        let repository = try ModelRepository("org/m", in: stage.root)
+        let large = try repository.random("large.safetensors", size: 24 << 20, seed: 7)
+        let (name, digest) = ("^GET .*large.safetensors", digest(large))
+        let variables = try await variables("flock")
+        // All but one range comes, so that a map says what is there.
+        let held = stage.hub.hold(name, after: 100_000, on: .cdn)
+        let first = try stage.start("pull", "-q", "org/m", with: variables)
+        try await held.reached()
+        try await eventually("a map") {
+            FileSystem.exists(Path.join(folder, "blobs/\(digest).hub.map.incomplete"))
+        }
+        // The second opens the same partial, and waits at the Hub until the first has finished.
+        let resolving = Gate()
+        stage.hub.fail(name, .holdHead(resolving), on: .hub)
+        let second = try stage.start("pull", "-q", "org/m", with: variables)
+        try await resolving.reached()
+        held.release()
+        #expect(try await first.wait().status == 0)
+        let blob = Path.join(folder, "blobs/\(digest)")
+        #expect(try ContentHasher.digest(ofFile: blob, like: .sha256("")).hex == digest)
+        // Each of its ranges comes with a wrong byte; what it asks for then is held, so that it can be looked at.
+        let asked = stage.hub.requests.count
+        stage.hub.fail(name, .corrupt(at: 10), times: nil, on: .cdn)
+        resolving.release()
+        try await stage.hub.waitForLog("the second fetch of the beginning") { log in
+            let ranges = log.dropFirst(asked).filter { $0.listener == .cdn }.compactMap(\.range)
+            return ranges.contains { $0.hasPrefix("bytes=0-") } || ranges.count > 8
+        }
+        second.killHard()
+        _ = try await second.wait()
+        let found = try ContentHasher.digest(ofFile: blob, like: .sha256("")).hex
+        withKnownIssue("two processes without locks share a partial, which one of them has promoted") {
+            #expect(found == digest)
+        }
+    }
+
+    /// Space could not be reserved and runs out on the way: exit 6 and not a byte under a blob's name. What was on
+    /// stable storage by then is not fetched again, though the disk had no room for a last word about it.
+    @Test func aDiskThatIsFullInTheMiddleKeepsWhatWasSafe() async throws {
+        let repository = try ModelRepository("org/m", in: stage.root)
+        let large = try repository.random("large.safetensors", size: 64 << 20, seed: 7)
+        let limit: Int64 = 60 << 20
+        let failed = try await stage.run("pull", "org/m", with: try await variables("full:\(limit)"))
+        #expect(failed.status == 6, "\(failed.error)")
+        #expect(failed.error.contains("No space left on device"))
+        #expect(!FileSystem.exists(Path.join(folder, "blobs/\(digest(large))")))
+        #expect(try FileSystem.entries(Path.join(folder, "refs")) == nil)
+        let before = stage.hub.requests.count
+        let again = try await stage.run("pull", "-q", "org/m")
+        try expectWhole(again)
+        let place = Path.join(String(again.output.dropLast()), "large.safetensors")
+        #expect(try ContentHasher.digest(ofFile: place, like: .sha256("")).hex == digest(large))
+        // Unflushed is at most 28 MiB, of everything.
+        let refetched = try asked(since: before).reduce(0) { $0 + Int64($1.count) }
+        let missing = Int64(large.count + weights.count) - limit
+        #expect(refetched <= missing + 28 << 20, "\(refetched)")
+        withKnownIssue("the last map needs room that a full disk does not have", isIntermittent: true) {
+            #expect(refetched <= missing + 1 << 20, "\(refetched)")
+        }
+    }
+}
+#endif

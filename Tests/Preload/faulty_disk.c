@@ -1,0 +1,68 @@
+// For LD_PRELOAD: a file system that lacks something, for programs that a test starts. FAULTY_DISK says what:
+//   symlink   symbolic links cannot be made (FAT, many network shares)
+//   flock     there are no locks (NFS without lockd, some FUSE file systems)
+//   full:N    space cannot be reserved, and after N bytes of a repository's files the disk is full
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static int lacks(const char *what) {
+    const char *said = getenv("FAULTY_DISK");
+    return said && strncmp(said, what, strlen(what)) == 0;
+}
+
+static int refuse(int number) {
+    errno = number;
+    return -1;
+}
+
+int symlink(const char *target, const char *path) {
+    int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "symlink");
+    return lacks("symlink") ? refuse(EPERM) : real(target, path);
+}
+
+int flock(int descriptor, int operation) {
+    int (*real)(int, int) = dlsym(RTLD_NEXT, "flock");
+    return lacks("flock") ? refuse(ENOSYS) : real(descriptor, operation);
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t length) {
+    int (*real)(int, int, off_t, off_t) = dlsym(RTLD_NEXT, "fallocate");
+    return lacks("full:") ? refuse(EOPNOTSUPP) : real(descriptor, mode, offset, length);
+}
+
+int fallocate64(int descriptor, int mode, off64_t offset, off64_t length) {
+    int (*real)(int, int, off64_t, off64_t) = dlsym(RTLD_NEXT, "fallocate64");
+    return lacks("full:") ? refuse(EOPNOTSUPP) : real(descriptor, mode, offset, length);
+}
+
+static atomic_llong written;
+
+// Whether so many more bytes of a repository's file have no room.
+static int is_full(int descriptor, size_t count) {
+    if (!lacks("full:")) return 0;
+    char name[64], path[4096];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(name, path, sizeof path - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    if (!strstr(path, "/models--")) return 0;
+    return atomic_fetch_add(&written, (long long)count) + (long long)count > atoll(getenv("FAULTY_DISK") + 5);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+    return is_full(descriptor, count) ? refuse(ENOSPC) : real(descriptor, bytes, count, offset);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
+    ssize_t (*real)(int, const void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pwrite64");
+    return is_full(descriptor, count) ? refuse(ENOSPC) : real(descriptor, bytes, count, offset);
+}

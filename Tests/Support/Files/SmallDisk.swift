@@ -1,0 +1,24 @@
+import HubCore
+
+/// A small file system of its own, below a folder. To be unmounted by who made it.
+package final class SmallDisk: Sendable {
+    package let path: String
+
+    /// nil where this user may not mount one.
+    ///
+    /// - Parameter size: as `8m`.
+    package init?(_ folder: TemporaryFolder, _ size: String) async throws {
+        path = folder("disk")
+        try FileSystem.createDirectories(path)
+        let result = try? await RunningProcess.run(
+            "/bin/mount", ["-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path])
+        guard result?.status == 0 else { return nil }
+    }
+
+    /// Mounts it anew with other options, as `ro`; whether that could be.
+    package func remount(_ options: String) async throws -> Bool {
+        try await RunningProcess.run("/bin/mount", ["-o", "remount,\(options)", path]).status == 0
+    }
+
+    package func unmount() async throws { _ = try await RunningProcess.run("/bin/umount", ["-l", path]) }
+}
