@@ -82,9 +82,7 @@ package struct RepositoryFolder: Sendable, Hashable {
     func interrupted() throws(AIError) -> Set<String> {
         let names = try FileSystem.entries(blobs) ?? []
         return Set(
-            names.lazy.filter { $0.hasSuffix(".incomplete") && $0.contains(".hub.") }.map {
-                String($0.prefix { $0 != "." })
-            })
+            names.lazy.filter { $0.hasSuffix(".incomplete") && $0.contains(".hub.") }.map { String($0.prefix { $0 != "." }) })
     }
 
     /// The relative link from a snapshot's file to its blob: one `..` for each folder on the way up to the repository.

@@ -122,8 +122,7 @@ final class PartialFile: @unchecked Sendable {
     func flush(_ written: IntervalSet) throws(AIError) {
         guard descriptor != nil else { return }
         try descriptor!.synchronizeData()
-        try RangeMap(digest: file.digest, size: file.size, inode: inode, nonce: nonce, safe: written).write(
-            places.map)
+        try RangeMap(digest: file.digest, size: file.size, inode: inode, nonce: nonce, safe: written).write(places.map)
         // A name that a power cut takes away would take its safe bytes with it.
         if !isNamed { try FileSystem.synchronizeDirectory(Path.parent(path)) }
         isNamed = true

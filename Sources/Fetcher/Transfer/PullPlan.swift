@@ -108,8 +108,7 @@ package struct PullPlan: Sendable {
                 (
                     file,
                     try state(
-                        of: file, force: force, layout: layout, others: others, store: store,
-                        interrupted: interrupted)
+                        of: file, force: force, layout: layout, others: others, store: store, interrupted: interrupted)
                 ))
         }
     }
