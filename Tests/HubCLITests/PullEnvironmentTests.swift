@@ -229,7 +229,7 @@ import Testing
         try await gate.reached()
         // The other file has not begun: with one connection one large file is under way at a time.
         let junk = Path.join(disk.path, "junk")
-        try FileDescriptor(junk, [.write, .create]).preallocate(7 << 20)
+        try FileSystem.replace(junk, with: [UInt8](repeating: 1, count: 7 << 20))
         gate.release()
         let failed = try await process.wait()
         #expect(failed.status == 6, "\(failed.error)")

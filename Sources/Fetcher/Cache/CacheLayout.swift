@@ -75,14 +75,18 @@ package struct RepositoryFolder: Sendable, Hashable {
     package func partialMap(_ etag: String) -> String { Path.join(blobs, etag + ".hub.map.incomplete") }
 
     /// Where a link and a copy are made before they get their names.
-    func partialLink(_ etag: String) -> String { Path.join(blobs, etag + ".hub.link.incomplete") }
+    func partialLink(_ etag: String) -> String {
+        Path.join(blobs, "\(etag).\(FileSystem.randomHex(4)).hub.link.incomplete")
+    }
     func partialCopy(_ etag: String) -> String { Path.join(blobs, etag + ".hub.copy.incomplete") }
 
     /// The blobs of which a pull that was cut off has left something: a partial, a map, or what was about to get its name.
     func interrupted() throws(AIError) -> Set<String> {
         let names = try FileSystem.entries(blobs) ?? []
         return Set(
-            names.lazy.filter { $0.hasSuffix(".incomplete") && $0.contains(".hub.") }.map { String($0.prefix { $0 != "." }) })
+            names.lazy.filter { $0.hasSuffix(".incomplete") && $0.contains(".hub.") }.map {
+                String($0.prefix { $0 != "." })
+            })
     }
 
     /// The relative link from a snapshot's file to its blob: one `..` for each folder on the way up to the repository.

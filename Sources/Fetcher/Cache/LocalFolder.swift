@@ -56,8 +56,7 @@ package struct LocalFolder: Sendable, Hashable {
         let note = notePath(file.path)
         let stem = Path.join(Path.parent(note), "\(Self.shortHash(Path.name(note))).\(file.digest.hex)")
         return TransferPlaces(
-            content: place(file.path), partial: stem + ".hub.incomplete", map: stem + ".hub.map.incomplete",
-            copy: stem + ".hub.copy.incomplete", lock: note.dropLast("metadata".count) + "lock",
+            content: place(file.path), stem: stem, lock: note.dropLast("metadata".count) + "lock",
             isReady: { () throws(AIError) in try state(of: file) == .unchanged })
     }
 

@@ -50,7 +50,6 @@ package enum SnapshotFile: Sendable, Hashable {
         // Made elsewhere and renamed over, so that a reader never finds the name missing, and a crash leaves nothing in
         // the snapshot.
         let temporary = folder.partialLink(file.digest.hex)
-        try FileSystem.remove(temporary)
         try FileSystem.createSymlink(text, at: temporary)
         try FileSystem.rename(temporary, to: path)
     }

@@ -13,7 +13,8 @@ enum BlobReuse {
     /// - Returns: what the digest came to at the ends of its ranges.
     /// - Throws: `CancellationError`; ``AIError`` where the source cannot be read or the new name cannot be made.
     static func adopt(
-        _ file: RepositoryFile, from source: String, to places: TransferPlaces, links: Bool = true, isCancelled: () -> Bool,
+        _ file: RepositoryFile, from source: String, to places: TransferPlaces, links: Bool = true,
+        isCancelled: () -> Bool,
         progress: (Int) -> Void
     ) throws -> RangeDigests? {
         let attempt = try BlobLock.attempt(places.lock)

@@ -96,8 +96,8 @@ final class FileTransfer: @unchecked Sendable {
     var unflushed: Int64 = 0
 
     let disk: PartialFile
-    let ioQueue = DispatchQueue(label: "hub.flush", target: .global())
-    let hashQueue = DispatchQueue(label: "hub.digest", target: .global())
+    let ioQueue: DispatchQueue
+    let hashQueue: DispatchQueue
 
     init(_ file: RepositoryFile, paths: [String], of job: PullJob, source: String? = nil) {
         self.file = file
@@ -106,6 +106,10 @@ final class FileTransfer: @unchecked Sendable {
         self.source = source
         places = job.places(file)
         disk = PartialFile(file, at: places)
+        // A thread each: on a shared pool those that wait for the disk would keep the digests waiting.
+        ioQueue = DispatchQueue(label: "hub.flush")
+        // What is digested in a moment needs none of its own.
+        hashQueue = file.size > 1 << 20 ? DispatchQueue(label: "hub.digest") : ioQueue
     }
 
     var isWholeHere: Bool { received.front == file.size }

@@ -21,7 +21,7 @@ final class PartialFile: @unchecked Sendable {
     }
 
     private let file: RepositoryFile
-    private let places: TransferPlaces
+    private var places: TransferPlaces
     private var path: String { places.partial }
     private var descriptor: FileDescriptor?
     private var lock: BlobLock?
@@ -44,7 +44,9 @@ final class PartialFile: @unchecked Sendable {
             let attempt = try BlobLock.attempt(places.lock)
             switch consume attempt {
             case .held: return .locked
-            case .unsupported: break
+            case .unsupported:
+                // Two that open one partial would write into what one of them has proven.
+                places.nonce = places.nonce ?? nonce
             case .taken(let taken): lock = consume taken
             }
         }
@@ -56,6 +58,7 @@ final class PartialFile: @unchecked Sendable {
         hasher = ContentHasher(like: file.digest, size: file.size)
         var note: String?
         do throws(AIError) {
+            if !restart, places.nonce != nil { try places.claim() }
             if !restart, let found = try resume(&note) { return found }
             try discard()
             return try make(note)
@@ -109,7 +112,7 @@ final class PartialFile: @unchecked Sendable {
     func discard() throws(AIError) {
         descriptor = nil
         isNamed = false
-        try places.sweep()
+        try places.clear()
     }
 
     /// Writes received bytes at their position.
@@ -122,7 +125,10 @@ final class PartialFile: @unchecked Sendable {
     func flush(_ written: IntervalSet) throws(AIError) {
         guard descriptor != nil else { return }
         try descriptor!.synchronizeData()
-        try RangeMap(digest: file.digest, size: file.size, inode: inode, nonce: nonce, safe: written).write(places.map)
+        try RangeMap(
+            digest: file.digest, size: file.size, inode: inode, nonce: nonce,
+            owner: places.nonce.map { _ in ProcessOwner.current.description }, safe: written
+        ).write(places.map)
         // A name that a power cut takes away would take its safe bytes with it.
         if !isNamed { try FileSystem.synchronizeDirectory(Path.parent(path)) }
         isNamed = true

@@ -73,7 +73,8 @@ final class PullJob: @unchecked Sendable {
             if !symlinks, !isNew {
                 // Other revisions may link to a blob that was there before: it stays where it is, as Python has it.
                 try FileSystem.createDirectories(Path.parent(place))
-                try FileCopy.copy(folder.blob(file.digest.hex), to: place, through: folder.partialCopy(file.digest.hex))
+                try FileCopy.copy(
+                    folder.blob(file.digest.hex), to: place, through: folder.partialCopy(file.digest.hex))
                 continue
             }
             var entry = file

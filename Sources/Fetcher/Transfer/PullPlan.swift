@@ -108,7 +108,8 @@ package struct PullPlan: Sendable {
                 (
                     file,
                     try state(
-                        of: file, force: force, layout: layout, others: others, store: store, interrupted: interrupted)
+                        of: file, force: force, layout: layout, others: others, store: store,
+                        interrupted: interrupted)
                 ))
         }
     }

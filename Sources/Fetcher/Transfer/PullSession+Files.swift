@@ -38,7 +38,9 @@ extension PullSession {
             return link(file, as: .linked)
         case .success(nil):
             client.log("\(file.file.path): \(source) is not what its name says, or is locked")
-            if source == file.places.content { return end(file, failed: PullJob.isForeign(file.file, file.job.local)) }
+            if source == file.places.content {
+                return end(file, failed: PullJob.isForeign(file.file, file.job.local))
+            }
         case .failure(let error):
             client.log("\(file.file.path): not taken from \(source): \(AIError.wrapping(error).message)")
         }
@@ -167,7 +169,7 @@ extension PullSession {
     private func link(_ file: FileTransfer, as status: PulledFile.Status) {
         file.phase = .finishing
         file.ioQueue.async { [self] in
-            let result = Result { () throws(AIError) in 
+            let result = Result { () throws(AIError) in
                 try file.job.place(file.file, at: file.paths, isNew: status == .downloaded)
             }
             engine.perform { [self] in

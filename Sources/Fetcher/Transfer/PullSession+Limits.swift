@@ -15,9 +15,9 @@ extension PullSession {
         /// Whole fetches of one file whose digest is wrong.
         var mismatches = 3
         /// Received and not yet on stable storage, over all files: what a kill may cost.
-        var unflushedBytes: Int64 = 28 << 20
+        var unflushedBytes: Int64 = 16 << 20
         /// Unflushed bytes of one file at which a flush begins.
-        var flushBytes: Int64 = 8 << 20
+        var flushBytes: Int64 = 4 << 20
         /// Bytes at the front that are worth a step of the digest.
         var hashStep: Int64 = 2 << 20
         /// Bytes asked for at once: of a file that has only begun, at the most, and at the least.

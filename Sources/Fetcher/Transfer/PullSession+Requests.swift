@@ -193,6 +193,8 @@ extension PullSession {
         guard again.contains(error.code) || (error.code == .protocolViolation && file.failures < 3) else {
             return end(file, failed: error)
         }
+        // The Hub may know a better place.
+        if error.code == .unreachable { file.location = nil }
         let now = Clock.seconds
         // A line that breaks takes all requests with it: that is one failure.
         let isAnother = part.startedAt < file.failedAt

@@ -120,8 +120,8 @@ extension PullSession {
                 limits.stallShare * Double(engine.settings.stallTimeout) * Double(1 << min(file.stalls, 4))
             for part in file.parts where !part.isPaused && now - part.heardAt > patience && heardAt > part.heardAt {
                 file.stalls += 1
-                let reason = "nothing came for \(Int(now - part.heardAt)) s"
-                client.log("\(file.file.path): \(reason) from byte \(part.next); asking again")
+                let reason = "nothing came for \(Int((now - part.heardAt).rounded(.up))) s"
+                client.log("\(file.file.path): \(reason) from byte \(part.next) on; trying again in 0 ms")
                 report(.retrying(path: file.file.path, reason: reason, seconds: 0), file.job.index)
                 file.parts.removeAll { $0 === part }
                 if let transfer = part.transfer { engine.cancel(transfer) }

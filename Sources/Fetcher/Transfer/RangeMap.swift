@@ -4,12 +4,14 @@ import HubCore
 /// stable storage, and it needs no catalog, so that a cache that was moved or mounted elsewhere goes on.
 ///
 /// One JSON object: `version` 1, `digest` and `size` of the whole, `inode` of the partial it speaks of (text; a copy has
-/// another), `nonce` of this attempt, and `safe`, a list of `[start, end)`.
+/// another), `nonce` of this attempt, `owner` where there are no locks (host and process), and `safe`, a list of
+/// `[start, end)`.
 struct RangeMap: Sendable, Hashable {
     var digest: ContentDigest
     var size: Int64
     var inode: UInt64
     var nonce: String
+    var owner: String?
     var safe: IntervalSet
 
     static let version: Int64 = 1
@@ -18,7 +20,7 @@ struct RangeMap: Sendable, Hashable {
         .object([
             "version": .int(Self.version), "digest": .string(digest.hex), "size": .int(size),
             "inode": .string(String(inode)),
-            "nonce": .string(nonce),
+            "nonce": .string(nonce), "owner": owner.map { .string($0) },
             "safe": .array(safe.ranges.map { .array([.int($0.lowerBound), .int($0.upperBound)]) }),
         ])
     }
@@ -39,7 +41,8 @@ struct RangeMap: Sendable, Hashable {
             else { return nil }
             safe.insert(start..<end)
         }
-        return RangeMap(digest: digest, size: size, inode: inode, nonce: nonce, safe: safe)
+        return RangeMap(
+            digest: digest, size: size, inode: inode, nonce: nonce, owner: json["owner"]?.string, safe: safe)
     }
 
     /// Writes the map so that a reader finds the old or the new one. Only who holds the partial may write.

@@ -1,24 +1,72 @@
 import HubCore
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// Where one content comes together, and where it goes when it is proven. All on one file system.
 struct TransferPlaces: Sendable {
     /// The proven content.
     var content: String
-    var partial: String
-    /// The map of the partial's safe ranges.
-    var map: String
-    /// Where a copy is made before it gets its name.
-    var copy: String
+    /// What the names of the partial, its map and copies begin with.
+    var stem: String
     /// The lock that everybody takes around this content.
     var lock: String
+    /// Sets these names apart from those of other processes where there are no locks; nil where the lock does.
+    var nonce: String?
     /// Whether the content is in its place already.
     var isReady: @Sendable () throws(AIError) -> Bool
 
-    /// Removes all that a pull that was cut off has left; under the lock.
-    func sweep() throws(AIError) {
+    var partial: String { name("") }
+    /// The map of the partial's safe ranges.
+    var map: String { name("map.") }
+    /// Where a copy is made before it gets its name.
+    var copy: String { name("copy.") }
+
+    private func name(_ kind: String) -> String { stem + (nonce.map { "." + $0 } ?? "") + ".hub.\(kind)incomplete" }
+
+    /// Removes the partial and what goes with it.
+    func clear() throws(AIError) {
         try FileSystem.remove(partial)
         try RangeMap.remove(map)
         try FileSystem.remove(copy)
+    }
+
+    /// Removes what pulls of this content left that were cut off; under the lock.
+    func sweep() throws(AIError) {
+        try clear()
+        guard nonce == nil else { return }
+        for name in try names() { try FileSystem.remove(Path.join(Path.parent(stem), name)) }
+    }
+
+    /// Everything of ours that stands beside this content.
+    private func names() throws(AIError) -> [String] {
+        let prefix = Path.name(stem) + "."
+        return (try FileSystem.entries(Path.parent(stem)) ?? []).filter {
+            $0.hasPrefix(prefix) && $0.contains(".hub.") && $0.hasSuffix(".incomplete")
+        }
+    }
+
+    /// Where there are no locks: takes over what a process of this machine left that is no more. By a rename, which only
+    /// one can do; what is alive, or of another machine, is left alone.
+    func claim() throws(AIError) {
+        let folder = Path.parent(stem)
+        for name in try names() where name.hasSuffix(".hub.map.incomplete") {
+            let map = Path.join(folder, name)
+            let partial = Path.join(folder, name.dropLast("map.incomplete".count) + "incomplete")
+            guard let known = RangeMap.read(map), known.owner.map({ ProcessOwner($0)?.isGone ?? false }) ?? true
+            else { continue }
+            do throws(AIError) {
+                try FileSystem.rename(partial, to: self.partial)
+                return try FileSystem.rename(map, to: self.map)
+            } catch {
+                // Another was faster.
+                guard error.errno == ENOENT else { throw error }
+            }
+        }
     }
 }
 
@@ -26,8 +74,31 @@ extension RepositoryFolder {
     func places(_ file: RepositoryFile) -> TransferPlaces {
         let name = file.digest.hex
         return TransferPlaces(
-            content: blob(name), partial: partial(name), map: partialMap(name), copy: partialCopy(name),
-            lock: lock(name),
+            content: blob(name), stem: blob(name), lock: lock(name),
             isReady: { () throws(AIError) in try SnapshotFile.hasBlob(file, in: self) })
     }
+}
+
+/// A process as a map names it: its machine and its number there.
+struct ProcessOwner: CustomStringConvertible {
+    var host: String
+    var process: Int32
+
+    static var current: ProcessOwner { ProcessOwner(host: Machine.hostName, process: getpid()) }
+
+    init(host: String, process: Int32) {
+        self.host = host
+        self.process = process
+    }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 2, let process = Int32(parts[1]), process > 0 else { return nil }
+        self.init(host: String(parts[0]), process: process)
+    }
+
+    var description: String { "\(host) \(process)" }
+
+    /// Whether it has certainly ended. Of another machine that cannot be told.
+    var isGone: Bool { host == Machine.hostName && kill(process, 0) != 0 && errno == ESRCH }
 }

@@ -83,6 +83,7 @@ extension PullCommand {
     /// Says what became of a pull, and throws what failed.
     static func finish(_ result: Puller.Result, _ context: Context) throws {
         let plan = result.plan
+        if let fault = result.fault { throw fault }
         if let error = result.error {
             let kept = result.files.filter { $0.status != .failed }.count
             if error.code == .cancelled {

@@ -1,4 +1,11 @@
 import CPlatform
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// What the operating system says of this machine and this process.
 package enum Machine {
@@ -10,6 +17,15 @@ package enum Machine {
             throw .system("cannot measure the", path: "memory", errno: SystemErrno.current)
         }
         return (Int64(clamping: total), Int64(clamping: available))
+    }
+
+    /// What this machine calls itself on a network, without spaces.
+    package static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "?" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).filter {
+            $0 != " "
+        }
     }
 
     /// How many files this process may have open at once.
