@@ -7,6 +7,12 @@ package struct SafetensorsFolder: Sendable {
         package let path: String
         package let fileSize: Int64
         package let header: SafetensorsHeader
+
+        package init(path: String, fileSize: Int64, header: SafetensorsHeader) {
+            self.path = path
+            self.fileSize = fileSize
+            self.header = header
+        }
     }
 
     /// A tensor and the shard that holds it.
@@ -37,20 +43,29 @@ package struct SafetensorsFolder: Sendable {
         if let weightMap { names = Set(weightMap.values).sorted() }
 
         var shards: [Shard] = []
-        var tensors: [String: Entry] = [:]
         for name in names {
             let path = Path.join(folder, name)
             guard let status = try FileSystem.status(path), status.kind == .file else {
                 throw Self.missing(name, path, folder, isShard: weightMap != nil)
             }
-            let header = try SafetensorsHeader(file: path)
-            for info in header.tensors {
+            shards.append(Shard(path: path, fileSize: status.size, header: try SafetensorsHeader(file: path)))
+        }
+        try self.init(shards, weightMap: weightMap, indexPath: indexPath)
+    }
+
+    /// Puts headers together that have been read already.
+    ///
+    /// - Parameter weightMap: the index; nil for a single file without one.
+    /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is in two shards or not where the index places it.
+    package init(_ shards: [Shard], weightMap: [String: String]?, indexPath: String) throws(AIError) {
+        var tensors: [String: Entry] = [:]
+        for (index, shard) in shards.enumerated() {
+            for info in shard.header.tensors {
                 guard tensors[info.name] == nil else {
-                    throw .malformed(path, "tensor \"\(info.name)\" is in another shard too")
+                    throw .malformed(shard.path, "tensor \"\(info.name)\" is in another shard too")
                 }
-                tensors[info.name] = Entry(shard: shards.count, info: info)
+                tensors[info.name] = Entry(shard: index, info: info)
             }
-            shards.append(Shard(path: path, fileSize: status.size, header: header))
         }
         for (tensor, file) in weightMap ?? [:] {
             guard let entry = tensors[tensor], Path.name(shards[entry.shard].path) == file else {
@@ -73,7 +88,8 @@ package struct SafetensorsFolder: Sendable {
         return AIError(.fileNotFound, "\(folder) holds no \(name)", context: .init(path: path))
     }
 
-    private static func weightMap(_ json: JSON, _ path: String) throws(AIError) -> [String: String] {
+    /// Where an index places each tensor: its name to the name of the shard.
+    package static func weightMap(_ json: JSON, _ path: String) throws(AIError) -> [String: String] {
         guard let members = json["weight_map"]?.object?.members, !members.isEmpty else {
             throw .malformed(path, "it has no weight_map")
         }

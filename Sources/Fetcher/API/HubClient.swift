@@ -5,7 +5,7 @@ package struct HubClient: Sendable {
     package let configuration: HFConfiguration
     package let http: HTTPClient
     /// Seconds to reach the Hub.
-    private let connectTimeout: Int
+    let connectTimeout: Int
     /// Hears each request, redirect and retry; for `--verbose`. Never given a credential.
     package let log: @Sendable (String) -> Void
     /// Hears what a person should know while waiting: that the Hub limits the rate.
@@ -46,7 +46,7 @@ package struct HubClient: Sendable {
     }
 
     /// A text without the token, for a server may have written it there.
-    private func masked(_ text: String) -> String { http.token?.masked(in: text) ?? text }
+    func masked(_ text: String) -> String { http.token?.masked(in: text) ?? text }
 
     // MARK: Addresses
 
@@ -75,7 +75,7 @@ package struct HubClient: Sendable {
         var request = HTTPRequest(
             .get, address, deadline: configuration.timeout, allowsHTTP2: true, acceptsCompression: true)
         request.connectTimeout = connectTimeout
-        let answer = try await retrying(request, fault: fault)
+        let answer = try await retrying(request, fault: fault) { try await http.response(to: $0) }
         let shown = masked(SafeAddress.shown(address))
         do {
             return (try JSON.parse(answer.body), answer.fields)
@@ -89,14 +89,17 @@ package struct HubClient: Sendable {
         }
     }
 
-    private func retrying(_ request: HTTPRequest, fault: HubFault) async throws -> HTTPResponse {
+    /// Asks until an answer is a success, as often as is worth it.
+    func retrying(
+        _ request: HTTPRequest, fault: HubFault, ask: (HTTPRequest) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
         var attempt = 0
         while true {
             log("\(request.method.rawValue) \(SafeAddress.shown(request.address))")
             let failure: AIError
             var wait: Double?
             do {
-                let answer = try await http.response(to: request)
+                let answer = try await ask(request)
                 if let warning = answer.fields["X-HF-Warning"] { notice("the Hub says: \(warning.printable)") }
                 if answer.head.isSuccess { return answer }
                 failure = fault.error(answer.head, body: answer.body)
@@ -128,7 +131,7 @@ package struct HubClient: Sendable {
 
 extension AIError {
     /// The error with every text that a server may have had a hand in rewritten.
-    fileprivate func rewriting(_ rewrite: (String) -> String) -> AIError {
+    func rewriting(_ rewrite: (String) -> String) -> AIError {
         var error = self
         error.message = rewrite(message)
         error.specificAdvice = specificAdvice.map(rewrite)

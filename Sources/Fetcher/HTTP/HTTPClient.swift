@@ -24,12 +24,16 @@ package struct HTTPClient: Sendable {
 
     /// Asks, follows at most ten redirects, and returns the last answer, whatever its status.
     ///
-    /// - Parameter limit: an answer of more bytes is refused.
-    package func response(to request: HTTPRequest, limit: Int = 256 << 20) async throws -> HTTPResponse {
+    /// - Parameters:
+    ///   - limit: an answer of more bytes is refused,
+    ///   - cutsOff: or, where this says so, ended there: a server may send a whole file where its beginning was asked for.
+    package func response(to request: HTTPRequest, limit: Int = 256 << 20, cutsOff: Bool = false) async throws
+        -> HTTPResponse
+    {
         var request = request
         for _ in 0...10 {
             authorise(&request)
-            let answer = try await exchange(request, limit: limit)
+            let answer = try await exchange(request, limit: limit, cutsOff: cutsOff)
             guard answer.head.isRedirect else { return answer }
             request.address = try answer.head.redirectTarget()
             if answer.status == 303 { request.method = .get }
@@ -39,8 +43,8 @@ package struct HTTPClient: Sendable {
     }
 
     /// One request, one answer. Cancelling the task ends the transfer.
-    private func exchange(_ request: HTTPRequest, limit: Int) async throws -> HTTPResponse {
-        let exchange = Exchange(engine: engine, request: request, limit: limit)
+    private func exchange(_ request: HTTPRequest, limit: Int, cutsOff: Bool) async throws -> HTTPResponse {
+        let exchange = Exchange(engine: engine, request: request, limit: limit, cutsOff: cutsOff)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in exchange.start(continuation) }
         } onCancel: {
@@ -54,15 +58,17 @@ private final class Exchange: @unchecked Sendable {
     private let engine: HTTPEngine
     private let request: HTTPRequest
     private let limit: Int
+    private let cutsOff: Bool
     private var transfer: HTTPTransfer?
     private var body: [UInt8] = []
     private var continuation: CheckedContinuation<HTTPResponse, any Error>?
     private var isCancelled = false
 
-    init(engine: HTTPEngine, request: HTTPRequest, limit: Int) {
+    init(engine: HTTPEngine, request: HTTPRequest, limit: Int, cutsOff: Bool) {
         self.engine = engine
         self.request = request
         self.limit = limit
+        self.cutsOff = cutsOff
     }
 
     func start(_ continuation: CheckedContinuation<HTTPResponse, any Error>) {
@@ -72,6 +78,10 @@ private final class Exchange: @unchecked Sendable {
             let transfer = HTTPTransfer(request)
             transfer.onBody = { [self] bytes in
                 guard body.count + bytes.count <= limit else {
+                    if cutsOff {
+                        body.append(contentsOf: bytes.prefix(limit - body.count))
+                        return .enough
+                    }
                     let shown = SafeAddress.shown(request.address)
                     return .abort(
                         AIError(.protocolViolation, "\(shown) answers more than \(ByteCount(Int64(limit)))"))

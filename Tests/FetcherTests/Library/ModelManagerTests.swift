@@ -1,8 +1,9 @@
 import Catalog
-import Fetcher
 import HubCore
 import Support
 import Testing
+
+@testable import Fetcher
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -12,32 +13,10 @@ import Foundation
 
 /// The library's own two doors, from end to end against a Hub of this machine.
 @Suite struct ModelManagerTests {
-    private struct Place {
-        let hub: LoopbackHub
-        let folder: TemporaryFolder
-        let home: TemporaryFolder
-        let environment: HubEnvironment
-        let configuration: HFConfiguration
-
-        init(isOffline: Bool = false) throws {
-            folder = try TemporaryFolder()
-            try ModelRepository.tiny("org/tiny", in: folder, weights: 50_000)
-            try ModelRepository("org/tiny", in: folder, revision: "pr1").write("config.json", "{}")
-            hub = try LoopbackHub(folder)
-            home = try TemporaryFolder("home")
-            environment = HubEnvironment([
-                "HF_HOME": home("hf"), "HUB_HOME": home("state"), "HF_HUB_OFFLINE": isOffline ? "1" : "",
-            ])
-            configuration = HFConfiguration.endpoint(try Endpoint(hub.endpoint)).retryBaseDelay(0)
-        }
-
-        var manager: ModelManager { ModelManager(configuration, environment: environment) }
-    }
-
-    private let tiny = ModelIdentifier.huggingFace("org/tiny")
+    private let tiny = ManagerPlace.tiny
 
     @Test func aModelIsFetchedFoundCountedMarkedAndDeleted() async throws {
-        let place = try Place()
+        let place = try ManagerPlace()
         let manager = place.manager
         #expect(try await manager.isCached(tiny) == false)
         #expect(try await manager.localPath(for: tiny) == nil)
@@ -64,7 +43,7 @@ import Foundation
     }
 
     @Test func aRevisionIsDeletedAloneAndWhatItSharesStays() async throws {
-        let place = try Place()
+        let place = try ManagerPlace()
         let manager = place.manager
         try await manager.download(tiny)
         try await manager.download(.huggingFace("org/tiny", revision: "refs/pr/1"))
@@ -75,7 +54,7 @@ import Foundation
     }
 
     @Test func aPartOfAModelIsThereAndNotWhole() async throws {
-        let place = try Place()
+        let place = try ManagerPlace()
         let manager = place.manager
         try await manager.download(tiny, patterns: ["*.json"])
         #expect(try await manager.localPath(for: tiny) != nil)
@@ -84,22 +63,16 @@ import Foundation
     }
 
     @Test func whatIsNotThereIsSaidSo() async throws {
-        let manager = try Place().manager
-        func code(_ body: () async throws -> Void) async -> ErrorCode? {
-            do {
-                try await body()
-                return nil
-            } catch { return AIError.wrapping(error).code }
-        }
-        #expect(await code { try await manager.delete(tiny) } == .notCached)
-        #expect(await code { try await manager.markAccessed(tiny) } == .notCached)
-        #expect(await code { try await manager.delete(.huggingFace("../x")) } == .invalidInput)
-        #expect(await code { _ = try await manager.isCached(.local("/tmp")) } == .invalidInput)
+        let manager = try ManagerPlace().manager
+        #expect(await errorCode { try await manager.delete(tiny) } == .notCached)
+        #expect(await errorCode { try await manager.markAccessed(tiny) } == .notCached)
+        #expect(await errorCode { try await manager.delete(.huggingFace("../x")) } == .invalidInput)
+        #expect(await errorCode { _ = try await manager.isCached(.local("/tmp")) } == .invalidInput)
         #expect(try await manager.localPath(for: .local("/no/such/model")) == nil)
     }
 
     @Test func aModelInUseIsNotDeleted() async throws {
-        let place = try Place()
+        let place = try ManagerPlace()
         let manager = place.manager
         try await manager.download(tiny)
         let folder = CacheLayout(place.home("hf/hub")).repository(.model("org/tiny"))
@@ -113,10 +86,63 @@ import Foundation
         #expect(try await manager.delete(tiny).bytes == 50_026)
     }
 
+    @Test func aRevisionThatWouldLeaveTheCacheIsRefused() async throws {
+        let place = try ManagerPlace()
+        let climbing = ModelIdentifier.huggingFace("org/tiny", revision: "../../../x")
+        #expect(await errorCode { try await place.manager.download(climbing) } == .invalidInput)
+        #expect(await errorCode { try await place.manager.isCached(climbing) } == .invalidInput)
+        #expect(place.hub.requests.isEmpty)
+    }
+
+    // MARK: Clearing the cache
+
+    @Test func clearingTheCacheTakesAllModelsAndWhatWasLeftOfThem() async throws {
+        let place = try ManagerPlace()
+        try ModelRepository("org/other", in: place.served).write("a.txt", "abc")
+        try ModelRepository("org/data", in: place.served, kind: .dataset).write("d.txt", "four")
+        let manager = place.manager
+        try await manager.download(tiny)
+        try await manager.download(.huggingFace("org/tiny", revision: "refs/pr/1"))
+        try await manager.download(.huggingFace("org/other"))
+        let puller = try Workspace(
+            environment: place.environment, configuration: place.configuration, isOffline: false
+        ).puller()
+        _ = try await puller.pull(
+            try await puller.plan(ModelReference(parsing: "datasets/org/data"), .init()), .init())
+        #expect(try await manager.cacheSize().bytes == 50_026 + 2 + 3, "the data set is no model")
+        // A repository of which nothing but a partial is there.
+        let folder = CacheLayout(place.home("hf/hub")).repository(.model("org/half"))
+        try place.home.write("hf/hub/models--org--half/blobs/abc.incomplete", "12345")
+        #expect(try await manager.clearCache().bytes == 50_026 + 2 + 3 + 5)
+        #expect(try await manager.cachedModels().isEmpty)
+        #expect(!FileSystem.exists(folder.path))
+        #expect(FileSystem.exists(place.home("hf/hub/datasets--org--data/snapshots")))
+        #expect(try PythonScan(place.home("hf/hub")).warnings.isEmpty)
+        #expect(try await manager.clearCache().bytes == 0)
+    }
+
+    @Test func clearingTheCacheDeletesNothingWhereAnythingIsInUse() async throws {
+        let place = try ManagerPlace()
+        try ModelRepository("org/other", in: place.served).write("a.txt", "abc")
+        let manager = place.manager
+        try await manager.download(tiny)
+        try await manager.download(.huggingFace("org/other"))
+        let folder = CacheLayout(place.home("hf/hub")).repository(.model("org/other"))
+        let etag = try #require(try FileSystem.entries(folder.blobs)?.first)
+        try FileSystem.createDirectories(folder.locks)
+        let lock = try FileDescriptor(folder.lock(etag), [.write, .create])
+        #expect(try lock.tryLock() == true)
+        let error = await caught { try await manager.clearCache() }
+        #expect(error?.code == .ioError && error?.message.contains("org/other") == true)
+        #expect(try await manager.cachedModels().count == 2)
+        lock.unlock()
+        #expect(try await manager.clearCache().bytes == 50_029)
+    }
+
     // MARK: HFMetadataService
 
     @Test func theServiceSearchesDescribesListsAndEstimates() async throws {
-        let place = try Place()
+        let place = try ManagerPlace()
         let service = HFMetadataService(place.configuration, environment: place.environment)
         #expect(try await service.search(ModelQuery()).map(\.repository.id.name) == ["org/tiny"])
         let (record, commit) = try await service.fetchModelDetails(repoId: "org/tiny")
@@ -132,22 +158,16 @@ import Foundation
     }
 
     @Test func offlineTheServiceAsksNobody() async throws {
-        let place = try Place(isOffline: true)
+        let place = try ManagerPlace(isOffline: true)
         let service = HFMetadataService(place.configuration, environment: place.environment)
-        func code(_ body: () async throws -> Void) async -> ErrorCode? {
-            do {
-                try await body()
-                return nil
-            } catch { return AIError.wrapping(error).code }
-        }
-        #expect(await code { _ = try await service.search(ModelQuery()) } == .offline)
-        #expect(await code { _ = try await service.fetchModelDetails(repoId: "org/tiny") } == .offline)
-        #expect(await code { _ = try await service.fetchFileTree(repoId: "org/tiny") } == .offline)
+        #expect(await errorCode { _ = try await service.search(ModelQuery()) } == .offline)
+        #expect(await errorCode { _ = try await service.fetchModelDetails(repoId: "org/tiny") } == .offline)
+        #expect(await errorCode { _ = try await service.fetchFileTree(repoId: "org/tiny") } == .offline)
         #expect(place.hub.requests.isEmpty)
     }
 
     @Test func anAnswerIsGivenThoughTheCatalogCannotBeWritten() async throws {
-        let place = try Place()
+        let place = try ManagerPlace()
         // The catalog's folder is a file: nothing can be opened there.
         try place.home.write("state", "in the way")
         let service = HFMetadataService(place.configuration, environment: place.environment)

@@ -1,0 +1,43 @@
+import HubCore
+
+extension HubClient {
+    /// The first bytes of a file at a commit, and no more of it, for deciding whether to fetch the rest. They are as a
+    /// server sent them, not proven.
+    func beginning(of file: RepositoryFile, _ count: Int, in repository: Repository, at commit: Commit) async throws
+        -> [UInt8]
+    {
+        guard count > 0 else { return [] }
+        var request = HTTPRequest(.get, fileAddress(repository, revision: commit.hash, path: file.path))
+        request.connectTimeout = connectTimeout
+        request.fields["Accept-Encoding"] = "identity"
+        request.fields["Range"] = "bytes=0-\(count - 1)"
+        // A server without ranges sends everything, and a redirect has a note of its own.
+        let limit = max(count, 64 << 10)
+        let answer = try await retrying(
+            request, fault: fault(repository, revision: commit.hash, path: file.path)
+        ) { try await http.response(to: $0, limit: limit, cutsOff: true) }
+        func violation(_ what: String) -> AIError {
+            AIError(
+                .protocolViolation, "\(file.path) of \(repository) \(what)",
+                context: .init(repository: repository.description, path: file.path, status: answer.status))
+        }
+        if let coding = answer.fields["Content-Encoding"], coding.lowercased() != "identity" {
+            throw violation("comes encoded as \(coding.printable) although it was asked for as it is")
+        }
+        switch answer.status {
+        case 206:
+            let field = answer.fields["Content-Range"] ?? ""
+            guard let got = ContentRange(field), got.range == 0..<Int64(count), got.total ?? file.size == file.size
+            else { throw violation("answers with the range \"\(field.printable)\" to 0-\(count - 1)") }
+        case 200:
+            if let length = answer.head.contentLength, length != file.size {
+                throw violation("has \(length) bytes, not the \(file.size) of the file list")
+            }
+        default: throw violation("answers with status \(answer.status)")
+        }
+        guard answer.body.count >= count else {
+            throw violation("answers with \(answer.body.count) bytes instead of \(count)")
+        }
+        return Array(answer.body.prefix(count))
+    }
+}

@@ -1,0 +1,56 @@
+import Catalog
+public import HubCore
+
+/// What a download would cost, found out without fetching anything and without writing into the cache.
+public struct DownloadEstimate: Sendable, Hashable {
+    /// The model as it was asked for.
+    public let identifier: ModelIdentifier
+    /// The commit that it stands for now.
+    public let commit: Commit
+    /// Files wanted.
+    public let totalFiles: Int
+    /// Files of which anything must be fetched.
+    public let filesToFetch: Int
+    /// Bytes of all wanted files.
+    public let totalBytes: Int64
+    /// Bytes of those files that the cache has.
+    public let cachedBytes: Int64
+    /// Bytes of those files that other models of the cache have, and that are shared with them instead of fetched.
+    public let reusableBytes: Int64
+    /// Bytes that earlier downloads brought of files that are not whole.
+    public let partialBytes: Int64
+    /// Bytes to fetch: what is left of ``totalBytes``, content that several files share once.
+    public let downloadBytes: Int64
+    /// Bytes that the disk must find room for.
+    public let neededBytes: Int64
+    /// Bytes that are free on the cache's disk.
+    public let freeBytes: Int64
+    /// Bytes a second of the last downloads from this Hub; nil where there were none.
+    public let bytesPerSecond: Double?
+
+    /// Whether the disk has room for it.
+    public var fits: Bool { neededBytes <= freeBytes }
+    /// Seconds that it takes at ``bytesPerSecond``; nil where that is not known.
+    public var estimatedSeconds: Double? {
+        guard let rate = bytesPerSecond, rate > 0 else { return nil }
+        return Double(downloadBytes) / rate
+    }
+
+    /// Looks at the disk and asks the catalog. Blocks.
+    init(_ identifier: ModelIdentifier, _ plan: PullPlan, _ workspace: Workspace) throws(AIError) {
+        self.identifier = identifier
+        commit = plan.commit
+        totalFiles = plan.files.count
+        filesToFetch = plan.files.count { if case .missing = $0.state { true } else { false } }
+        totalBytes = plan.totalBytes
+        cachedBytes = plan.cachedBytes
+        reusableBytes = plan.reusableBytes
+        partialBytes = plan.partialBytes
+        downloadBytes = plan.downloadBytes
+        neededBytes = plan.neededBytes
+        freeBytes = try FileSystem.diskSpace(workspace.layout.root).available
+        // An estimate is as good without a rate as with none.
+        let origin = workspace.configuration.endpoint.origin.description
+        bytesPerSecond = (try? workspace.catalog?.bandwidth(origin: origin))??.bytesPerSecond
+    }
+}

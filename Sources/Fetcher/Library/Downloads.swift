@@ -1,0 +1,84 @@
+import HubCore
+import Synchronization
+
+/// The downloads of one manager: one for each model, commit and choice of files, and those that are still finding out
+/// which commit they want.
+final class Downloads: Sendable {
+    private struct Preparation {
+        var reference: ModelReference
+        var work: Task<Commit, any Error>
+    }
+
+    private struct State {
+        var tasks: [DownloadTask] = []
+        var preparations: [Int: Preparation] = [:]
+        var nextKey = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// The download that an order is part of, begun if there is none. The caller is counted as one who waits for it.
+    ///
+    /// - Parameters:
+    ///   - prepare: finds the commit, and whatever must be known or agreed to before anything is fetched.
+    ///   - order: what is wanted at that commit.
+    func task(
+        for reference: ModelReference, prepare: @escaping @Sendable () async throws -> Commit,
+        order: (Commit) -> DownloadTask.Order
+    ) async throws -> DownloadTask {
+        let work = Task { try await prepare() }
+        let number = state.withLock { state in
+            state.nextKey += 1
+            state.preparations[state.nextKey] = Preparation(reference: reference, work: work)
+            return state.nextKey
+        }
+        defer { state.withLock { _ = $0.preparations.removeValue(forKey: number) } }
+        let commit = try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
+        return try join(order(commit), number)
+    }
+
+    private func join(_ order: DownloadTask.Order, _ number: Int) throws -> DownloadTask {
+        try state.withLock { state in
+            // Cancelled in the moment between.
+            guard state.preparations[number] != nil else { throw CancellationError() }
+            if let known = state.tasks.first(where: { $0.key == order.key && $0.join(order.ref) }) { return known }
+            let new = DownloadTask(order) { [self] task in remove(task) }
+            state.tasks.append(new)
+            new.begin()
+            return new
+        }
+    }
+
+    private func remove(_ task: DownloadTask) { state.withLock { $0.tasks.removeAll { $0 === task } } }
+
+    /// The downloads that are not over.
+    var active: [DownloadTask] { state.withLock { $0.tasks } }
+
+    /// Cancels what was asked for by this reference, by whatever revision where it names none, and waits until it has ended;
+    /// whether there was anything.
+    func cancel(_ reference: ModelReference) async -> Bool {
+        let (tasks, preparations) = state.withLock { state in
+            let wanted = state.preparations.filter { $0.value.reference.isPart(of: reference) }
+            for number in wanted.keys { state.preparations[number] = nil }
+            let tasks = state.tasks.filter {
+                $0.key.repository == reference.repository && $0.isNamed(reference.revision)
+            }
+            return (tasks, wanted.values.map(\.work))
+        }
+        for work in preparations { work.cancel() }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.settle() }
+        return !tasks.isEmpty || !preparations.isEmpty
+    }
+}
+
+extension ModelReference {
+    /// Whether another reference names this one too: the same revision, or none.
+    fileprivate func isPart(of other: ModelReference) -> Bool {
+        repository == other.repository && (other.revision == nil || (revision ?? "main") == other.revision)
+    }
+}

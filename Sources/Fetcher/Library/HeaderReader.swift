@@ -1,0 +1,222 @@
+import HubCore
+import ModelFormats
+import Synchronization
+
+/// Reads what the files of a plan say of themselves: from the cache where they are there, else by ranges from the Hub.
+/// What breaks its format is refused, and so is what cannot be read.
+final class HeaderReader: Sendable {
+    private enum Header: Sendable {
+        case safetensors(SafetensorsHeader)
+        case gguf(GGUFPreamble)
+    }
+
+    /// The most bytes of `config.json` or an index. The largest index of a published model has some 9 MB.
+    private static let documentLimit: Int64 = 64 << 20
+    /// The most bytes of all headers together, which a server makes up as it likes.
+    private static let headerLimit = 256 << 20
+    /// Headers read at once.
+    private static let width = 8
+
+    private let plan: PullPlan
+    private let client: HubClient
+    private let isOffline: Bool
+    private let headerBytes = Atomic(0)
+
+    init(_ plan: PullPlan, _ puller: Puller) {
+        self.plan = plan
+        client = puller.client
+        isOffline = puller.isOffline
+    }
+
+    /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, and what keeps the Hub from being asked.
+    func read(_ identifier: ModelIdentifier) async throws -> ModelHeaders {
+        // What the files say is what a server says, in errors too.
+        do { return try await headers(identifier) } catch let error as AIError {
+            throw error.rewriting(client.masked)
+        }
+    }
+
+    private func headers(_ identifier: ModelIdentifier) async throws -> ModelHeaders {
+        let weights = plan.files.map(\.file).compactMap { file in
+            WeightFormat(fileName: Path.name(file.path)).map { (file: file, format: $0) }
+        }
+        let readable = weights.filter { $0.format == .safetensors || $0.format == .gguf }
+        guard !readable.isEmpty else { throw nothingToRead(weights.first?.format, weights.first?.file) }
+        let configuration = try await configuration()
+        if configuration == nil, let first = readable.first(where: { $0.format == .safetensors }) {
+            throw AIError.unsupported(shown(first.file), "there is no config.json that says what it is")
+        }
+        let headers = try await headers(of: readable)
+        var shards: [String: SafetensorsFolder.Shard] = [:]
+        for (file, header) in headers {
+            guard case .safetensors(let header) = header else { continue }
+            shards[file.path] = .init(path: shown(file), fileSize: file.size, header: header)
+        }
+        try await checkIndexes(shards)
+        return ModelHeaders(
+            identifier: identifier, commit: plan.commit, modelType: configuration?.modelType,
+            architectures: configuration?.architectures ?? [],
+            quantization: configuration?.quantization?.description, contextLength: configuration?.maxPositions,
+            weights: headers.map(Self.summary),
+            unreadWeights: weights.filter { $0.format != .safetensors && $0.format != .gguf }.map(\.file.path))
+    }
+
+    /// The file as errors name it.
+    private func shown(_ file: RepositoryFile) -> String { "\(plan.repository)/\(file.path)" }
+
+    private func nothingToRead(_ format: WeightFormat?, _ file: RepositoryFile?) -> AIError {
+        guard let format, let file else {
+            return .unsupported(plan.repository.description, "there are no weights among the files asked for")
+        }
+        return .unsupported(
+            shown(file), "\(format.rawValue) weights have no header that says what they are before they are fetched"
+        )
+    }
+
+    private static func summary(_ file: RepositoryFile, _ header: Header) -> ModelHeaders.WeightFile {
+        switch header {
+        case .safetensors(let header):
+            var types: [String: Int64] = [:]
+            for tensor in header.tensors {
+                types[tensor.dataType.rawValue, default: 0] += Int64(tensor.elementCount)
+            }
+            return .init(
+                path: file.path, format: WeightFormat.safetensors.rawValue, size: file.size,
+                tensorCount: header.tensors.count, dataTypes: types)
+        case .gguf(let preamble):
+            return .init(
+                path: file.path, format: WeightFormat.gguf.rawValue, size: file.size,
+                tensorCount: preamble.tensorCount, dataTypes: [:])
+        }
+    }
+
+    // MARK: Documents
+
+    private func configuration() async throws -> ModelConfiguration? {
+        guard let file = plan.tree.files.first(where: { $0.path == "config.json" }) else { return nil }
+        return try ModelConfiguration(try await document(file), path: shown(file))
+    }
+
+    /// A JSON file, proven.
+    private func document(_ file: RepositoryFile) async throws -> JSON {
+        guard file.size <= Self.documentLimit else {
+            throw AIError.malformed(shown(file), "it has \(ByteCount(file.size)), more than such a file ever has")
+        }
+        let bytes = try await beginning(of: file, Int(file.size))
+        return try await Offload.run { [path = shown(file)] in
+            let found = ContentHasher.digest(of: bytes, like: file.digest)
+            guard found == file.digest else {
+                throw AIError(
+                    .digestMismatch, "\(path) has the digest \(found) instead of \(file.digest)",
+                    context: .init(path: path))
+            }
+            do throws(JSONError) { return try JSON.parse(bytes) } catch {
+                throw AIError.malformed(path, "\(error)", cause: error)
+            }
+        }
+    }
+
+    /// Holds the indexes of shards against the headers. Where only some of the shards are wanted there is nothing to hold
+    /// them against.
+    private func checkIndexes(_ shards: [String: SafetensorsFolder.Shard]) async throws {
+        let folders = Set(shards.keys.map(Path.parent))
+        for file in plan.tree.files
+        where file.path.hasSuffix(".safetensors.index.json") && folders.contains(Path.parent(file.path)) {
+            let map = try SafetensorsFolder.weightMap(try await document(file), shown(file))
+            let paths = Set(map.values).sorted().map { name in
+                Path.parent(file.path) == "." ? name : Path.join(Path.parent(file.path), name)
+            }
+            if let missing = paths.first(where: { path in !plan.tree.files.contains { $0.path == path } }) {
+                throw AIError.malformed(shown(file), "the repository does not have \(missing.printable)")
+            }
+            let present = paths.compactMap { shards[$0] }
+            guard present.count == paths.count else { continue }
+            _ = try SafetensorsFolder(present, weightMap: map, indexPath: shown(file))
+        }
+    }
+
+    // MARK: Headers
+
+    private func headers(of files: [(file: RepositoryFile, format: WeightFormat)]) async throws
+        -> [(RepositoryFile, Header)]
+    {
+        let found = try await withThrowingTaskGroup(of: (Int, Header).self) { group in
+            var found: [Int: Header] = [:]
+            for (index, (file, format)) in files.enumerated() {
+                if index >= Self.width, let (done, header) = try await group.next() { found[done] = header }
+                group.addTask { [self] in
+                    (
+                        index,
+                        format == .gguf ? .gguf(try await gguf(file)) : .safetensors(try await safetensors(file))
+                    )
+                }
+            }
+            for try await (done, header) in group { found[done] = header }
+            return found
+        }
+        return files.indices.map { (files[$0].file, found[$0]!) }
+    }
+
+    private func safetensors(_ file: RepositoryFile) async throws -> SafetensorsHeader {
+        let prefix = try await beginning(of: file, Int(min(8, file.size)))
+        let count = try prefix.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in
+                try SafetensorsHeader.byteCount(prefix: buffer, fileSize: file.size, path: shown(file))
+            }
+        }.get()
+        guard headerBytes.add(count, ordering: .relaxed).newValue <= Self.headerLimit else {
+            throw AIError.malformed(
+                plan.repository.description,
+                "the headers of its weights have more than \(ByteCount(Int64(Self.headerLimit)))")
+        }
+        let bytes = try await beginning(of: file, count)
+        return try await Offload.run { [path = shown(file)] in
+            try bytes.withUnsafeBytes { buffer in
+                Result { () throws(AIError) in
+                    try SafetensorsHeader(buffer, fileSize: file.size, path: path)
+                }
+            }.get()
+        }
+    }
+
+    private func gguf(_ file: RepositoryFile) async throws -> GGUFPreamble {
+        let bytes = try await beginning(of: file, Int(min(Int64(GGUFPreamble.byteCount), file.size)))
+        return try bytes.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in try GGUFPreamble(buffer, fileSize: file.size, path: shown(file)) }
+        }.get()
+    }
+
+    // MARK: Bytes
+
+    private func beginning(of file: RepositoryFile, _ count: Int) async throws -> [UInt8] {
+        if let known = try await Offload.run({ [self] in try local(file, count) }) { return known }
+        guard !isOffline else {
+            throw AIError(
+                .offline, "\(shown(file)) is not in the cache, and the network is switched off",
+                context: .init(repository: plan.repository.description, path: file.path))
+        }
+        return try await client.beginning(of: file, count, in: plan.repository, at: plan.commit)
+    }
+
+    /// The beginning of a file that the cache has, in the snapshot or under another name; nil where it has not.
+    private func local(_ file: RepositoryFile, _ count: Int) throws(AIError) -> [UInt8]? {
+        let path: String
+        if try SnapshotFile.state(file, commit: plan.commit, in: plan.folder) == .present {
+            path = Path.join(plan.folder.snapshot(plan.commit), file.path)
+        } else if try SnapshotFile.hasBlob(file, in: plan.folder) {
+            path = plan.folder.blob(file.digest.hex)
+        } else if case .elsewhere(let source) = plan.files.first(where: { $0.file == file })?.state {
+            path = source
+        } else {
+            return nil
+        }
+        let descriptor = try FileDescriptor(path)
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(AIError) in try descriptor.read(into: buffer, at: 0) }
+        }
+        // A file that was cut short since is looked at as short as it is.
+        bytes.removeLast(count - (try read.get()))
+        return bytes
+    }
+}

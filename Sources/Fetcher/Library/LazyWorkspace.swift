@@ -1,0 +1,21 @@
+import HubCore
+import Synchronization
+
+/// A workspace that is opened when it is first needed, where that may block.
+final class LazyWorkspace: Sendable {
+    private let made = Mutex<Workspace?>(nil)
+    private let open: @Sendable () -> Workspace
+
+    init(_ open: @escaping @Sendable () -> Workspace) { self.open = open }
+
+    func value() async -> Workspace {
+        await Offload.run { [self] in
+            made.withLock { workspace in
+                if let workspace { return workspace }
+                let new = open()
+                workspace = new
+                return new
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+public import HubCore
+
+extension ModelManager {
+    // MARK: Deleting
+
+    /// Deletes a model from the cache, or one revision where the identifier names it, and returns the bytes freed. Files
+    /// that other revisions need stay.
+    ///
+    /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/ioError`` where it is being downloaded or another process is using it:
+    ///   then nothing is deleted.
+    @discardableResult
+    public func delete(_ model: ModelIdentifier) async throws -> ByteCount {
+        let reference = try reference(model)
+        guard !downloads.active.contains(where: { $0.key.repository == reference.repository }) else {
+            throw AIError(
+                .ioError, "\(model) is in use: it is being downloaded",
+                advice: "wait for the download, or cancel it",
+                context: .init(repository: reference.repository.description))
+        }
+        let state = try await workspace().state(fresh: true)
+        return try await Offload.run {
+            var planner = DeletionPlanner(state)
+            for repository in state.repositories where repository.repository == reference.repository {
+                for revision in repository.revisions where reference.names(revision, of: repository) {
+                    try planner.add(revision, of: repository, reason: "asked for")
+                }
+            }
+            if let busy = planner.plan.protected.first { throw AIError(.ioError, "\(model) is \(busy.reason)") }
+            guard !planner.plan.isEmpty else { throw AIError(.notCached, "\(model) is not in the cache") }
+            return ByteCount(try Deletion(planner.plan, layout: state.layout).run())
+        }
+    }
+
+    /// Deletes all models from the cache, with what unfinished downloads of them left, and returns the bytes freed. Data sets
+    /// and Spaces that share the cache stay.
+    ///
+    /// - Throws: ``ErrorCode/ioError`` where any model is being downloaded or another process is using it: then nothing is
+    ///   deleted.
+    @discardableResult
+    public func clearCache() async throws -> ByteCount {
+        guard downloads.active.isEmpty else {
+            throw AIError(
+                .ioError, "the cache is in use: a model is being downloaded",
+                advice: "wait for the download, or cancel it")
+        }
+        let state = try await workspace().state(fresh: true)
+        return try await Offload.run {
+            var planner = DeletionPlanner(state)
+            for repository in state.models { try planner.add(repository, reason: "the cache is cleared") }
+            if let busy = planner.plan.protected.first {
+                throw AIError(
+                    .ioError, "\(busy.repository) is \(busy.reason)",
+                    context: .init(repository: busy.repository.description))
+            }
+            return ByteCount(try Deletion(planner.plan, layout: state.layout).run())
+        }
+    }
+}
