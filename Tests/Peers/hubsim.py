@@ -10,7 +10,7 @@ unchanged (HF_ENDPOINT=http://127.0.0.1:PORT). Standard library only.
 
     hubsim.py --root DIR [--port 0] [--models FILE.ndjson[.gz]] [--token hf_x]
               [--latency SECONDS] [--rate BYTES_PER_SECOND_PER_CONNECTION]
-              [--page N] [--cdn URL]
+              [--page N] [--cdn URL] [--sndbuf BYTES]
 
 DIR/org/name/...            the files of the repository's branch main
 DIR/org/name/.sim.json      optional: {"gated": "auto", "private": true,
@@ -22,7 +22,8 @@ The first line printed is `hubsim http://127.0.0.1:PORT`. A file counts as LFS
 when it is 1 MiB or more or has a weights ending; LFS content is handed out by a
 second listener (the "CDN") through a signed, expiring, absolute redirect, as the
 Hub does; other files are answered by the Hub's own listener, after a relative
-redirect. With --cdn the redirect leads to another server, which serves DIR.
+redirect. With --cdn the redirect leads to another server, which serves DIR. --sndbuf
+bounds what a connection holds that has not left it: "sent" then means just that.
 
 Control (never part of the Hub's protocol):
     POST /__sim/faults   a JSON list of rules, tried in order; each
@@ -148,6 +149,13 @@ class Sim:
 
 class Server(ThreadingHTTPServer):
     request_queue_size, daemon_threads = 1024, True  # many clients connect at once; the default of 5 drops their SYNs
+    sndbuf = 0
+
+    def get_request(self):
+        client, address = super().get_request()
+        if self.sndbuf:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.sndbuf)
+        return client, address
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -456,7 +464,9 @@ def main():
     p.add_argument("--rate", type=int, default=0)
     p.add_argument("--page", type=int, default=1000)
     p.add_argument("--cdn")
+    p.add_argument("--sndbuf", type=int, default=0)
     sim = Sim(args := p.parse_args())
+    Server.sndbuf = args.sndbuf
     servers = []
     for cdn in (True, False):
         handler = type("Bound", (Handler,), {"sim": sim, "cdn": cdn})

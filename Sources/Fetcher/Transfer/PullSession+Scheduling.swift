@@ -110,15 +110,17 @@ extension PullSession {
         return (file, rear)
     }
 
-    /// Asks again for ranges that have fallen silent while others hear something. Where all are silent the line is down,
-    /// and the requests' own time-out decides.
+    /// Asks again for ranges that have fallen silent while others hear something, and for the last one of all. Where
+    /// several are silent the line is down, and the requests' own time-out decides.
     func reissueStalled() {
         let now = Clock.seconds
+        let isAlone = active.reduce(0) { $0 + $1.parts.count } == 1
         for file in active where file.phase == .fetching {
             // A server that is slow to begin with every file is not to be asked ever more often.
             let patience =
                 limits.stallShare * Double(engine.settings.stallTimeout) * Double(1 << min(file.stalls, 4))
-            for part in file.parts where !part.isPaused && now - part.heardAt > patience && heardAt > part.heardAt {
+            for part in file.parts where !part.isPaused && now - part.heardAt > patience {
+                guard isAlone || heardAt > part.heardAt else { continue }
                 file.stalls += 1
                 let reason = "nothing came for \(Int((now - part.heardAt).rounded(.up))) s"
                 client.log("\(file.file.path): \(reason) from byte \(part.next) on; trying again in 0 ms")

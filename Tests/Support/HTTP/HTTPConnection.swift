@@ -39,11 +39,8 @@ package final class HTTPConnection {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else {
-            let number = errno
-            close(descriptor)
-            throw AIError.system("cannot connect to", path: address, errno: number)
-        }
+        // Everything is set by now, so that deinit closes it.
+        guard result == 0 else { throw AIError.system("cannot connect to", path: address, errno: errno) }
     }
 
     deinit { close(descriptor) }
