@@ -125,10 +125,14 @@ final class PartialFile: @unchecked Sendable {
     func flush(_ written: IntervalSet) throws(AIError) {
         guard descriptor != nil else { return }
         try descriptor!.synchronizeData()
-        try RangeMap(
+        let map = RangeMap(
             digest: file.digest, size: file.size, inode: inode, nonce: nonce,
-            owner: places.nonce.map { _ in ProcessOwner.current.description }, safe: written
-        ).write(places.map)
+            owner: places.nonce.map { _ in ProcessOwner.current.description }, safe: written)
+        do throws(AIError) { try map.write(places.map) } catch {
+            // Python's prune deletes what ends in ".incomplete" at any moment. The next flush says it all again.
+            guard error.errno == ENOENT else { throw error }
+            return
+        }
         // A name that a power cut takes away would take its safe bytes with it.
         if !isNamed { try FileSystem.synchronizeDirectory(Path.parent(path)) }
         isNamed = true

@@ -122,7 +122,8 @@ package struct PullPlan: Sendable {
         if let local {
             switch try local.state(of: file) {
             case .unchanged:
-                return try local.note(of: file.path)?.commit == commit.hash ? .present : .blob
+                let isCurrent = try local.note(of: file.path)?.commit == commit.hash
+                return isCurrent && local.places(file).isTidy ? .present : .blob
             case .unknown: return .elsewhere(local.place(file.path))
             case .foreign: return .foreign
             case .absent, .outdated:

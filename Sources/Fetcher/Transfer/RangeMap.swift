@@ -61,7 +61,7 @@ struct RangeMap: Sendable, Hashable {
 
     /// Always the same name, so that what a crash leaves behind is overwritten and not added to; it ends as partials do,
     /// so that it is counted and pruned like them.
-    private static func temporary(_ path: String) -> String {
+    static func temporary(_ path: String) -> String {
         String(path.dropLast("incomplete".count)) + "next.incomplete"
     }
 }

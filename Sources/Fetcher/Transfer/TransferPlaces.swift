@@ -28,6 +28,9 @@ struct TransferPlaces: Sendable {
 
     private func name(_ kind: String) -> String { stem + (nonce.map { "." + $0 } ?? "") + ".hub.\(kind)incomplete" }
 
+    /// Whether a pull that was cut off has left something here.
+    var isTidy: Bool { ![partial, map, RangeMap.temporary(map), copy].contains(where: FileSystem.exists) }
+
     /// Removes the partial and what goes with it.
     func clear() throws(AIError) {
         try FileSystem.remove(partial)
