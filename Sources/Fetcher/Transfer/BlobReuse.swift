@@ -39,6 +39,8 @@ enum BlobReuse {
             progress(count)
         }
         guard hasher.finish() == file.digest else { return nil }
+        // What an earlier pull began to fetch of it is of no more use.
+        try places.sweep()
         let blob = places.content
         if real == FileSystem.resolved(blob) { return hasher.ranges }
         try FileSystem.createDirectories(Path.parent(blob))
