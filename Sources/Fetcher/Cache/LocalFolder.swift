@@ -77,7 +77,9 @@ package struct LocalFolder: Sendable, Hashable {
         guard let status = try FileSystem.status(place(file.path)) else { return .absent }
         guard status.kind == .file else { return .foreign }
         if let note = try note(of: file.path) {
-            return note.etag == file.digest.hex && status.size == file.size ? .unchanged : .outdated
+            guard note.etag == file.digest.hex else { return .outdated }
+            // The clock of the notes allows a second, in which people can type.
+            return status.size == file.size ? .unchanged : .foreign
         }
         return status.size == file.size ? .unknown : .foreign
     }
