@@ -42,7 +42,9 @@ extension PullCommand {
         try puller.checkSpace(plans.map(\.plan))
         let results = plans.isEmpty ? [] : await fetch(plans.map(\.plan), options, puller, context)
         context.output.document(["models": .array(results.map(json))])
-        for result in results { try await failures.attempt(context.output) { try finish(result, context) } }
+        for result in results {
+            try await failures.attempt(context.output) { try finish(result, isForced: options.force, context) }
+        }
         try failures.finish()
     }
 
@@ -81,14 +83,16 @@ extension PullCommand {
     }
 
     /// Says what became of a pull, and throws what failed.
-    static func finish(_ result: Puller.Result, _ context: Context) throws {
+    static func finish(_ result: Puller.Result, isForced: Bool, _ context: Context) throws {
+        // --force itself always begins anew.
+        let command = isForced ? "the same command without --force" : "the same command"
         let plan = result.plan
         if let fault = result.fault { throw fault }
         if let error = result.error {
             let kept = result.files.filter { $0.status != .failed }.count
             if error.code == .cancelled {
                 context.interruption.kept =
-                    "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; the same command goes on"
+                    "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; \(command) goes on"
                 throw CancellationError()
             }
             for file in result.files where file.status == .failed && file.error?.code != .cancelled {
@@ -98,7 +102,7 @@ extension PullCommand {
             if kept > 0 {
                 told.specificAdvice =
                     (told.recoverySuggestion.map { $0 + "\n" } ?? "")
-                    + "\(kept) of \(result.files.count) files are complete; the same command goes on with the others"
+                    + "\(kept) of \(result.files.count) files are complete; \(command) goes on with the others"
             }
             throw told
         }

@@ -1,3 +1,4 @@
+import Catalog
 import HubCore
 import Support
 import Testing
@@ -134,5 +135,22 @@ import Testing
         let two = try await work.value
         #expect(two.error == nil)
         try expectContent(bench.place("renamed.safetensors", two), weights)
+    }
+
+    /// What is proven, fetched or found, leaves behind what later damage is placed with.
+    @Test func theRangeDigestsOfWhatIsProvenAreKept() async throws {
+        let size = Int(RangeDigests.rangeBytes) * 2 + 5
+        try ModelRepository("org/large", in: bench.served).noise("w.safetensors", size: size, seed: 5)
+        let catalog = try Catalog(path: bench.box("state/catalog.sqlite3"))
+        let result = try await bench.pull("org/large", catalog: catalog)
+        let file = try #require(result.plan.files.first?.file)
+        let ranges = try #require(try catalog.rangeDigests(of: file.digest))
+        let blob = result.plan.folder.blob(file.digest.hex)
+        #expect(try ranges.damage(in: blob, digest: file.digest, size: file.size).isEmpty)
+        let damaged = try FileDescriptor(blob, [.write])
+        try [UInt8]([1, 2, 3]).withUnsafeBytes { try damaged.write($0, at: RangeDigests.rangeBytes + 9) }
+        #expect(
+            try ranges.damage(in: blob, digest: file.digest, size: file.size)
+                == [RangeDigests.rangeBytes..<2 * RangeDigests.rangeBytes])
     }
 }

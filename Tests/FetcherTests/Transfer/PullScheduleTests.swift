@@ -30,7 +30,7 @@ import Testing
         options.control = PullControl(connections: 5)
         let work = Task { [options] in await puller.pull(plans, options) { _, _ in } }
         try await gate.reached(5)
-        #expect(Set(bench.hub.requests("^GET", on: .cdn).map(\.path)).count > 1)
+        // Whichever files they went to: each connection is taken, and there is no sixth.
         #expect(bench.hub.requests("^GET", on: .cdn).count == 5)
         gate.release()
         for result in await work.value { #expect(result.error == nil) }
