@@ -16,7 +16,7 @@ extension PullSession {
         guard !limiter.allows(at: now) else { return false }
         if nextRelease <= now {
             nextRelease = now + limiter.wait(at: now)
-            engine.after(nextRelease - now) { [weak self] in self?.resumeHeld() }
+            engine.after(nextRelease - now) { [self] in resumeHeld() }
         }
         return true
     }

@@ -93,10 +93,7 @@ final class PullSession: @unchecked Sendable {
     /// Fetches everything. Always returns, with an outcome for each file in its job; cancelling the task ends the work,
     /// keeps what was received, and marks the rest as cancelled.
     func run() async {
-        let key = control.observe { [weak self] done in
-            guard let self else { return done() }
-            engine.perform { self.follow(done) }
-        }
+        let key = control.observe { [self] done in engine.perform { self.follow(done) } }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 engine.perform { [self] in

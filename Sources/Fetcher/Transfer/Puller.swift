@@ -196,7 +196,7 @@ package struct Puller: Sendable {
             try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
             try plan.folder.writeTree(plan.tree)
             guard options.symlinks else { return false }
-            return try FileSystem.hasSymlinks(plan.folder.blobs)
+            return try FileSystem.hasSymlinks(plan.folder.blobs, name: "links.hub.incomplete")
         }
     }
 

@@ -199,9 +199,14 @@ package enum FileSystem {
     }
 
     /// Whether links can be made in a folder, found out by making one.
-    package static func hasSymlinks(_ folder: String) throws(AIError) -> Bool {
-        let probe = Path.join(folder, "tmp_\(randomHex(8))")
+    ///
+    /// - Parameter name: of that link; always the same, so that what a crash leaves goes with the next one.
+    package static func hasSymlinks(_ folder: String, name: String) throws(AIError) -> Bool {
+        let probe = Path.join(folder, name)
+        try remove(probe)
         do throws(AIError) { try createSymlink("probe", at: probe) } catch {
+            // Another process has just made it.
+            if error.errno == EEXIST { return true }
             guard let number = error.errno, [EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL].contains(number) else {
                 throw error
             }
