@@ -96,7 +96,6 @@ import Testing
         #expect(result.error == nil)
         try expectContent(bench.place("w.bin", result), bytes)
         #expect(record.retries.contains { $0.hasPrefix("nothing came") })
-        #expect(try cdn().contains { $0.lowerBound == 50_000 })
     }
 
     /// The last range trickles: an idle connection is given its rear.
