@@ -74,7 +74,7 @@ package final class Monitor<State>: @unchecked Sendable {
 /// longer than any machine needs.
 package struct TestTimeout: Error, CustomStringConvertible {
     /// How long anything may take that must happen. Under a sanitizer everything takes many times as long.
-    package static let seconds = Sanitizer.options.isEmpty ? 60.0 : 600.0
+    package static let seconds = 600.0
     package var what: String
     package var seconds: Double
     package var description: String { "\(what) did not happen within \(Int(seconds)) s" }
