@@ -171,6 +171,11 @@ import Testing
             _ = try head.withUnsafeMutableBytes { try file.read(into: $0, at: 16) }
             return head.contains { $0 != 0 }
         }
+        try await eventually("the small file") {
+            try (FileSystem.entries(Path.join(folder, "snapshots")) ?? []).contains {
+                FileSystem.exists(Path.join(folder, "snapshots/\($0)/config.json"))
+            }
+        }
         first.interrupt()
         let result = try await first.wait()
         #expect(result.status == 130)

@@ -69,10 +69,6 @@ package struct RepositoryFolder: Sendable, Hashable {
     package func ref(_ revision: String) -> String { Path.join(refs, revision) }
     package func tree(_ commit: Commit) -> String { Path.join(trees, commit.hash + ".json") }
     package func lock(_ etag: String) -> String { Path.join(locks, etag + ".lock") }
-    /// Our own partial. Not `<etag>.incomplete`, which older Python, Rust and Swift clients append to.
-    package func partial(_ etag: String) -> String { Path.join(blobs, etag + ".hub.incomplete") }
-    /// What is safe in the partial. It ends as partials do, so that `hf cache` counts and prunes it.
-    package func partialMap(_ etag: String) -> String { Path.join(blobs, etag + ".hub.map.incomplete") }
 
     /// Where a link and a copy are made before they get their names.
     func partialLink(_ etag: String) -> String {

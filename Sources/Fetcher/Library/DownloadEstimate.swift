@@ -45,9 +45,10 @@ public struct DownloadEstimate: Sendable, Hashable {
         totalBytes = plan.totalBytes
         cachedBytes = plan.cachedBytes
         reusableBytes = plan.reusableBytes
-        partialBytes = plan.partialBytes
-        downloadBytes = plan.downloadBytes
-        neededBytes = plan.neededBytes
+        let totals = plan.totals
+        partialBytes = totals.partialBytes
+        downloadBytes = totals.downloadBytes
+        neededBytes = totals.neededBytes
         freeBytes = try FileSystem.diskSpace(workspace.layout.root).available
         // An estimate is as good without a rate as with none.
         let origin = workspace.configuration.endpoint.origin.description

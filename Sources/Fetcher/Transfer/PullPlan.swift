@@ -31,8 +31,8 @@ package struct PullPlan: Sendable {
     /// Whether the cache had nothing of the repository.
     let isNew: Bool
 
-    /// Bytes that partials of these contents occupy, which a pull uses or gives back.
-    private var reservedBytes: [ContentDigest: Int64] = [:]
+    /// Bytes that partials occupy which a pull uses or gives back, by path.
+    private(set) var reservedBytes: [String: Int64] = [:]
 
     /// Where the files are when all is done.
     package var path: String { local?.path ?? folder.snapshot(commit) }
@@ -42,27 +42,8 @@ package struct PullPlan: Sendable {
     package var totalBytes: Int64 { files.map(\.file).totalSize }
     package var cachedBytes: Int64 { sum { $0 == .present || $0 == .blob } }
     package var reusableBytes: Int64 { sum { if case .elsewhere = $0 { true } else { false } } }
-    /// Bytes safe in partials.
-    package var partialBytes: Int64 {
-        missing.reduce(0) { if case .missing(let safe) = $1.state { $0 + safe } else { $0 } }
-    }
-    /// Bytes to fetch, content that several paths share once.
-    package var downloadBytes: Int64 {
-        missing.map(\.file).totalSize - partialBytes
-    }
-    /// Bytes the disk must still find room for: a partial has its space already.
-    package var neededBytes: Int64 {
-        missing.reduce(0) { sum, entry in
-            let needed = entry.file.size - min(entry.file.size, reservedBytes[entry.file.digest] ?? 0)
-            return sum.addingClamped(needed)
-        }
-    }
-
-    /// Missing files, one for each content.
-    private var missing: [(file: RepositoryFile, state: State)] {
-        var seen: Set<ContentDigest> = []
-        return files.filter { if case .missing = $0.state { seen.insert($0.file.digest).inserted } else { false } }
-    }
+    /// What this plan costs alone.
+    package var totals: PullTotals { PullTotals([self]) }
 
     /// Whether anything must be fetched.
     var needsNetwork: Bool { files.contains { if case .missing = $0.state { true } else { false } } }
@@ -152,7 +133,7 @@ package struct PullPlan: Sendable {
     private mutating func safeBytes(of file: RepositoryFile) throws(AIError) -> Int64 {
         let places = local?.places(file) ?? folder.places(file)
         guard let partial = try FileSystem.linkStatus(places.partial), partial.kind == .file else { return 0 }
-        reservedBytes[file.digest] = partial.size
+        reservedBytes[file.path] = partial.size
         guard partial.size == file.size, let map = RangeMap.read(places.map), map.digest == file.digest,
             map.size == file.size
         else { return 0 }

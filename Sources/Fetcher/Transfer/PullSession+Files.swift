@@ -23,44 +23,54 @@ extension PullSession {
                     isCancelled: { file.isCancelled.load(ordering: .relaxed) },
                     progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
             }
-            if case .success(let ranges?) = result { keep(file.file, ranges) }
+            if case .success(.taken(let ranges)) = result { keep(file.file, ranges) }
             engine.perform { [self] in adopted(file, from: source, result, restart: restart) }
         }
     }
 
     private func adopted(
-        _ file: FileTransfer, from source: String, _ result: Result<RangeDigests?, any Error>, restart: Bool
+        _ file: FileTransfer, from source: String, _ result: Result<BlobReuse.Outcome, any Error>, restart: Bool
     ) {
         guard file.phase == .adopting else { return }
+        // The file of a folder of one's own, which nothing says is the Hub's.
+        let isInPlace = source == file.places.content
         switch result {
-        case .success(.some):
+        case .success(.taken):
             client.log("\(file.file.path): taken from \(source)")
             return link(file, as: .linked)
-        case .success(nil):
-            client.log("\(file.file.path): \(source) is not what its name says, or is locked")
-            if source == file.places.content {
-                return end(file, failed: PullJob.isForeign(file.file, file.job.local))
-            }
+        case .success(.different):
+            client.log("\(file.file.path): \(source) is not what its name says")
+            if isInPlace { return end(file, failed: PullJob.isForeign(file.file, file.job.local)) }
+        case .success(.locked):
+            file.phase = .waiting
+            file.source = source
+            return waitForLock(file, restart: restart)
         case .failure(let error):
-            client.log("\(file.file.path): not taken from \(source): \(AIError.wrapping(error).message)")
+            let error = AIError.wrapping(error)
+            client.log("\(file.file.path): not taken from \(source): \(error.message)")
+            // What cannot be read is not replaced.
+            if isInPlace { return end(file, failed: error) }
         }
         file.phase = .waiting
         open(file, restart: restart)
+    }
+
+    /// Another process is at work on this content: tries again, for as long as it takes.
+    private func waitForLock(_ file: FileTransfer, restart: Bool) {
+        if !file.isLockedOut {
+            file.isLockedOut = true
+            report(.waiting(path: file.file.path), file.job.index)
+            client.log("\(file.file.path): another process holds \(file.places.lock); waiting")
+            beginMore()
+        }
+        engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
     }
 
     private func opened(_ file: FileTransfer, _ result: Result<PartialFile.Opening, AIError>, restart: Bool) {
         guard file.phase != .ended else { return }
         switch result {
         case .failure(let error): end(file, failed: error)
-        case .success(.locked):
-            if !file.isLockedOut {
-                file.isLockedOut = true
-                report(.waiting(path: file.file.path), file.job.index)
-                client.log(
-                    "\(file.file.path): another process holds \(file.places.lock); waiting")
-                beginMore()
-            }
-            engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
+        case .success(.locked): waitForLock(file, restart: restart)
         case .success(.blobExists): link(file, as: .linked)
         case .success(.ready(let safe, let note)):
             if let note { client.log(note) }

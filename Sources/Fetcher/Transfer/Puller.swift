@@ -116,7 +116,7 @@ package struct Puller: Sendable {
 
     /// Refuses a plan that the disk has no room for, before the first byte.
     package func checkSpace(_ plans: [PullPlan]) throws(AIError) {
-        let needed = plans.reduce(Int64(0)) { $0.addingClamped($1.neededBytes) }
+        let needed = PullTotals(plans).neededBytes
         let root = plans.first?.root ?? layout.root
         let free = try FileSystem.diskSpace(root).available
         guard needed <= free else {

@@ -163,11 +163,12 @@ extension InfoCommand {
                     "cached",
                     plan.cachedBytes == tree.totalSize
                         ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
-                if plan.downloadBytes > 0 {
-                    let fits = plan.neededBytes <= facts.diskFree
+                let totals = plan.totals
+                if totals.downloadBytes > 0 {
+                    let fits = totals.neededBytes <= facts.diskFree
                     line(
                         "to fetch",
-                        "\(ByteCount(plan.downloadBytes)), \(fits ? "fits on the disk" : "does not fit on the disk"): \(ByteCount(facts.diskFree)) free",
+                        "\(ByteCount(totals.downloadBytes)), \(fits ? "fits on the disk" : "does not fit on the disk"): \(ByteCount(facts.diskFree)) free",
                         fits ? .plain : .bad)
                 }
                 if let largest = variants.map(\.sizeBytes).max(), let memory = facts.memoryTotal {

@@ -187,7 +187,7 @@ final class PullWatcher: Sendable {
             renderer.event(
                 .plan(
                     id: id, commit: plan.commit.hash, files: plan.files.count, totalBytes: plan.totalBytes,
-                    downloadBytes: plan.downloadBytes))
+                    downloadBytes: plan.totals.downloadBytes))
         case .waiting(let path):
             output.note("another process is fetching \(path); waiting for it")
         case .retrying(let path, let reason, let seconds):

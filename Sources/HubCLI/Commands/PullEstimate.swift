@@ -6,9 +6,7 @@ import ModelFormats
 /// What pulls would cost: bytes to fetch, room on the disk, time. Fetches nothing and writes nothing into the cache.
 struct PullEstimate {
     let plans: [PullPlan]
-    /// Bytes to fetch, content that several models share counted once.
-    let downloadBytes: Int64
-    let neededBytes: Int64
+    let totals: PullTotals
     let diskFree: Int64
     /// Bytes a second of earlier pulls, and of how many.
     let rate: (bytesPerSecond: Double, pulls: Int)?
@@ -22,40 +20,26 @@ struct PullEstimate {
         rate = try await Offload.run { [configuration = workspace.configuration, catalog = workspace.catalog] in
             try catalog?.bandwidth(origin: configuration.endpoint.origin.description)
         }
-        var seen: Set<String> = []
-        var download: Int64 = 0
-        var needed: Int64 = 0
-        for plan in plans {
-            for (file, state) in plan.files {
-                guard case .missing(let safe) = state else { continue }
-                // Only content named by SHA-256 is taken from another repository.
-                let key = file.isLFS ? file.digest.hex : "\(plan.repository) \(file.digest.hex)"
-                guard seen.insert(key).inserted else { continue }
-                download += file.size - safe
-                if safe == 0 { needed += file.size }
-            }
-        }
-        downloadBytes = download
-        neededBytes = needed
+        totals = PullTotals(plans)
         let weights = plans.filter { $0.repository.kind == .model }
             .compactMap { plan in ModelFiles(plan.files.map(\.file)).variants.map(\.sizeBytes).max() }
         memoryBytes = weights.max()
     }
 
-    private var diskAfter: Int64 { diskFree - neededBytes }
+    private var diskAfter: Int64 { diskFree - totals.neededBytes }
     private var fits: Bool { diskAfter >= 0 }
-    private var seconds: Double? { rate.map { Double(downloadBytes) / $0.bytesPerSecond } }
+    private var seconds: Double? { rate.map { Double(totals.downloadBytes) / $0.bytesPerSecond } }
 
     func show(_ context: Context) async throws {
-        context.output.render(json: json, quiet: plans.map { "\($0.downloadBytes)" }) {
+        context.output.render(json: json, quiet: plans.map { "\($0.totals.downloadBytes)" }) {
             for plan in plans { show(plan, context) }
-            show("to fetch", "\(ByteCount(downloadBytes))" + (plans.count > 1 ? " in all" : ""), context)
+            show("to fetch", "\(ByteCount(totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""), context)
             show(
                 "disk",
                 "\(ByteCount(diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) too little")",
                 context, fits ? .plain : .bad)
             if let memoryBytes { show("memory", "\(ByteCount(memoryBytes)) for the weights", context) }
-            if downloadBytes > 0 {
+            if totals.downloadBytes > 0 {
                 show(
                     "time",
                     rate.map { rate in
@@ -79,10 +63,10 @@ struct PullEstimate {
         if plan.reusableBytes > 0 {
             show("reusable", "\(ByteCount(plan.reusableBytes)) that other repositories hold", context)
         }
-        if plan.partialBytes > 0 {
-            show("partial", "\(ByteCount(plan.partialBytes)) from an earlier pull", context)
+        if plan.totals.partialBytes > 0 {
+            show("partial", "\(ByteCount(plan.totals.partialBytes)) from an earlier pull", context)
         }
-        if plans.count > 1 { show("to fetch", "\(ByteCount(plan.downloadBytes))", context) }
+        if plans.count > 1 { show("to fetch", "\(ByteCount(plan.totals.downloadBytes))", context) }
     }
 
     private var json: JSONObject {
@@ -99,11 +83,11 @@ struct PullEstimate {
                                 ])
                             }),
                         "total_bytes": .int(plan.totalBytes), "cached_bytes": .int(plan.cachedBytes),
-                        "reusable_bytes": .int(plan.reusableBytes), "partial_bytes": .int(plan.partialBytes),
-                        "download_bytes": .int(plan.downloadBytes),
+                        "reusable_bytes": .int(plan.reusableBytes), "partial_bytes": .int(plan.totals.partialBytes),
+                        "download_bytes": .int(plan.totals.downloadBytes),
                     ])
                 }),
-            "download_bytes": .int(downloadBytes), "disk_free_bytes": .int(diskFree),
+            "download_bytes": .int(totals.downloadBytes), "disk_free_bytes": .int(diskFree),
             "disk_after_bytes": .int(diskAfter),
             "fits": .bool(fits), "memory_bytes": memoryBytes.map { .int($0) },
             "estimated_seconds": seconds.map { .double($0) },

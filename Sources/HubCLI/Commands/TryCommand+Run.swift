@@ -76,7 +76,7 @@ extension TryCommand {
         let puller = try workspace.puller()
         let options = Puller.Options()
         let plan = try await puller.plan(reference, options)
-        context.output.note("\(reference) is not here: \(ByteCount(plan.downloadBytes)) to fetch")
+        context.output.note("\(reference) is not here: \(ByteCount(plan.totals.downloadBytes)) to fetch")
         do {
             guard
                 try await context.confirm(

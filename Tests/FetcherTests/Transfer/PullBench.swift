@@ -94,6 +94,18 @@ final class PullBench: Sendable {
         return try await work.value
     }
 
+    /// A pull that is cancelled before it does anything.
+    func cancelledAtOnce(_ reference: String) async throws -> Puller.Result {
+        let puller = try puller()
+        let plan = try await puller.plan(ModelReference(parsing: reference), .init())
+        let work = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await puller.pull(plan, .init())
+        }
+        work.cancel()
+        return try await work.value
+    }
+
     func folder(_ repository: String) throws -> RepositoryFolder {
         layout.repository(try ModelReference(parsing: repository).repository)
     }
@@ -168,4 +180,14 @@ extension ModelRepository {
     func noise(_ name: String, size: Int, seed: UInt64 = 1) throws -> [UInt8] {
         try write(name, PullBench.random(size, seed: seed))
     }
+}
+
+extension RepositoryFolder {
+    /// Where the content of a digest comes together, and the map of what is safe of it.
+    func partial(_ digest: String) -> String { places(RepositoryFile(digest)).partial }
+    func partialMap(_ digest: String) -> String { places(RepositoryFile(digest)).map }
+}
+
+extension RepositoryFile {
+    fileprivate init(_ digest: String) { self.init(path: "file", size: 0, oid: digest) }
 }

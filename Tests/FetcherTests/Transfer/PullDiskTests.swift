@@ -103,8 +103,8 @@ import Testing
             ModelReference(parsing: "org/m").repository, in: bench.layout,
             tree: RepositoryTree(commit: commit, files: files), ref: "main", filter: .all, force: false)
         #expect(plan.totalBytes == .max)
-        #expect(plan.downloadBytes == .max)
-        #expect(plan.neededBytes == .max)
+        #expect(plan.totals.downloadBytes == .max)
+        #expect(plan.totals.neededBytes == .max)
         let error = #expect(throws: AIError.self) { try puller.checkSpace([plan, plan]) }
         #expect(error?.code == .diskFull)
         // Even without that check, the end is an error and no trap.

@@ -68,8 +68,8 @@ import Testing
         // A stop that was asked for loses nothing at all.
         #expect(safe.count == first.downloadedBytes)
         let plan = try await bench.puller().plan(ModelReference(parsing: "org/m"), .init())
-        #expect(plan.partialBytes == safe.count)
-        #expect(plan.downloadBytes == Int64(bytes.count) - safe.count)
+        #expect(plan.totals.partialBytes == safe.count)
+        #expect(plan.totals.downloadBytes == Int64(bytes.count) - safe.count)
 
         let before = bench.hub.requests("^GET", on: .cdn).count
         let second = try await bench.pull("org/m")
@@ -137,14 +137,7 @@ import Testing
     }
 
     @Test func cancellingBeforeTheFirstRequestEndsAndLeavesNothingHeavy() async throws {
-        let puller = try bench.puller()
-        let plan = try await puller.plan(ModelReference(parsing: "org/m"), .init())
-        let work = Task {
-            while !Task.isCancelled { await Task.yield() }
-            return try await puller.pull(plan, .init())
-        }
-        work.cancel()
-        let result = try await work.value
+        let result = try await bench.cancelledAtOnce("org/m")
         #expect(result.error?.code == .cancelled)
         #expect(try PullBench.leftovers(folder).isEmpty)
         #expect(bench.hub.requests("/resolve/").isEmpty)
@@ -274,12 +267,12 @@ import Testing
     @Test func whatAPartialHasReservedIsNotNeededAgain() async throws {
         _ = try await stopped()
         let reserved = try await bench.puller().plan(ModelReference(parsing: "org/m"), .init())
-        #expect(reserved.neededBytes < Int64(bytes.count))
+        #expect(reserved.totals.neededBytes < Int64(bytes.count))
         // The map gone: the pull begins anew, in the space that is given back first.
         try FileSystem.remove(map)
         let again = try await bench.puller().plan(ModelReference(parsing: "org/m"), .init())
-        #expect(again.partialBytes == 0)
-        #expect(again.neededBytes == reserved.neededBytes)
+        #expect(again.totals.partialBytes == 0)
+        #expect(again.totals.neededBytes == reserved.totals.neededBytes)
     }
 
     @Test func forceFetchesAnewAndReplaces() async throws {

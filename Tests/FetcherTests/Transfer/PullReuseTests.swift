@@ -27,7 +27,7 @@ import Testing
         let digest = PullBench.sha256(weights)
         let plan = try await bench.puller().plan(ModelReference(parsing: "org/two"), .init())
         #expect(plan.reusableBytes == Int64(weights.count))
-        #expect(plan.downloadBytes == Int64(text.count))
+        #expect(plan.totals.downloadBytes == Int64(text.count))
         let two = try await bench.pull("org/two")
         #expect(two.error == nil)
         #expect(bench.hub.requests("renamed").isEmpty)
@@ -108,14 +108,7 @@ import Testing
 
     @Test func anInterruptionDuringReuseIsACancellation() async throws {
         try await bench.pull("org/one")
-        let puller = try bench.puller()
-        let plan = try await puller.plan(ModelReference(parsing: "org/two"), .init())
-        let work = Task {
-            while !Task.isCancelled { await Task.yield() }
-            return try await puller.pull(plan, .init())
-        }
-        work.cancel()
-        let result = try await work.value
+        let result = try await bench.cancelledAtOnce("org/two")
         #expect(result.error?.code == .cancelled)
         #expect(result.files.count == 2)
     }
@@ -135,6 +128,46 @@ import Testing
         let two = try await work.value
         #expect(two.error == nil)
         try expectContent(bench.place("renamed.safetensors", two), weights)
+    }
+
+    /// Another pull has just put a file into a folder of one's own, and has not noted yet what it is.
+    @Test func aLockedFileInAFolderOfOnesOwnIsWaitedFor() async throws {
+        let local = LocalFolder(bench.box("mine"))
+        var options = Puller.Options()
+        options.local = local
+        let first = try await bench.pull("org/one", options)
+        let file = try #require(first.plan.files.first { $0.file.isLFS }?.file)
+        try FileSystem.remove(Path.join(local.path, ".cache/huggingface/download/\(file.path).metadata"))
+        let fetched = bench.hub.requests("^GET", on: .cdn).count
+        let lock = try FileDescriptor(local.places(file).lock, [.write, .create])
+        #expect(try lock.tryLock() == true)
+        let record = PullBench.Record()
+        let work = Task { [options] in try await bench.pull("org/one", options, record: record) }
+        try await record.waitForEvent("waiting") { if case .waiting = $0 { true } else { false } }
+        lock.unlock()
+        let second = try await work.value
+        #expect(second.error == nil)
+        #expect(try local.state(of: file) == .unchanged)
+        #expect(bench.hub.requests("^GET", on: .cdn).count == fetched)
+    }
+
+    /// Content that two models share takes its room once; in folders of one's own every file takes its own.
+    @Test func theRoomThatPlansNeedTogether() async throws {
+        let puller = try bench.puller()
+        let one = try await puller.plan(ModelReference(parsing: "org/one"), .init())
+        let two = try await puller.plan(ModelReference(parsing: "org/two"), .init())
+        let size = Int64(weights.count)
+        let rest = one.totals.neededBytes - size
+        #expect(PullTotals([one, two]).neededBytes == two.totals.neededBytes + rest)
+        #expect(PullTotals([one, two]).downloadBytes == two.totals.downloadBytes + rest)
+        try await bench.pull("org/one")
+        let after = try await puller.plan(ModelReference(parsing: "org/two"), .init())
+        #expect(after.totals.neededBytes == two.totals.neededBytes - size)
+        var options = Puller.Options()
+        options.local = LocalFolder(bench.box("mine"))
+        let local = try await puller.plan(ModelReference(parsing: "org/one"), options)
+        #expect(local.totals.neededBytes == local.totalBytes)
+        #expect(local.totals.downloadBytes == 0)
     }
 
     /// What is proven, fetched or found, leaves behind what later damage is placed with.
