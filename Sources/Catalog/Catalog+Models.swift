@@ -57,6 +57,7 @@ extension Catalog {
             case .trending: order = "trending DESC NULLS LAST, rank"
             case .updated: order = "updated_at DESC NULLS LAST, rank"
             case .created: order = "created_at DESC NULLS LAST, rank"
+            case .size: order = "used_storage DESC NULLS LAST, rank"
             }
             let sql = """
                 SELECT \(Self.columns) FROM models WHERE vanished_at IS NULL AND \(conditions.joined(separator: " AND "))

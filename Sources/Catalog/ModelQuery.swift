@@ -7,6 +7,8 @@ public struct ModelQuery: Sendable, Hashable {
         /// The well-known before the obscure.
         case relevance
         case downloads, likes, trending, updated, created
+        /// The largest first.
+        case size
     }
 
     /// Models, datasets or spaces.
@@ -23,6 +25,19 @@ public struct ModelQuery: Sendable, Hashable {
     public var license: String?
     /// Tags that must all be there.
     public var tags: [String] = []
+    /// What it is good for.
+    public var capability: ModelCapability?
+    /// A format of weights that it has: `gguf`, `mlx`, `safetensors`.
+    public var format: String?
+    /// Parameters, at least and at most; a model whose number is not known is none of them.
+    public var minimumParameters: Int64?
+    public var maximumParameters: Int64?
+    /// Bytes at most; a model whose size is not known is none of them.
+    public var maximumSize: Int64?
+    /// The ids that come into question; nil for all.
+    public var ids: [String]?
+    /// Whether models that are gone from the Hub are found too.
+    public var includesVanished = false
     /// Whether access must be asked for; nil takes both.
     public var gated: Bool?
     /// The order.

@@ -44,7 +44,8 @@ extension HubClient {
 
     private static func sortKey(_ sort: ModelQuery.Sort) -> String {
         switch sort {
-        case .relevance, .downloads: "downloads"
+        // The Hub does not sort by size.
+        case .relevance, .downloads, .size: "downloads"
         case .likes: "likes"
         case .trending: "trendingScore"
         case .updated: "lastModified"

@@ -5,7 +5,7 @@ enum CompletionsCommand {
     enum Shell: String, Sendable, CaseIterable { case bash, zsh, fish }
 
     static let command = Command(
-        name: "completions", doc: "print the completion script of a shell",
+        name: "completions", isMinor: true, doc: "print the completion script of a shell",
         detail: """
             The script completes commands, flags, their values, files, and the ids of the models that are cached.
             """,

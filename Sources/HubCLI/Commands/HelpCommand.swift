@@ -6,7 +6,7 @@ enum HelpCommand {
         "man", "print the manual page hub(1)", detail: "In roff: hub help --man | man -l - reads it.")
 
     static let command = Command(
-        name: "help", doc: "explain a command or a topic at length",
+        name: "help", isMinor: true, doc: "explain a command or a topic at length",
         detail: """
             hub help COMMAND is the long form of hub COMMAND --help. The topics are exit-codes, environment and \
             references.

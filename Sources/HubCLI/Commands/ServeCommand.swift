@@ -7,7 +7,7 @@ enum ServeCommand {
     static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
 
     static let command = Command(
-        name: "serve", doc: "serve a folder of models as a Hub on this machine",
+        name: "serve", isMinor: true, doc: "serve a folder of models as a Hub on this machine",
         detail: """
             Serves a folder that holds org/name folders over the Hub's own protocol, for hub and for every other Hugging \
             Face client that is given the address as HF_ENDPOINT. The first line on stdout is that address. Ctrl-C ends it.

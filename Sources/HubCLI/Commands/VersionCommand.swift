@@ -3,7 +3,7 @@ import HubCore
 /// `hub version`
 enum VersionCommand {
     static let command = Command(
-        name: "version", doc: "print the version; with -v also of what it is made of",
+        name: "version", isMinor: true, doc: "print the version; with -v also of what it is made of",
         detail: "With -v the lines after the first name the Swift compiler and the system's libraries in use.",
         examples: [
             .init("hub version", "The version."),

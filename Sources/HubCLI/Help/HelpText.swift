@@ -5,10 +5,12 @@ enum HelpText {
 
     /// `hub --help`: one screen of 80 columns and 24 rows.
     static func overview(_ commands: [Command], width: Int) -> [String] {
-        let rows = commands.map { ($0.name, $0.doc) }
+        let rows = commands.filter { !$0.isMinor }.map { ($0.name, $0.doc) }
+        let others = commands.filter(\.isMinor).map(\.name)
         let usages = GlobalFlags.all.map(\.usage)
         return ["hub \(Version.number): \(purpose)", "", "Usage: hub COMMAND [FLAGS] ...", ""]
             + TextWrap.definitions(rows, width: width)
+            + flow("  Also:", others, width: width)
             + [""]
             + flow("Every command takes:", usages, width: width)
             + [""]

@@ -21,6 +21,8 @@ struct Command: Sendable {
     }
 
     var name: String
+    /// Whether the overview only names it, for want of room.
+    var isMinor = false
     var purpose = Purpose.answers
     /// One line, starting with a verb, lower case, without a full stop.
     var doc: String

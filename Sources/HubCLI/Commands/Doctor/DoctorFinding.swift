@@ -1,0 +1,26 @@
+/// One line of `hub doctor`: something that was looked at and what was seen.
+struct DoctorFinding: Sendable {
+    enum Level: String, Sendable, Hashable {
+        /// As it should be, or only a fact.
+        case good
+        /// Worth knowing; nothing is wrong.
+        case note
+        /// Something is wrong.
+        case bad
+    }
+
+    /// The part of the machine: `libraries`, `paths`, `catalog`, `cache`, `account`, `network`.
+    var section: String
+    /// A short name in snake case, the same whatever was seen, for programs.
+    var name: String
+    var level: Level
+    /// What was seen, as a sentence for people.
+    var text: String
+    /// How many of them and how many bytes they hold, where that can be counted.
+    var count: Int?
+    var bytes: Int64?
+    /// What to do about it.
+    var advice: String?
+    /// Mends it where that is safe; says what it did. nil where only a person may.
+    var mend: (@Sendable () async throws -> String)?
+}
