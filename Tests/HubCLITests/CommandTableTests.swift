@@ -77,8 +77,11 @@ import Testing
         #expect(lines.count <= 24)
         #expect(lines.allSatisfy { $0.count <= 80 })
         for command in CommandTable.all {
-            let start = "  \(command.name) "
-            #expect(lines.contains { command.isMinor ? ($0 + " ").contains(start) : $0.hasPrefix(start) })
+            #expect(
+                lines.contains {
+                    command.isMinor
+                        ? $0.split(separator: " ").contains(command.name[...]) : $0.hasPrefix("  \(command.name) ")
+                })
         }
     }
 

@@ -17,7 +17,8 @@ enum AuthCommand {
     }()
 
     static let command = Command(
-        name: "auth", isMinor: true, purpose: .changes, doc: "log in to the Hub, log out, or say whose token is in force",
+        name: "auth", isMinor: true, purpose: .changes,
+        doc: "log in to the Hub, log out, or say whose token is in force",
         detail: """
             login reads a token, typed on a terminal where nothing shows or from stdin, asks the Hub whose it is, and \
             keeps it in the file that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token), readable by you \
