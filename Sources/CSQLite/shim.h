@@ -1,1 +1,15 @@
 #include <sqlite3.h>
+#include <stddef.h>
+
+/// The way to FTS5's own functions, its tokenizers among them; NULL where this SQLite has no FTS5.
+/// https://www.sqlite.org/fts5.html#extending_fts5
+static inline fts5_api *hub_fts5_api(sqlite3 *database) {
+    fts5_api *api = NULL;
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(database, "SELECT fts5(?1)", -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_pointer(statement, 1, &api, "fts5_api_ptr", NULL);
+        sqlite3_step(statement);
+    }
+    sqlite3_finalize(statement);
+    return api;
+}

@@ -4,7 +4,7 @@ extension Catalog {
     /// Keeps the files of a commit, for ever: a commit's tree cannot change.
     public func remember(_ tree: RepositoryTree, of repository: Repository, at now: Double) throws(AIError) {
         try write { connection in
-            let model = try Self.upsert(ModelRecord(repository), detailed: false, now: now, connection)
+            let model = try Self.row(of: repository, now: now, connection)
             try connection.run("DELETE FROM trees WHERE model = ? AND \"commit\" = ?", model, tree.commit.hash)
             try connection.run(
                 "INSERT INTO trees (model, \"commit\", fetched_at) VALUES (?, ?, ?)", model, tree.commit.hash, now)
@@ -38,7 +38,7 @@ extension Catalog {
         throws(AIError)
     {
         try write { connection in
-            let model = try Self.upsert(ModelRecord(repository), detailed: false, now: now, connection)
+            let model = try Self.row(of: repository, now: now, connection)
             if complete { try connection.run("DELETE FROM revisions WHERE model = ?", model) }
             for revision in revisions {
                 try connection.run(

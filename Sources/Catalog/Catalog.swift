@@ -55,12 +55,16 @@ public final class Catalog: Sendable {
         var done = try version(of: connection, path: path)
         guard done != known else { return }
         if done > 0 { try backUp(connection, path: path) }
+        // Tables that others refer to are made anew; with this on, dropping the old one would take their rows along. It
+        // cannot be changed within a transaction. https://www.sqlite.org/lang_altertable.html#otheralter
+        try connection.execute("PRAGMA foreign_keys = OFF")
         try connection.transaction {
             // Another process may have done it between the look and the lock.
             done = try version(of: connection, path: path)
-            for migration in Schema.migrations[done...] { try connection.execute(migration.sql) }
+            for migration in Schema.migrations[done...] { try migration.run(connection) }
             try connection.execute("PRAGMA user_version = \(known)")
         }
+        try connection.execute("PRAGMA foreign_keys = ON")
     }
 
     /// The steps of the schema that the file has.

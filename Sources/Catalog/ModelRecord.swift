@@ -57,4 +57,6 @@ public struct KnownModel: Sendable, Hashable {
     public var seenAt: Double
     /// When its own page was last fetched; nil where only lists mentioned it.
     public var detailedAt: Double?
+    /// When it was found to be gone from the Hub; nil while it is there.
+    public var vanishedAt: Double?
 }

@@ -1,29 +1,41 @@
 /// The order in which search answers: the most downloaded first, without sorting.
 ///
-/// A model's rank is made from its downloads alone, `(2^31 - 1 - downloads) * 2^32` and a number that makes it unique, so
-/// that no other row moves when one does. A small drift is left where it is: ranks are for finding the well-known, not
-/// for a league table.
+/// The search index gives its matches in the order of their row numbers, so these are made of a model's popularity and
+/// the model's own number: no row moves because another did. Popularity is a step on a logarithmic scale, 16 steps for
+/// each doubling: near enough to find the well-known, and so coarse that neighbours differ by small numbers, which the
+/// index stores in a byte or two.
 enum Popularity {
-    private static let step: Int64 = 1 << 32
+    private static let highest: Int64 = 1023
 
-    /// The first rank of models with so many downloads.
-    static func base(downloads: Int64?) -> Int64 {
-        (Int64(Int32.max) - 1 - counted(downloads)) * step
+    /// The step of so many downloads: the number itself below 32, then its five highest bits.
+    static func step(downloads: Int64?) -> Int64 {
+        // What a server sends may be any number.
+        let count = min(max(downloads ?? 0, 0), 1 << 40)
+        guard count >= 32 else { return count }
+        let exponent = Int64(count.bitWidth - count.leadingZeroBitCount - 5)
+        return exponent << 4 + count >> exponent
     }
 
-    /// Downloads as far as a rank can tell them apart: what a server sends may be any number.
-    private static func counted(_ downloads: Int64?) -> Int64 { min(max(downloads ?? 0, 0), Int64(Int32.max) - 1) }
-
-    /// The downloads a rank stands for.
-    static func downloads(ofRank rank: Int64) -> Int64 { Int64(Int32.max) - 1 - rank / step }
-
-    /// Whether a model of this rank should move now that it has so many downloads: past an eighth, or past ten.
-    static func hasDrifted(rank: Int64, downloads: Int64?) -> Bool {
-        let old = Self.downloads(ofRank: rank)
-        let difference = abs(old - counted(downloads))
-        return difference > 10 && difference > old / 8
+    /// The fewest downloads of a step.
+    static func downloads(ofStep step: Int64) -> Int64 {
+        guard step >= 32 else { return step }
+        let exponent = step >> 4 - 1
+        return (step - exponent << 4) << exponent
     }
 
-    /// The rank of a model: the base and its own row's number, which is unique.
-    static func rank(downloads: Int64?, model: Int64) -> Int64 { base(downloads: downloads) + model % step }
+    /// The step where a model of `old` belongs now: another only where it has gone more than three steps, about a quarter,
+    /// and more than ten downloads. Of the models that three days changed, three in five move; with every change moving
+    /// a model it were nearly all, and the first five hundred are the same.
+    static func step(from old: Int64, downloads: Int64?) -> Int64 {
+        let new = step(downloads: downloads)
+        let change = abs(Self.downloads(ofStep: new) - Self.downloads(ofStep: old))
+        return abs(new - old) > 3 && change > 10 ? new : old
+    }
+
+    /// The row in the search index.
+    static func row(step: Int64, model: Int64) -> Int64 { (highest - step) << 32 | model }
+    /// The model of a row of the search index, in SQL.
+    static let model = "(search.rowid & 4294967295)"
+    /// The row in the search index of a row of the models, in SQL.
+    static let row = "((1023 - step) << 32 | model)"
 }

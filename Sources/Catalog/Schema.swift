@@ -5,6 +5,9 @@ enum Schema {
     struct Migration: Sendable {
         var name: String
         var sql: String
+        /// What SQL alone cannot do, after it. It may call today's functions: no step after the last that it needs has
+        /// been taken then, so they must keep to the tables of this one.
+        var convert: (@Sendable (Connection) throws -> Void)?
     }
 
     static let migrations: [Migration] = [
@@ -12,11 +15,10 @@ enum Schema {
         Migration(name: "the state of caches", sql: caches),
         Migration(name: "transfers", sql: transfers),
         Migration(name: "range digests", sql: rangeDigests),
+        Migration(name: "the compact mirror", sql: mirror, convert: convertMirror),
     ]
 
-    /// `rank` orders models by popularity and is the rowid of the search index, so that the best matches stream out
-    /// first instead of being sorted (see Popularity). The index keeps no text of its own (`content=''`), so a row is
-    /// taken out by saying its old text again (see SearchIndex). https://www.sqlite.org/fts5.html#contentless_tables
+    /// Models and the search index are those of the first versions; see ``mirror``.
     private static let metadata = """
         CREATE TABLE models (
             model INTEGER PRIMARY KEY,

@@ -29,7 +29,7 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "directories", "files", "model_tags", "models",
+                    "bandwidth", "blobs", "caches", "directories", "files", "models",
                     "range_digests", "repositories",
                     "revisions", "tags", "trees", "uses",
                 ])
@@ -57,14 +57,16 @@ import Darwin
     private func makeOld(_ place: Place, steps: Int) throws {
         try FileSystem.createDirectories(place.folder("state"))
         let connection = try Connection(place.path)
-        for migration in Schema.migrations[..<steps] { try connection.execute(migration.sql) }
+        for migration in Schema.migrations[..<steps] { try migration.run(connection) }
         try connection.execute("PRAGMA user_version = \(steps)")
-        try connection.run(
-            "INSERT INTO models (kind, id, rank, downloads, seen_at) VALUES ('model', 'org/old', ?, 7, 1)",
-            Popularity.rank(downloads: 7, model: 1))
-        try SearchIndex.insert(
-            SearchIndex.Document(record: try record("org/old")), rank: Popularity.rank(downloads: 7, model: 1),
-            connection)
+        try connection.execute(
+            """
+            INSERT INTO models (model, kind, id, rank, task, downloads, seen_at) VALUES (9, 'model', 'org/old', 5, 'task', 7, 1);
+            INSERT INTO tags (tag, name) VALUES (3, 'b'), (4, 'a');
+            INSERT INTO model_tags (model, position, tag) VALUES (9, 0, 3), (9, 1, 4), (9, 2, 3);
+            INSERT INTO trees (model, "commit", fetched_at) VALUES (9, '\(commit("1"))', 1);
+            INSERT INTO search (rowid, id, author, tags, task) VALUES (5, 'org/old', 'org', 'b a b', 'task');
+            """)
     }
 
     @Test(arguments: 1..<Schema.migrations.count)
@@ -73,7 +75,10 @@ import Darwin
         try makeOld(place, steps: steps)
         let catalog = try place.open()
         #expect(try catalog.ids(query("old")) == ["org/old"])
-        #expect(try catalog.model(repository("org/old"))?.record.downloads == 7)
+        let known = try #require(try catalog.model(repository("org/old")))
+        #expect(known.record == (try record("org/old", downloads: 7, tags: ["b", "a", "b"]) { $0.task = "task" }))
+        #expect(known.seenAt == 1)
+        #expect(try catalog.tree(of: repository("org/old"), at: commit("1")) != nil, "what refers to it is kept")
         try catalog.remember(bytes: 1, seconds: 1, origin: "o", at: 1)
         let backup = try Connection(place.path + ".backup", readOnly: true)
         #expect(try backup.first("PRAGMA user_version") { $0.int(0) } == Int64(steps))
@@ -116,7 +121,7 @@ import Darwin
             _ = try catalog.model(repository("org/name250"))
             try catalog.remember([try record("org/new", tags: ["a"])], at: 1)
             try catalog.read {
-                _ = try $0.query("SELECT * FROM models JOIN model_tags USING (model)") { $0.int(0) }
+                _ = try $0.query("SELECT * FROM models JOIN files") { $0.int(0) }
             }
         }
         #expect(error?.code == .catalogUnusable)

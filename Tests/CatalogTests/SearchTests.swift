@@ -21,12 +21,14 @@ import Testing
         for text in [
             "qwen3 instruct", "INSTRUCT qwen3", "qwe", "qw ins", "0.6b", "conversational", "generation text",
             "qwen/qwen3",
-            "cafe", "CAFÉ", "cafe\u{301}", "日本", "q", "  qwen  ", "\"qwen3\"", "qwen*", "qwen3 AND instruct",
+            "cafe", "CAFÉ", "cafe\u{301}", "日本", "日", "  qwen  ", "\"qwen3\"", "qwen*", "qwen3 AND instruct",
             "-qwen3-",
         ] where text != "qwen3 AND instruct" {
             #expect(try catalog.ids(query(text)) == [qwen], "\(text)")
         }
         #expect(try catalog.ids(query("wen3")) == [])
+        #expect(try catalog.ids(query("q")) == [], "a single letter is a word")
+        #expect(try catalog.ids(query("llama 3")) == ["meta-llama/Llama-3.2-1B"])
         #expect(try catalog.ids(query("qwen llama")) == [])
         #expect(try catalog.ids(query("gpt2")) == ["gpt2"])
         #expect(try catalog.ids(query("llama 3.2")) == ["meta-llama/Llama-3.2-1B"])
@@ -104,7 +106,7 @@ import Testing
         #expect(try numbers { $0.gated = true } == all.filter { [1, 2].contains($0 % 4) })
         #expect(try numbers { $0.gated = false } == all.filter { $0 % 4 == 0 })
         #expect(try numbers { ($0.author, $0.library, $0.text) = ("org0", "mlx", "name org0") } == [0, 12, 24])
-        #expect(try numbers { $0.author = "ORG1" } == [])
+        #expect(try numbers { $0.author = "ORG1" } == all.filter { $0 % 3 == 1 }, "as the Hub has it")
     }
 
     @Test func anAuthorIsKnownByTheIdWhereTheHubDidNotSay() throws {
@@ -137,11 +139,11 @@ import Testing
     @Test func aModelMovesOnceItsDownloadsHaveDriftedFar() throws {
         try catalog.remember([try record("org/a", downloads: 1000), try record("org/b", downloads: 1100)], at: 1)
         #expect(try catalog.ids(query("org")) == ["org/b", "org/a"])
-        // Within an eighth: stays.
+        // Three steps of the scale: stays.
         try catalog.remember([try record("org/a", downloads: 1120)], at: 2)
         #expect(try catalog.ids(query("org")) == ["org/b", "org/a"])
         #expect(try catalog.ids(query("org") { $0.sort = .downloads }) == ["org/a", "org/b"])
-        try catalog.remember([try record("org/a", downloads: 1130)], at: 3)
+        try catalog.remember([try record("org/a", downloads: 1300)], at: 3)
         #expect(try catalog.ids(query("org")) == ["org/a", "org/b"])
         try catalog.remember([try record("org/a", downloads: 0)], at: 4)
         #expect(try catalog.ids(query("org")) == ["org/b", "org/a"])
@@ -200,7 +202,7 @@ import Testing
             try connection.run("INSERT INTO search (search) VALUES ('integrity-check')")
             try connection.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, search, instance)")
             return (
-                try connection.query("SELECT rank FROM models ORDER BY rank") { $0.int(0) },
+                try connection.query("SELECT \(Popularity.row) FROM models ORDER BY 1") { $0.int(0) },
                 try connection.query("SELECT DISTINCT doc FROM terms ORDER BY doc") { $0.int(0) }
             )
         }
@@ -215,31 +217,48 @@ import Testing
         let document = words(
             ([record.repository.id.name, record.author ?? record.repository.id.owner ?? "", record.task ?? ""]
                 + (record.tags ?? [])).joined(separator: " "))
-        return words(text).allSatisfy { word in document.contains { $0.hasPrefix(word) } }
+        return words(text).allSatisfy { word in
+            word.utf8.count == 1 ? document.contains(word) : document.contains { $0.hasPrefix(word) }
+        }
     }
 }
 
 @Suite struct PopularityTests {
-    @Test func moreDownloadsComeFirstAndRanksAreUnique() {
-        let downloads: [Int64?] = [nil, 0, 1, 10, 1000, 1_000_000_000, Int64(Int32.max), .max]
+    @Test func moreDownloadsComeFirst() {
+        let downloads: [Int64?] = [nil, 0, 1, 10, 31, 32, 33, 1000, 1_000_000_000, 1 << 40]
         for (few, many) in zip(downloads, downloads.dropFirst()) {
-            #expect(Popularity.rank(downloads: many, model: 9) <= Popularity.rank(downloads: few, model: 9))
+            #expect(row(many, 9) <= row(few, 9))
         }
-        #expect(Popularity.rank(downloads: 5, model: 1) != Popularity.rank(downloads: 5, model: 2))
-        #expect(Popularity.rank(downloads: 6, model: 4_000_000_000) < Popularity.rank(downloads: 5, model: 1))
-        for count in [0, 1, 12345, Int64(Int32.max) - 1] as [Int64] {
-            #expect(Popularity.downloads(ofRank: Popularity.rank(downloads: count, model: 77)) == count)
+        #expect(row(.min, 1) == row(0, 1) && row(.max, 1) == row(1 << 40, 1))
+        #expect(row(6, 4_000_000_000) < row(5, 1))
+        #expect(row(5, 1) < row(5, 2))
+        #expect(row(.max, 1) > 0)
+    }
+
+    private func row(_ downloads: Int64?, _ model: Int64) -> Int64 {
+        Popularity.row(step: Popularity.step(downloads: downloads), model: model)
+    }
+
+    @Test func stepsFollowEachOtherAndAreASixteenthWide() {
+        var last: Int64 = -1
+        for downloads in Int64(0)...5000 {
+            let step = Popularity.step(downloads: downloads)
+            #expect(step == last || step == last + 1)
+            last = step
+            let least = Popularity.downloads(ofStep: step)
+            #expect(Popularity.step(downloads: least) == step && least <= downloads)
+            #expect((downloads - least) * 16 <= least)
         }
     }
 
     @Test(
         arguments: [
-            (0, nil, false), (0, 10, false), (0, 11, true), (80, 90, false), (80, 91, true), (1000, 1125, false),
-            (1000, 1126, true), (1000, 874, true), (1000, nil, true), (0, .min, false), (0, -1, false),
-            (Int64(Int32.max), .max, false),
+            (0, nil, false), (0, 10, false), (0, 11, true), (80, 90, false), (1000, 1125, false),
+            (1000, 1300, true), (1000, 700, true), (1000, nil, true), (0, .min, false), (0, -1, false),
+            (1 << 40, .max, false),
         ] as [(Int64, Int64?, Bool)])
-    func aModelMovesPastAnEighthAndPastTen(_ before: Int64, _ after: Int64?, _ moves: Bool) {
-        #expect(
-            Popularity.hasDrifted(rank: Popularity.rank(downloads: before, model: 1), downloads: after) == moves)
+    func aModelMovesPastAQuarterAndPastTen(_ before: Int64, _ after: Int64?, _ moves: Bool) {
+        let old = Popularity.step(downloads: before)
+        #expect((Popularity.step(from: old, downloads: after) != old) == moves)
     }
 }

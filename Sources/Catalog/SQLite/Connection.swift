@@ -4,6 +4,9 @@ import CSQLite
 package final class Connection {
     private let database: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// The names that this connection has met, by their numbers and the other way round.
+    let names = Names()
+    private var knownTokenizer: Tokenizer?
 
     /// Opens a database file.
     ///
@@ -26,6 +29,7 @@ package final class Connection {
 
     deinit {
         statements.removeAll()
+        knownTokenizer = nil
         sqlite3_close_v2(database)
     }
 
@@ -76,6 +80,24 @@ package final class Connection {
         return out
     }
 
+    /// Hands the rows of a query to `body`, until it returns false.
+    package func each(
+        _ sql: String, list values: [any SQLBindable], _ body: (Row) throws -> Bool
+    ) throws { try statement(sql).each(values, body) }
+
+    /// Runs a statement once with values that `bind` gives it, and makes of its first row what `row` says.
+    package func once<Value>(
+        _ sql: String, bind: (inout Binder) -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }
+    ) throws -> Value? { try statement(sql).once(bind: bind, row: row) }
+
+    /// What takes texts apart as the search index does.
+    func tokenizer() throws -> Tokenizer {
+        if let knownTokenizer { return knownTokenizer }
+        let made = try Tokenizer(database)
+        knownTokenizer = made
+        return made
+    }
+
     /// The rowid of the last insert of this connection.
     package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
     /// Rows changed by the last statement.
@@ -97,6 +119,8 @@ package final class Connection {
             try run("COMMIT")
             return value
         } catch {
+            // Numbers that this transaction gave to names are gone with it.
+            names.forget()
             // A failed COMMIT leaves the transaction open; some errors have rolled back already.
             if sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
             throw error

@@ -15,28 +15,45 @@ final class Statement {
 
     /// Binds the values and hands each row to `body`, until it returns false.
     func each(_ values: [(any SQLBindable)?], _ body: (Row) throws -> Bool) throws {
-        precondition(!isRunning, "a statement was run again from within its own rows: \(sql)")
         precondition(values.count == Int(sqlite3_bind_parameter_count(handle)), "wrong number of values: \(sql)")
+        try running {
+            for (offset, value) in values.enumerated() { try bind(value?.sqlValue ?? .null, at: Int32(offset + 1)) }
+            while try step() { if try !body(Row(handle: handle)) { return } }
+        }
+    }
+
+    /// Runs it once with values that `bind` gives it, without a list of them: for what runs a million times.
+    ///
+    /// - Returns: what `row` makes of the first row; nil where there is none.
+    func once<Value>(bind: (inout Binder) -> Void, row: (Row) throws -> Value?) throws -> Value? {
+        try running {
+            var binder = Binder(handle: handle)
+            bind(&binder)
+            guard binder.code == SQLITE_OK else { throw error() }
+            return try step() ? try row(Row(handle: handle)) : nil
+        }
+    }
+
+    private func running<Value>(_ body: () throws -> Value) throws -> Value {
+        precondition(!isRunning, "a statement was run again from within its own rows: \(sql)")
         isRunning = true
         defer {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
             isRunning = false
         }
-        for (offset, value) in values.enumerated() { try bind(value?.sqlValue ?? .null, at: Int32(offset + 1)) }
-        while true {
-            switch sqlite3_step(handle) {
-            case SQLITE_ROW: if try !body(Row(handle: handle)) { return }
-            case SQLITE_DONE: return
-            default: throw error()
-            }
+        return try body()
+    }
+
+    private func step() throws -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw error()
         }
     }
 
     private func bind(_ value: SQLValue, at index: Int32) throws(SQLiteError) {
-        // SQLITE_TRANSIENT, which Swift does not import because it is a cast: SQLite copies the bytes.
-        // https://www.sqlite.org/c3ref/c_static.html
-        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code: Int32
         switch value {
         case .null: code = sqlite3_bind_null(handle, index)
@@ -47,7 +64,7 @@ final class Statement {
             code = copy.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
                     sqlite3_bind_text64(
-                        handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), transient, UInt8(SQLITE_UTF8))
+                        handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
                 }
             }
         case .blob(let bytes):
@@ -55,7 +72,7 @@ final class Statement {
             code =
                 bytes.isEmpty
                 ? sqlite3_bind_zeroblob(handle, index, 0)
-                : sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), transient)
+                : sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), copied)
         }
         guard code == SQLITE_OK else { throw error() }
     }
@@ -67,6 +84,62 @@ final class Statement {
             sql: sql)
     }
 }
+
+/// Gives a statement its values, one after the other from the first on.
+package struct Binder {
+    fileprivate let handle: OpaquePointer
+    fileprivate var code = SQLITE_OK
+    private var index: Int32 = 0
+
+    fileprivate init(handle: OpaquePointer) { self.handle = handle }
+
+    private mutating func next(_ bind: (OpaquePointer, Int32) -> Int32) {
+        index += 1
+        let result = bind(handle, index)
+        if code == SQLITE_OK { code = result }
+    }
+
+    package mutating func add(_ value: Int64?) {
+        next { handle, index in
+            value.map { sqlite3_bind_int64(handle, index, $0) } ?? sqlite3_bind_null(handle, index)
+        }
+    }
+
+    package mutating func add(_ value: Double?) {
+        next { handle, index in
+            value.map { sqlite3_bind_double(handle, index, $0) } ?? sqlite3_bind_null(handle, index)
+        }
+    }
+
+    package mutating func add(_ value: Bool?) { add(value.map { $0 ? 1 : 0 } as Int64?) }
+
+    package mutating func add(_ value: String?) {
+        guard var text = value else { return add(nil as Int64?) }
+        text.withUTF8 { bytes in add(text: bytes) }
+    }
+
+    /// The bytes of a text in UTF-8.
+    package mutating func add(text bytes: UnsafeBufferPointer<UInt8>) {
+        next { handle, index in
+            bytes.withMemoryRebound(to: CChar.self) {
+                sqlite3_bind_text64(
+                    handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+            }
+        }
+    }
+
+    /// NULL for nil, and for no bytes.
+    package mutating func add(_ bytes: [UInt8]?) {
+        next { handle, index in
+            guard let bytes, !bytes.isEmpty else { return sqlite3_bind_null(handle, index) }
+            return sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), copied)
+        }
+    }
+}
+
+/// SQLITE_TRANSIENT, which Swift does not import because it is a cast: SQLite copies the bytes.
+/// https://www.sqlite.org/c3ref/c_static.html
+private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 /// A pointer to no characters, for binding an empty string, whose own pointer may be null.
 private nonisolated(unsafe) let emptyText: UnsafePointer<CChar> = {
@@ -98,6 +171,7 @@ package struct Row {
     }
 
     /// A column that may be NULL.
+    package func optionalBlob(_ column: Int) -> [UInt8]? { isNull(column) ? nil : blob(column) }
     package func optionalInt(_ column: Int) -> Int64? { isNull(column) ? nil : int(column) }
     package func optionalBool(_ column: Int) -> Bool? { isNull(column) ? nil : bool(column) }
     package func optionalDouble(_ column: Int) -> Double? { isNull(column) ? nil : double(column) }

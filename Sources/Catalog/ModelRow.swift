@@ -1,0 +1,107 @@
+import HubCore
+
+/// A model as its row holds it. Names that many models share are numbers there (see ``Names``), and an author who is the
+/// owner in the id is the empty text.
+enum ModelRow {
+    static let columns = """
+        model, kind, id, author, task, library, license, tags, downloads, likes, trending, parameters, used_storage, gated,
+        private, disabled, created_at, updated_at, seen_at, detailed_at, vanished_at, step
+        """
+
+    /// A row with what is not the model's own: its number and its step of popularity.
+    struct Stored {
+        var model: Int64
+        var step: Int64
+        var known: KnownModel
+    }
+
+    /// The row of a repository; nil where nothing is known of it.
+    static func find(_ repository: Repository, _ connection: Connection) throws -> Stored? {
+        try connection.once(
+            "SELECT \(columns) FROM models WHERE kind = ? AND id = ?",
+            bind: { values in
+                values.add(repository.kind.rawValue)
+                values.add(repository.id.name)
+            }, row: { try read($0, connection) })
+    }
+
+    /// A row of ``columns``.
+    static func read(_ row: Row, _ connection: Connection) throws -> Stored {
+        guard let kind = RepositoryKind(rawValue: row.text(1)) else {
+            throw AIError(.catalogUnusable, "the catalog holds a repository of the unknown kind \"\(row.text(1))\"")
+        }
+        let names = connection.names
+        func name(_ column: Int) throws -> String? {
+            try row.optionalInt(column).map { try names.name(of: $0, connection) }
+        }
+        var record = ModelRecord(Repository(kind, try RepositoryID(row.text(2))))
+        record.author = row.optionalText(3).flatMap { $0.isEmpty ? record.repository.id.owner : $0 }
+        record.task = try name(4)
+        record.library = try name(5)
+        record.license = try name(6)
+        record.tags = try row.optionalBlob(7).map { try names.unpacked($0, connection) }
+        record.downloads = row.optionalInt(8)
+        record.likes = row.optionalInt(9)
+        record.trendingScore = row.optionalDouble(10)
+        record.parameters = row.optionalInt(11)
+        record.usedStorage = row.optionalInt(12)
+        record.gating = row.optionalText(13).flatMap(ModelRecord.Gating.init(rawValue:))
+        record.isPrivate = row.optionalBool(14)
+        record.isDisabled = row.optionalBool(15)
+        record.createdAt = row.optionalDouble(16)
+        record.updatedAt = row.optionalDouble(17)
+        return Stored(
+            model: row.int(0), step: row.int(21),
+            known: KnownModel(
+                record: record, seenAt: row.double(18), detailedAt: row.optionalDouble(19),
+                vanishedAt: row.optionalDouble(20)))
+    }
+
+    /// Gives a statement the values of a record, in the order of the columns from `author` to `updated_at`.
+    static func bind(_ record: ModelRecord, _ connection: Connection) throws -> (inout Binder) -> Void {
+        let names = connection.names
+        let author = record.isByOwner ? "" : record.author
+        let task = try record.task.map { try names.numberMade(for: $0, connection) }
+        let library = try record.library.map { try names.numberMade(for: $0, connection) }
+        let license = try record.license.map { try names.numberMade(for: $0, connection) }
+        let tags = try names.packed(record.tags, connection)
+        return { values in
+            values.add(author)
+            values.add(task)
+            values.add(library)
+            values.add(license)
+            values.add(tags)
+            values.add(record.downloads)
+            values.add(record.likes)
+            values.add(record.trendingScore)
+            values.add(record.parameters)
+            values.add(record.usedStorage)
+            values.add(record.gating?.rawValue)
+            values.add(record.isPrivate)
+            values.add(record.isDisabled)
+            values.add(record.createdAt)
+            values.add(record.updatedAt)
+        }
+    }
+}
+
+extension ModelRecord {
+    /// Whether the author is the owner in the id, to the byte.
+    var isByOwner: Bool {
+        guard let author, let owner = repository.id.owner else { return false }
+        return ExactText(author) == ExactText(owner)
+    }
+
+    /// Whether everything that the catalog keeps is the same, texts byte for byte. No tags are no tags, known or not.
+    func isSame(as other: ModelRecord) -> Bool {
+        func same(_ left: String?, _ right: String?) -> Bool {
+            left.map(ExactText.init) == right.map(ExactText.init)
+        }
+        return repository == other.repository && same(author, other.author) && same(task, other.task)
+            && same(library, other.library) && same(license, other.license) && downloads == other.downloads
+            && likes == other.likes && trendingScore == other.trendingScore && parameters == other.parameters
+            && usedStorage == other.usedStorage && gating == other.gating && isPrivate == other.isPrivate
+            && isDisabled == other.isDisabled && createdAt == other.createdAt && updatedAt == other.updatedAt
+            && (tags?.count ?? 0) == (other.tags?.count ?? 0) && zip(tags ?? [], other.tags ?? []).allSatisfy(same)
+    }
+}

@@ -1,0 +1,86 @@
+import HubCore
+
+/// The table of names that many models share: tags, tasks, libraries, licences. Each has a number, by which the models'
+/// rows hold it, the common ones a byte or two. Numbers and names that were met are kept in memory.
+final class Names {
+    private var numbers: [ExactText: Int64] = [:]
+    private var names: [Int64: String] = [:]
+    /// As many names are kept in memory.
+    private static let most = 200_000
+
+    /// Forgets what memory holds: a transaction that failed may have made some of it.
+    func forget() {
+        numbers.removeAll()
+        names.removeAll()
+    }
+
+    /// The number of a name; nil where no model has it.
+    func number(of name: String, _ connection: Connection) throws -> Int64? {
+        let key = ExactText(name)
+        if let known = numbers[key] { return known }
+        let found = try connection.once("SELECT tag FROM tags WHERE name = ?", bind: { $0.add(name) }) { $0.int(0) }
+        if let found { keep(key, found) }
+        return found
+    }
+
+    /// The number of a name, given to it if it has none.
+    func numberMade(for name: String, _ connection: Connection) throws -> Int64 {
+        if let known = try number(of: name, connection) { return known }
+        try connection.once("INSERT INTO tags (name) VALUES (?)", bind: { $0.add(name) })
+        let made = connection.lastInsertedRow
+        keep(ExactText(name), made)
+        return made
+    }
+
+    /// The name of a number.
+    ///
+    /// - Throws: ``ErrorCode/catalogUnusable`` where there is none: the rows were damaged.
+    func name(of number: Int64, _ connection: Connection) throws -> String {
+        if let known = names[number] { return known }
+        guard
+            let name = try connection.once(
+                "SELECT name FROM tags WHERE tag = ?", bind: { $0.add(number) }, row: { $0.text(0) })
+        else { throw AIError(.catalogUnusable, "the catalog's names lack number \(number)") }
+        keep(ExactText(name), number)
+        return name
+    }
+
+    private func keep(_ name: ExactText, _ number: Int64) {
+        if numbers.count >= Self.most { forget() }
+        numbers[name] = number
+        names[number] = name.text
+    }
+
+    // MARK: Lists
+
+    /// Names as the row of a model holds them: their numbers in order, seven bits a byte, the lowest first, the eighth bit
+    /// where more follow. nil for no list.
+    func packed(_ list: [String]?, _ connection: Connection) throws -> [UInt8]? {
+        guard let list else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(list.count * 2)
+        for name in list {
+            var rest = UInt64(try numberMade(for: name, connection))
+            while rest >= 128 {
+                bytes.append(UInt8(rest & 127) | 128)
+                rest >>= 7
+            }
+            bytes.append(UInt8(rest))
+        }
+        return bytes
+    }
+
+    /// The names of a packed list.
+    func unpacked(_ bytes: [UInt8], _ connection: Connection) throws -> [String] {
+        var list: [String] = []
+        var (number, shift): (UInt64, UInt64) = (0, 0)
+        for byte in bytes {
+            number |= UInt64(byte & 127) << shift
+            shift += 7
+            guard byte < 128 else { continue }
+            list.append(try name(of: Int64(truncatingIfNeeded: number), connection))
+            (number, shift) = (0, 0)
+        }
+        return list
+    }
+}

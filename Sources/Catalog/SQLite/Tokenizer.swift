@@ -1,0 +1,65 @@
+import CSQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// FTS5's own tokenizer, so that a text is taken apart just as the index took it apart.
+/// https://www.sqlite.org/fts5.html#custom_tokenizers
+final class Tokenizer {
+    /// As the index names it: letters, digits and private use make words, without regard to case and accents.
+    static let arguments = ["remove_diacritics", "2"]
+
+    private let functions: fts5_tokenizer
+    private let instance: OpaquePointer
+
+    init(_ database: OpaquePointer) throws(SQLiteError) {
+        var functions = fts5_tokenizer()
+        var data: UnsafeMutableRawPointer?
+        var instance: OpaquePointer?
+        guard let api = hub_fts5_api(database),
+            api.pointee.xFindTokenizer(api, "unicode61", &data, &functions) == SQLITE_OK
+        else { throw SQLiteError(extendedCode: SQLITE_ERROR, message: "this SQLite is built without FTS5") }
+        let arguments = Self.arguments.map { strdup($0) }
+        defer { for argument in arguments { free(argument) } }
+        var pointers = arguments.map { UnsafePointer($0) }
+        let code = functions.xCreate(data, &pointers, Int32(pointers.count), &instance)
+        guard code == SQLITE_OK, let instance else {
+            throw SQLiteError(extendedCode: code, message: "FTS5's tokenizer cannot be made")
+        }
+        self.functions = functions
+        self.instance = instance
+    }
+
+    deinit { functions.xDelete(instance) }
+
+    /// The words of a text in their order, folded as the index folds them.
+    func words(_ text: String) -> [String] {
+        let words = Words()
+        var text = text
+        text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else { return }
+            let context = Unmanaged.passUnretained(words).toOpaque()
+            start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { characters in
+                // The only error it has is the callback's.
+                _ = functions.xTokenize(instance, context, FTS5_TOKENIZE_QUERY, characters, count) {
+                    context, _, token, length, _, _ in
+                    guard let context, let token else { return SQLITE_OK }
+                    let bytes = UnsafeRawBufferPointer(start: token, count: Int(length))
+                    Unmanaged<Words>.fromOpaque(context).takeUnretainedValue().list.append(
+                        String(decoding: bytes, as: UTF8.self))
+                    return SQLITE_OK
+                }
+            }
+        }
+        return words.list
+    }
+
+    private final class Words {
+        var list: [String] = []
+    }
+}

@@ -1,0 +1,99 @@
+import HubCore
+
+extension Schema.Migration {
+    /// Does the step, within the transaction of the caller.
+    func run(_ connection: Connection) throws {
+        try connection.execute(sql)
+        try convert?(connection)
+    }
+}
+
+extension Schema {
+    /// The Hub's two million models in some 300 bytes each. Names that many models share are numbers of `tags`, a model's
+    /// tags a packed list of them (see ``Names``); `step` is its popularity (see ``Popularity``). The search index keeps
+    /// neither text nor positions; without FTS5's prefix index, which would be larger than all the rest of it,
+    /// ``SearchExpression`` looks beginnings up in its vocabulary.
+    ///
+    /// The indexes serve `--sort`. https://www.sqlite.org/fts5.html
+    static let mirror = """
+        PRAGMA legacy_alter_table = ON;
+        ALTER TABLE models RENAME TO old_models;
+        PRAGMA legacy_alter_table = OFF;
+        DROP TABLE search;
+        CREATE TABLE models (
+            model INTEGER PRIMARY KEY,
+            kind TEXT NOT NULL,
+            id TEXT NOT NULL,
+            step INTEGER NOT NULL,
+            author TEXT, task INTEGER, library INTEGER, license INTEGER, tags BLOB,
+            downloads INTEGER, likes INTEGER, trending REAL,
+            parameters INTEGER, used_storage INTEGER,
+            gated TEXT, private INTEGER, disabled INTEGER,
+            created_at REAL, updated_at REAL,
+            seen_at REAL NOT NULL, detailed_at REAL, vanished_at REAL,
+            UNIQUE (kind, id)
+        ) STRICT;
+        CREATE VIRTUAL TABLE search USING fts5 (
+            words, content='', columnsize=0, detail=none, tokenize="unicode61 remove_diacritics 2"
+        );
+        """
+
+    private static let mirrorIndexes = """
+        DROP TABLE model_tags;
+        DROP TABLE old_models;
+        CREATE INDEX models_by_downloads ON models (downloads);
+        CREATE INDEX models_by_likes ON models (likes);
+        CREATE INDEX models_by_update ON models (updated_at);
+        CREATE INDEX models_by_creation ON models (created_at);
+        CREATE INDEX models_by_storage ON models (used_storage);
+        CREATE INDEX models_by_trend ON models (trending) WHERE trending IS NOT NULL;
+        """
+
+    /// Brings the models of the first versions over.
+    @Sendable static func convertMirror(_ connection: Connection) throws {
+        let tags = try connection.query(
+            "SELECT model, name FROM model_tags JOIN tags USING (tag) ORDER BY model, position",
+            map: { ($0.int(0), $0.text(1)) })
+        var tagsOf: [Int64: [String]] = [:]
+        for (model, name) in tags { tagsOf[model, default: []].append(name) }
+        let old = try connection.query(
+            """
+            SELECT model, kind, id, author, task, library, license, downloads, likes, trending, parameters, used_storage,
+                gated, private, disabled, created_at, updated_at, seen_at FROM old_models
+            """
+        ) { row -> (Int64, ModelRecord, Double)? in
+            // A name that is none could never be looked up.
+            guard let kind = RepositoryKind(rawValue: row.text(1)), let id = try? RepositoryID(row.text(2)) else {
+                return nil
+            }
+            var record = ModelRecord(Repository(kind, id))
+            record.author = row.optionalText(3)
+            record.task = row.optionalText(4)
+            record.library = row.optionalText(5)
+            record.license = row.optionalText(6)
+            record.downloads = row.optionalInt(7)
+            record.likes = row.optionalInt(8)
+            record.trendingScore = row.optionalDouble(9)
+            record.parameters = row.optionalInt(10)
+            record.usedStorage = row.optionalInt(11)
+            record.gating = row.optionalText(12).flatMap(ModelRecord.Gating.init(rawValue:))
+            record.isPrivate = row.optionalBool(13)
+            record.isDisabled = row.optionalBool(14)
+            record.createdAt = row.optionalDouble(15)
+            record.updatedAt = row.optionalDouble(16)
+            record.tags = tagsOf[row.int(0)]
+            return (row.int(0), record, row.double(17))
+        }
+        var changes = SearchIndex.Changes()
+        for case (let model, let record, let seen)? in old {
+            _ = try Catalog.insert(record, as: model, now: seen, &changes, connection)
+        }
+        try changes.apply(connection)
+        try connection.execute(
+            """
+            UPDATE models SET detailed_at = old_models.detailed_at, vanished_at = old_models.vanished_at
+            FROM old_models WHERE old_models.model = models.model
+            """)
+        try connection.execute(mirrorIndexes)
+    }
+}
