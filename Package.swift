@@ -63,7 +63,8 @@ let package = Package(
             swiftSettings: swiftSettings),
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
-            name: "Benchmarks", dependencies: ["HubCore"], path: "Benchmarks", swiftSettings: swiftSettings),
+            name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher"], path: "Benchmarks",
+            exclude: ["Data", "catalog_peer.py", "synthetic_models.py"], swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
         .target(

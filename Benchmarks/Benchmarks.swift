@@ -14,6 +14,7 @@ import Darwin
 enum Benchmarks {
     static func main() {
         do {
+            if try CatalogTasks.run(Array(CommandLine.arguments.dropFirst())) { return }
             let suite = try Suite(Options(Array(CommandLine.arguments.dropFirst())))
             let report = suite.report()
             print(report.text())

@@ -13,3 +13,7 @@ static inline fts5_api *hub_fts5_api(sqlite3 *database) {
     sqlite3_finalize(statement);
     return api;
 }
+
+/// Spares SQLite the counting of its memory, which takes a lock at every allocation. Does nothing once a connection was
+/// opened. https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus
+static inline void hub_sqlite_count_no_memory(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }

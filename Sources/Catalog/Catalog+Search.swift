@@ -24,35 +24,67 @@ private struct Search {
     let query: ModelQuery
     let expression: SearchExpression
     let connection: Connection
+    /// The expression that leaves nothing to look at.
+    private var complete: SearchExpression { get throws { try expression.complete(connection) } }
 
     /// With so many matches it is quicker to sort them than to walk through the models in the wanted order.
     private static let fewMatches: Int64 = 20_000
 
     func answer() throws -> [KnownModel] {
         if let ids = query.ids { return try query.sorted(among(ids)) }
-        guard let column = query.sort.column else { return try byPopularity() }
+        guard let order = query.sort.order else { return try byRelevance() }
+        var out: [KnownModel] = []
+        func room() -> Int { query.limit < 0 ? -1 : query.limit - out.count }
+        if try hasFewMatches() {
+            out += try sortingMatches(by: order.column)
+        } else {
+            // Those that the index holds, then the many others, for which every row is read.
+            if let most = order.indexed {
+                out += try walking(by: order.column, "\(order.column) > \(most)", room())
+            }
+            let rest = order.indexed.map { "\(order.column) <= \($0)" } ?? "\(order.column) IS NOT NULL"
+            out += try walking(by: order.column, rest, room())
+        }
         // The unknown come last, the most popular of them first.
-        let known = try hasFewMatches() ? sortingMatches(by: column) : walking(by: column)
-        guard query.limit < 0 || known.count < query.limit else { return known }
-        return known
-            + (try byPopularity("\(column) IS NULL", room: query.limit < 0 ? -1 : query.limit - known.count))
+        return out + (try byPopularity("\(order.column) IS NULL", room()))
+    }
+
+    /// What is called exactly like the text, then the popular first.
+    private func byRelevance() throws -> [KnownModel] {
+        let found = try byPopularity()
+        guard query.limit > 0, found.count == query.limit, let id = try? RepositoryID(query.text),
+            let exact = try ModelRow.find(Repository(query.kind, id), connection)?.known,
+            exact.vanishedAt == nil || query.includesVanished, query.matches(exact.record)
+        else { return found }
+        let others = found.filter { $0.record.repository != exact.record.repository }
+        return [exact] + others.prefix(query.limit - 1)
     }
 
     private func hasFewMatches() throws -> Bool {
         guard expression.isNarrowed else { return false }
         let count = try connection.first(
-            "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)", expression.text,
+            "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)", try complete.text,
             Self.fewMatches, map: { $0.int(0) })
         return count ?? 0 < Self.fewMatches
     }
 
-    /// Streams the index, the popular first.
-    private func byPopularity(_ condition: String = "TRUE", room: Int? = nil) throws -> [KnownModel] {
-        try collect(
-            """
-            SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
-            WHERE search MATCH ? AND \(condition) AND \(filter.sql) ORDER BY search.rowid
-            """, [expression.text] + filter.values, room: room)
+    /// Streams the index, the popular first. What is broad is found soon among them, by looking at each; where it is not,
+    /// the index gathers it.
+    private func byPopularity(_ condition: String = "TRUE", _ room: Int? = nil) throws -> [KnownModel] {
+        func stream(_ expression: SearchExpression, _ test: BeginningTest?) throws -> [KnownModel]? {
+            try collect(
+                """
+                SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
+                WHERE search MATCH ? AND \(condition) AND \(filter.sql) ORDER BY search.rowid
+                """, [expression.text] + filter.values, room: room, test)
+        }
+        let room = room ?? query.limit
+        if !expression.broad.isEmpty, room > 0,
+            let soon = try stream(expression, BeginningTest(expression.broad, connection))
+        {
+            return soon
+        }
+        return try stream(try complete, nil) ?? []
     }
 
     private func sortingMatches(by column: String) throws -> [KnownModel] {
@@ -60,29 +92,30 @@ private struct Search {
             """
             SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
             WHERE search MATCH ? AND \(column) IS NOT NULL AND \(filter.sql) ORDER BY \(column) DESC, search.rowid
-            """, [expression.text] + filter.values)
+            """, [try complete.text] + filter.values) ?? []
     }
 
     /// Goes through the models in the wanted order and asks the index of each whether it matches.
-    private func walking(by column: String) throws -> [KnownModel] {
-        let matches = "EXISTS (SELECT 1 FROM search WHERE search MATCH ? AND search.rowid = \(Popularity.row))"
-        return try collect(
+    private func walking(by column: String, _ condition: String, _ room: Int) throws -> [KnownModel] {
+        try collect(
             """
             SELECT \(ModelRow.columns) FROM models
-            WHERE \(column) IS NOT NULL AND \(filter.sql) AND \(expression.isNarrowed ? matches : "? IS NOT NULL")
+            WHERE \(condition) AND \(filter.sql) AND \(expression.isNarrowed ? Self.matches : "? IS NOT NULL")
             ORDER BY \(column) DESC
-            """, filter.values + [expression.text])
+            """, filter.values + [try complete.text], room: room) ?? []
     }
 
+    private static let matches =
+        "EXISTS (SELECT 1 FROM search WHERE search MATCH ? AND search.rowid = \(Popularity.row))"
+
     private func among(_ ids: [String]) throws -> [KnownModel] {
-        let matches = "EXISTS (SELECT 1 FROM search WHERE search MATCH ? AND search.rowid = \(Popularity.row))"
-        return try collect(
+        try collect(
             """
-            SELECT \(ModelRow.columns) FROM json_each(?) CROSS JOIN models ON kind = ? AND id = json_each.value
-            WHERE \(filter.sql) AND \(matches) ORDER BY \(Popularity.row)
+            SELECT \(ModelRow.columns) FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN models ON kind = ? AND id = wanted
+            WHERE \(filter.sql) AND \(Self.matches) ORDER BY \(Popularity.row)
             """,
-            [JSON.array(ids.map { .string($0) }).text(), query.kind.rawValue] + filter.values + [expression.text],
-            room: -1)
+            [JSON.array(ids.map { .string($0) }).text(), query.kind.rawValue] + filter.values
+                + [try complete.text], room: -1) ?? []
     }
 
     /// What the columns tell at once; the rest is asked of each record.
@@ -106,16 +139,28 @@ private struct Search {
         return (conditions.joined(separator: " AND "), values)
     }
 
-    private func collect(_ sql: String, _ values: [any SQLBindable], room: Int? = nil) throws -> [KnownModel] {
+    /// As many rows are looked at for what is broad before the index gathers it.
+    private static let patience = 2000
+
+    /// The rows that meet the query, until there is no more room.
+    ///
+    /// - Parameter test: what each row has to pass as well; nil comes back where that took too long.
+    private func collect(
+        _ sql: String, _ values: [any SQLBindable], room: Int? = nil, _ test: BeginningTest? = nil
+    ) throws -> [KnownModel]? {
         let room = room ?? query.limit
         var out: [KnownModel] = []
         guard room != 0 else { return out }
+        var seen = 0
         try connection.each(sql, list: values) { row in
+            seen += 1
+            guard test == nil || seen <= Self.patience else { return false }
+            if let test, try !test.passes(row) { return true }
             let known = try ModelRow.read(row, connection).known
             if query.matches(known.record) { out.append(known) }
             return out.count != room
         }
-        return out
+        return test == nil || seen <= Self.patience ? out : nil
     }
 }
 
@@ -127,16 +172,16 @@ extension ModelQuery {
 }
 
 extension ModelQuery.Sort {
-    /// The column that it goes by; nil for the order of popularity.
-    fileprivate var column: String? {
+    /// The column that it goes by, and above which value there is an index; nil for the order of popularity.
+    fileprivate var order: (column: String, indexed: String?)? {
         switch self {
         case .relevance: nil
-        case .downloads: "downloads"
-        case .likes: "likes"
-        case .trending: "trending"
-        case .updated: "updated_at"
-        case .created: "created_at"
-        case .size: "used_storage"
+        case .downloads: ("downloads", "99")
+        case .likes: ("likes", "9")
+        case .trending: ("trending", "0")
+        case .updated: ("updated_at", nil)
+        case .created: ("created_at", nil)
+        case .size: ("used_storage", nil)
         }
     }
 }

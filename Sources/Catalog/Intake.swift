@@ -32,95 +32,126 @@ extension Catalog {
     }
 
     /// Takes in records within a transaction, and writes only the rows of models that are new or different.
-    static func take(_ records: [ModelRecord], detailed: Bool, now: Double, _ connection: Connection) throws
-        -> IntakeTally
-    {
-        var tally = IntakeTally()
-        tally.rows.reserveCapacity(records.count)
-        var changes = SearchIndex.Changes()
-        for record in records {
-            if let old = try ModelRow.find(record.repository, connection) {
-                tally.rows.append(old.model)
-                if try update(old, with: record, detailed: detailed, now: now, &changes, connection) {
-                    tally.changed += 1
-                } else {
-                    tally.unchanged += 1
-                }
-            } else {
-                tally.rows.append(try insert(record, detailed: detailed, now: now, &changes, connection))
-                tally.added += 1
-            }
-        }
-        try changes.apply(connection)
-        return tally
+    package static func take(
+        _ records: [ModelRecord], detailed: Bool, now: Double, _ connection: Connection
+    ) throws -> IntakeTally {
+        var intake = try Intake(connection, detailed: detailed, now: now)
+        for record in records { try intake.take(record) }
+        return try intake.end()
+    }
+
+    /// Joins the parts that the search index has become, a little in each transaction, so that nobody else waits long. After
+    /// many models came in it makes searches several times as fast. https://www.sqlite.org/fts5.html#the_merge_command
+    package func tidySearch() throws(AIError) {
+        while try write({ connection in
+            let before = connection.totalChanges
+            // A negative number joins all parts in the end, not only where many have gathered.
+            try connection.run("INSERT INTO search (search, rank) VALUES ('merge', -500)")
+            // "If the difference is less than 2, there was nothing left to do."
+            return connection.totalChanges - before >= 2
+        }) {}
     }
 
     /// The row of a repository, made if there is none.
     static func row(of repository: Repository, now: Double, _ connection: Connection) throws -> Int64 {
         try take([ModelRecord(repository)], detailed: false, now: now, connection).rows[0]
     }
+}
+
+/// Records on their way into the tables of one transaction.
+struct Intake {
+    private let connection: Connection
+    private let detailed: Bool
+    private let now: Double
+    private let find, insertion, change: Statement
+    private var tally = IntakeTally()
+    private var index = SearchIndex.Changes()
+
+    init(_ connection: Connection, detailed: Bool, now: Double) throws {
+        self.connection = connection
+        self.detailed = detailed
+        self.now = now
+        find = try connection.statement("SELECT \(ModelRow.columns) FROM models WHERE kind = ? AND id = ?")
+        insertion = try connection.statement(
+            """
+            INSERT INTO models (model, kind, id, step, seen_at, detailed_at, \(ModelRow.said))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        change = try connection.statement(
+            """
+            UPDATE models SET step = ?, seen_at = ?, detailed_at = COALESCE(?, detailed_at), vanished_at = NULL,
+                (\(ModelRow.said)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            WHERE model = ?
+            """)
+    }
+
+    mutating func take(_ record: ModelRecord) throws {
+        let old = try find.once(
+            bind: { values in
+                values.add(record.repository.kind.rawValue)
+                values.add(record.repository.id.name)
+            }, row: { try ModelRow.read($0, connection) })
+        if let old {
+            tally.rows.append(old.model)
+            if try update(old, with: record) { tally.changed += 1 } else { tally.unchanged += 1 }
+        } else {
+            tally.rows.append(try insert(record))
+            tally.added += 1
+        }
+    }
+
+    /// Writes what the search index is to know.
+    mutating func end() throws -> IntakeTally {
+        try index.apply(connection)
+        return tally
+    }
 
     /// Whether anything was different.
-    private static func update(
-        _ old: ModelRow.Stored, with new: ModelRecord, detailed: Bool, now: Double,
-        _ changes: inout SearchIndex.Changes,
-        _ connection: Connection
-    ) throws -> Bool {
+    private mutating func update(_ old: ModelRow.Stored, with new: ModelRecord) throws -> Bool {
         let before = old.known.record
         let after = before.updated(with: new)
         let isChanged = !after.isSame(as: before) || old.known.vanishedAt != nil
         guard isChanged || detailed else { return false }
         let step = Popularity.step(from: old.step, downloads: after.downloads)
-        let bind = try ModelRow.bind(after, connection)
-        try connection.once(
-            """
-            UPDATE models SET step = ?, seen_at = ?, detailed_at = COALESCE(?, detailed_at), vanished_at = NULL,
-                (author, task, library, license, tags, downloads, likes, trending, parameters, used_storage, gated, private,
-                disabled, created_at, updated_at) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            WHERE model = ?
-            """
-        ) { values in
+        let said = try ModelRow.Said(after, connection)
+        try change.once { values in
             values.add(step)
             values.add(now)
             values.add(detailed ? now : nil)
-            bind(&values)
+            said.add(to: &values)
             values.add(old.model)
         }
-        let (oldRow, newRow) = (
-            Popularity.row(step: old.step, model: old.model), Popularity.row(step: step, model: old.model)
-        )
+        let oldRow = Popularity.row(step: old.step, model: old.model)
+        let newRow = Popularity.row(step: step, model: old.model)
         let (oldText, newText) = (SearchIndex.document(before), SearchIndex.document(after))
+        if !after.isByOwner, let author = after.author { try connection.vocabulary.add(author, connection) }
         if oldRow != newRow || oldText != newText {
-            changes.delete(oldText, row: oldRow)
-            changes.insert(newText, row: newRow)
+            index.delete(oldText, row: oldRow)
+            index.insert(newText, row: newRow)
         }
         return isChanged
     }
 
+    /// Makes the row of a model that has none.
+    ///
     /// - Parameter model: the row's number; nil for the next.
-    static func insert(
-        _ new: ModelRecord, as model: Int64? = nil, detailed: Bool = false, now: Double,
-        _ changes: inout SearchIndex.Changes, _ connection: Connection
-    ) throws -> Int64 {
+    @discardableResult
+    mutating func insert(_ new: ModelRecord, as model: Int64? = nil) throws -> Int64 {
+        try connection.vocabulary.add(new.repository.id.name, connection)
+        if !new.isByOwner, let author = new.author { try connection.vocabulary.add(author, connection) }
         let step = Popularity.step(downloads: new.downloads)
-        let bind = try ModelRow.bind(new, connection)
-        try connection.once(
-            """
-            INSERT INTO models (model, kind, id, step, seen_at, detailed_at, author, task, library, license, tags, downloads,
-                likes, trending, parameters, used_storage, gated, private, disabled, created_at, updated_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """
-        ) { values in
+        let said = try ModelRow.Said(new, connection)
+        try insertion.once { values in
             values.add(model)
             values.add(new.repository.kind.rawValue)
             values.add(new.repository.id.name)
             values.add(step)
             values.add(now)
             values.add(detailed ? now : nil)
-            bind(&values)
+            said.add(to: &values)
         }
         let model = connection.lastInsertedRow
-        changes.insert(SearchIndex.document(new), row: Popularity.row(step: step, model: model))
+        index.insert(SearchIndex.document(new), row: Popularity.row(step: step, model: model))
         return model
     }
 }

@@ -7,6 +7,11 @@ enum ModelRow {
         model, kind, id, author, task, library, license, tags, downloads, likes, trending, parameters, used_storage, gated,
         private, disabled, created_at, updated_at, seen_at, detailed_at, vanished_at, step
         """
+    /// Those that hold what the Hub said besides the name, in the order of ``Said``.
+    static let said = """
+        author, task, library, license, tags, downloads, likes, trending, parameters, used_storage, gated, private, disabled,
+        created_at, updated_at
+        """
 
     /// A row with what is not the model's own: its number and its step of popularity.
     struct Stored {
@@ -57,16 +62,25 @@ enum ModelRow {
                 vanishedAt: row.optionalDouble(20)))
     }
 
-    /// Gives a statement the values of a record, in the order of the columns from `author` to `updated_at`.
-    static func bind(_ record: ModelRecord, _ connection: Connection) throws -> (inout Binder) -> Void {
-        let names = connection.names
-        let author = record.isByOwner ? "" : record.author
-        let task = try record.task.map { try names.numberMade(for: $0, connection) }
-        let library = try record.library.map { try names.numberMade(for: $0, connection) }
-        let license = try record.license.map { try names.numberMade(for: $0, connection) }
-        let tags = try names.packed(record.tags, connection)
-        return { values in
-            values.add(author)
+    /// What the Hub said of a model, as its row holds it.
+    struct Said {
+        private let record: ModelRecord
+        private let task, library, license: Int64?
+        private let tags: [UInt8]?
+
+        /// Gives the names their numbers.
+        init(_ record: ModelRecord, _ connection: Connection) throws {
+            let names = connection.names
+            self.record = record
+            task = try record.task.map { try names.numberMade(for: $0, connection) }
+            library = try record.library.map { try names.numberMade(for: $0, connection) }
+            license = try record.license.map { try names.numberMade(for: $0, connection) }
+            tags = try names.packed(record.tags, connection)
+        }
+
+        /// Gives a statement the values.
+        func add(to values: inout Binder) {
+            values.add(record.isByOwner ? "" : record.author)
             values.add(task)
             values.add(library)
             values.add(license)
@@ -88,8 +102,10 @@ enum ModelRow {
 extension ModelRecord {
     /// Whether the author is the owner in the id, to the byte.
     var isByOwner: Bool {
-        guard let author, let owner = repository.id.owner else { return false }
-        return ExactText(author) == ExactText(owner)
+        guard let author = author?.utf8 else { return false }
+        let id = repository.id.name.utf8
+        return id.count > author.count && id.starts(with: author)
+            && id.dropFirst(author.count).first == UInt8(ascii: "/")
     }
 
     /// Whether everything that the catalog keeps is the same, texts byte for byte. No tags are no tags, known or not.

@@ -28,6 +28,7 @@ final class Names {
         if let known = try number(of: name, connection) { return known }
         try connection.once("INSERT INTO tags (name) VALUES (?)", bind: { $0.add(name) })
         let made = connection.lastInsertedRow
+        try connection.vocabulary.add(name, connection)
         keep(ExactText(name), made)
         return made
     }
@@ -73,14 +74,22 @@ final class Names {
     /// The names of a packed list.
     func unpacked(_ bytes: [UInt8], _ connection: Connection) throws -> [String] {
         var list: [String] = []
+        try Self.forEach(bytes) { number in
+            list.append(try name(of: number, connection))
+            return true
+        }
+        return list
+    }
+
+    /// Hands the numbers of a packed list to `body`, until it returns false.
+    static func forEach(_ bytes: [UInt8], _ body: (Int64) throws -> Bool) rethrows {
         var (number, shift): (UInt64, UInt64) = (0, 0)
         for byte in bytes {
             number |= UInt64(byte & 127) << shift
             shift += 7
             guard byte < 128 else { continue }
-            list.append(try name(of: Int64(truncatingIfNeeded: number), connection))
+            guard try body(Int64(truncatingIfNeeded: number)) else { return }
             (number, shift) = (0, 0)
         }
-        return list
     }
 }

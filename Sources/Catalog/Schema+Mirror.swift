@@ -12,9 +12,10 @@ extension Schema {
     /// The Hub's two million models in some 300 bytes each. Names that many models share are numbers of `tags`, a model's
     /// tags a packed list of them (see ``Names``); `step` is its popularity (see ``Popularity``). The search index keeps
     /// neither text nor positions; without FTS5's prefix index, which would be larger than all the rest of it,
-    /// ``SearchExpression`` looks beginnings up in its vocabulary.
+    /// ``SearchExpression`` looks beginnings up in the table of words.
     ///
-    /// The indexes serve `--sort`. https://www.sqlite.org/fts5.html
+    /// The indexes serve `--sort`; most models are below what they hold, and would only cost (see Catalog+Search).
+    /// https://www.sqlite.org/partialindex.html
     static let mirror = """
         PRAGMA legacy_alter_table = ON;
         ALTER TABLE models RENAME TO old_models;
@@ -33,6 +34,7 @@ extension Schema {
             seen_at REAL NOT NULL, detailed_at REAL, vanished_at REAL,
             UNIQUE (kind, id)
         ) STRICT;
+        CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
         CREATE VIRTUAL TABLE search USING fts5 (
             words, content='', columnsize=0, detail=none, tokenize="unicode61 remove_diacritics 2"
         );
@@ -41,12 +43,10 @@ extension Schema {
     private static let mirrorIndexes = """
         DROP TABLE model_tags;
         DROP TABLE old_models;
-        CREATE INDEX models_by_downloads ON models (downloads);
-        CREATE INDEX models_by_likes ON models (likes);
         CREATE INDEX models_by_update ON models (updated_at);
-        CREATE INDEX models_by_creation ON models (created_at);
-        CREATE INDEX models_by_storage ON models (used_storage);
-        CREATE INDEX models_by_trend ON models (trending) WHERE trending IS NOT NULL;
+        CREATE INDEX models_by_downloads ON models (downloads) WHERE downloads > 99;
+        CREATE INDEX models_by_likes ON models (likes) WHERE likes > 9;
+        CREATE INDEX models_by_trend ON models (trending) WHERE trending > 0;
         """
 
     /// Brings the models of the first versions over.
@@ -59,9 +59,9 @@ extension Schema {
         let old = try connection.query(
             """
             SELECT model, kind, id, author, task, library, license, downloads, likes, trending, parameters, used_storage,
-                gated, private, disabled, created_at, updated_at, seen_at FROM old_models
+                gated, private, disabled, created_at, updated_at FROM old_models
             """
-        ) { row -> (Int64, ModelRecord, Double)? in
+        ) { row -> (Int64, ModelRecord)? in
             // A name that is none could never be looked up.
             guard let kind = RepositoryKind(rawValue: row.text(1)), let id = try? RepositoryID(row.text(2)) else {
                 return nil
@@ -82,16 +82,18 @@ extension Schema {
             record.createdAt = row.optionalDouble(15)
             record.updatedAt = row.optionalDouble(16)
             record.tags = tagsOf[row.int(0)]
-            return (row.int(0), record, row.double(17))
+            return (row.int(0), record)
         }
-        var changes = SearchIndex.Changes()
-        for case (let model, let record, let seen)? in old {
-            _ = try Catalog.insert(record, as: model, now: seen, &changes, connection)
+        var intake = try Intake(connection, detailed: false, now: 0)
+        for case (let model, let record)? in old { try intake.insert(record, as: model) }
+        _ = try intake.end()
+        // Tags that have their numbers from before.
+        for name in try connection.query("SELECT name FROM tags", map: { $0.text(0) }) {
+            try connection.vocabulary.add(name, connection)
         }
-        try changes.apply(connection)
         try connection.execute(
             """
-            UPDATE models SET detailed_at = old_models.detailed_at, vanished_at = old_models.vanished_at
+            UPDATE models SET seen_at = old_models.seen_at, detailed_at = old_models.detailed_at, vanished_at = old_models.vanished_at
             FROM old_models WHERE old_models.model = models.model
             """)
         try connection.execute(mirrorIndexes)

@@ -38,14 +38,12 @@ enum SearchIndex {
 
         /// Writes them. Changes of one row keep their order.
         mutating func apply(_ connection: Connection) throws {
-            let order = list.indices.sorted { (list[$0].row, $0) < (list[$1].row, $1) }
-            for index in order {
+            let deletion = try connection.statement(
+                "INSERT INTO search (search, rowid, words) VALUES ('delete', ?, ?)")
+            let insertion = try connection.statement("INSERT INTO search (rowid, words) VALUES (?, ?)")
+            for index in list.indices.sorted(by: { (list[$0].row, $0) < (list[$1].row, $1) }) {
                 let change = list[index]
-                try connection.once(
-                    change.goes
-                        ? "INSERT INTO search (search, rowid, words) VALUES ('delete', ?, ?)"
-                        : "INSERT INTO search (rowid, words) VALUES (?, ?)"
-                ) { values in
+                try (change.goes ? deletion : insertion).once { values in
                     values.add(change.row)
                     change.document.withUnsafeBufferPointer { values.add(text: $0) }
                 }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A text that equals another only byte for byte.
 ///
 /// Swift's own `==` takes a composed letter and its decomposed form for the same text. Names of files, keys of JSON and
@@ -14,7 +22,15 @@ package struct ExactText: Sendable, Hashable, CustomStringConvertible {
     package var description: String { text }
 
     package static func == (left: ExactText, right: ExactText) -> Bool {
-        left.text.utf8.count == right.text.utf8.count && left.text.utf8.elementsEqual(right.text.utf8)
+        // Never nil: the bytes were made contiguous above.
+        left.text.utf8.withContiguousStorageIfAvailable { one in
+            right.text.utf8.withContiguousStorageIfAvailable { two in
+                guard one.count == two.count, let first = one.baseAddress, let second = two.baseAddress else {
+                    return one.count == two.count
+                }
+                return memcmp(first, second, one.count) == 0
+            } ?? false
+        } ?? false
     }
 
     package func hash(into hasher: inout Hasher) {

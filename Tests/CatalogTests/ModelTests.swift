@@ -141,6 +141,64 @@ import Testing
     }
 }
 
+@Suite struct IntakeTests {
+    private let catalog: Catalog
+    init() throws { catalog = try Place().open() }
+
+    private func take(_ records: [ModelRecord], detailed: Bool = false) throws -> (IntakeTally, rows: Int) {
+        try catalog.write { connection in
+            let before = connection.totalChanges
+            let tally = try Catalog.take(records, detailed: detailed, now: 1, connection)
+            return (tally, connection.totalChanges - before)
+        }
+    }
+
+    @Test func onlyWhatIsNewOrDifferentIsWritten() throws {
+        let records = try RealModels.load()
+        #expect(try take(records).0.added == records.count)
+        let (again, none) = try take(records)
+        #expect(again.unchanged == records.count && again.changed == 0 && none == 0)
+        var changed = records
+        changed[7].likes = 4_711
+        changed[9].tags = ["other"]
+        let (third, rows) = try take(changed)
+        #expect(third.changed == 2 && third.unchanged == records.count - 2)
+        // The two rows, a new name and its word, and what one of them is in the index.
+        #expect(rows < 20)
+        #expect(third.rows == again.rows)
+    }
+
+    @Test func aModelMayComeTwiceInOnePage() throws {
+        let (tally, _) = try take([
+            try record("org/a", downloads: 1, tags: ["x"]), try record("org/b"),
+            try record("org/a", downloads: 90_000, tags: ["y"]), try record("org/a", tags: ["z"]),
+        ])
+        #expect(tally.added == 2 && tally.changed == 2)
+        #expect(try catalog.ids(query("z")) == ["org/a"] && catalog.ids(query("x")) == [])
+        #expect(try catalog.ids(query("org")) == ["org/a", "org/b"])
+    }
+
+    @Test func namesOfATransactionThatFailedAreForgotten() throws {
+        #expect(throws: AIError.self) {
+            try catalog.write { connection in
+                _ = try Catalog.take([try record("org/a", tags: ["new"])], detailed: false, now: 1, connection)
+                throw AIError(.cancelled, "no")
+            }
+        }
+        try catalog.remember([try record("org/b", tags: ["other", "new"])], at: 1)
+        #expect(try catalog.model(repository("org/b"))?.record.tags == ["other", "new"])
+        #expect(try catalog.ids(query("new")) == ["org/b"] && catalog.ids(query("oth")) == ["org/b"])
+    }
+
+    @Test func theSearchIndexIsTidiedAndStaysWhatItIs() throws {
+        for record in try RealModels.load().prefix(40) { try catalog.remember([record], at: 1) }
+        let before = try catalog.ids(query("t"))
+        try catalog.tidySearch()
+        #expect(try catalog.ids(query("t")) == before)
+        try catalog.write { try $0.run("INSERT INTO search (search) VALUES ('integrity-check')") }
+    }
+}
+
 @Suite struct TreeTests {
     private let catalog: Catalog
     private let place: Place

@@ -31,7 +31,7 @@ import Darwin
                 tables == [
                     "bandwidth", "blobs", "caches", "directories", "files", "models",
                     "range_digests", "repositories",
-                    "revisions", "tags", "trees", "uses",
+                    "revisions", "tags", "trees", "uses", "words",
                 ])
             let loose = try connection.query(
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name <> 'sqlite_schema'",

@@ -67,6 +67,54 @@ import Testing
         #expect(try catalog.ids(query(String(repeating: "w", count: 100_000))) == [])
     }
 
+    /// Too many words begin so for the index to be asked for each: rows are looked at, and after very many of them in vain
+    /// the index gathers all the same.
+    @Test func theBeginningOfHundredsOfWordsIsFoundWhereverItIs() throws {
+        let words = (0..<400).map { "word\($0)" }
+        try catalog.remember([try record("org/rare", downloads: 1, tags: words)], at: 1)
+        #expect(try catalog.ids(query("word", limit: 5)) == ["org/rare"])
+        #expect(try catalog.ids(query("wor RAR", limit: 5)) == ["org/rare"])
+        #expect(try catalog.ids(query("wor none", limit: 5)) == [])
+        try catalog.remember(try (0..<2100).map { try record("org/popular\($0)", downloads: 1000) }, at: 1)
+        #expect(try catalog.ids(query("word", limit: 5)) == ["org/rare"])
+        #expect(try catalog.ids(query("word org", limit: 5)) == ["org/rare"])
+        for sort in ModelQuery.Sort.allCases {
+            let found = try catalog.ids(query("word", limit: 5) { $0.sort = sort })
+            #expect(found == ["org/rare"], "\(sort)")
+        }
+        #expect(try catalog.ids(query("word popular", limit: 5)) == [])
+        try catalog.remember([try record("org/new", downloads: 2000) { $0.library = "word17" }], at: 1)
+        #expect(try catalog.ids(query("word", limit: 5)) == ["org/new", "org/rare"])
+    }
+
+    @Test func whatIsCalledLikeTheTextComesFirst() throws {
+        try catalog.remember(
+            try (0..<30).map { try record("org/name-\($0)", downloads: 1000) } + [record("org/name", downloads: 1)],
+            at: 1)
+        #expect(try catalog.ids(query("org/name", limit: 3)).first == "org/name")
+        #expect(try catalog.ids(query("org/name", limit: 3)).count == 3)
+        #expect(try catalog.ids(query("org/name", limit: 100)).count == 31)
+        #expect(try catalog.ids(query("name", limit: 3)).first != "org/name")
+    }
+
+    @Test func whatHasVanishedIsFoundOnlyWhereItIsAskedFor() throws {
+        try catalog.remember([try record("org/a", downloads: 2), try record("org/b", downloads: 1)], at: 1)
+        try catalog.write { try $0.run("UPDATE models SET vanished_at = 5 WHERE id = 'org/a'") }
+        #expect(try catalog.ids(query("org")) == ["org/b"])
+        #expect(try catalog.ids(query("org") { $0.includesVanished = true }) == ["org/a", "org/b"])
+        #expect(try catalog.model(repository("org/a"))?.vanishedAt == 5)
+        // Whoever is seen again is there.
+        try catalog.remember([try record("org/a")], at: 6)
+        #expect(try catalog.ids(query("org")) == ["org/a", "org/b"])
+    }
+
+    @Test func theModelsOfAListAreSearchedAmongThemselves() throws {
+        try fill()
+        #expect(try numbers { ($0.ids, $0.text) = (["org0/name3", "org1/name1", "org9/x"], "org1") } == [1])
+        #expect(try numbers { ($0.ids, $0.sort, $0.limit) = (["org0/name3", "org1/name1"], .likes, 1) } == [3])
+        #expect(try numbers { $0.ids = [] } == [])
+    }
+
     private func fill() throws {
         let licenses = ["mit", "apache-2.0", nil]
         try catalog.remember(

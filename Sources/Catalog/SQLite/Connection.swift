@@ -6,12 +6,16 @@ package final class Connection {
     private var statements: [String: Statement] = [:]
     /// The names that this connection has met, by their numbers and the other way round.
     let names = Names()
+    let vocabulary = Vocabulary()
     private var knownTokenizer: Tokenizer?
+
+    private static let preparation: Void = hub_sqlite_count_no_memory()
 
     /// Opens a database file.
     ///
     /// - Parameter readOnly: fails where the file does not exist.
     package init(_ path: String, readOnly: Bool = false) throws(SQLiteError) {
+        _ = Self.preparation
         var handle: OpaquePointer?
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         // The mutex above serialises all use. https://www.sqlite.org/threadsafe.html
@@ -86,6 +90,7 @@ package final class Connection {
     ) throws { try statement(sql).each(values, body) }
 
     /// Runs a statement once with values that `bind` gives it, and makes of its first row what `row` says.
+    @discardableResult
     package func once<Value>(
         _ sql: String, bind: (inout Binder) -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }
     ) throws -> Value? { try statement(sql).once(bind: bind, row: row) }
@@ -100,6 +105,8 @@ package final class Connection {
 
     /// The rowid of the last insert of this connection.
     package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
+    /// Rows changed since the connection was opened, those of the search index's own tables among them.
+    package var totalChanges: Int { Int(sqlite3_total_changes(database)) }
     /// Rows changed by the last statement.
     package var changes: Int { Int(sqlite3_changes(database)) }
 
@@ -119,8 +126,9 @@ package final class Connection {
             try run("COMMIT")
             return value
         } catch {
-            // Numbers that this transaction gave to names are gone with it.
+            // What this transaction added is gone with it.
             names.forget()
+            vocabulary.forget()
             // A failed COMMIT leaves the transaction open; some errors have rolled back already.
             if sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
             throw error
@@ -156,7 +164,7 @@ package final class Connection {
     }
 
     /// A prepared statement, from the cache where it was used before.
-    private func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    func statement(_ sql: String) throws(SQLiteError) -> Statement {
         if let known = statements[sql] { return known }
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)

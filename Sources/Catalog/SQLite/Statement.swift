@@ -25,7 +25,10 @@ final class Statement {
     /// Runs it once with values that `bind` gives it, without a list of them: for what runs a million times.
     ///
     /// - Returns: what `row` makes of the first row; nil where there is none.
-    func once<Value>(bind: (inout Binder) -> Void, row: (Row) throws -> Value?) throws -> Value? {
+    @discardableResult
+    func once<Value>(bind: (inout Binder) -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }) throws
+        -> Value?
+    {
         try running {
             var binder = Binder(handle: handle)
             bind(&binder)

@@ -39,27 +39,35 @@ final class Tokenizer {
 
     /// The words of a text in their order, folded as the index folds them.
     func words(_ text: String) -> [String] {
-        let words = Words()
-        var text = text
-        text.withUTF8 { bytes in
-            guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else { return }
-            let context = Unmanaged.passUnretained(words).toOpaque()
-            start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { characters in
-                // The only error it has is the callback's.
-                _ = functions.xTokenize(instance, context, FTS5_TOKENIZE_QUERY, characters, count) {
-                    context, _, token, length, _, _ in
-                    guard let context, let token else { return SQLITE_OK }
-                    let bytes = UnsafeRawBufferPointer(start: token, count: Int(length))
-                    Unmanaged<Words>.fromOpaque(context).takeUnretainedValue().list.append(
-                        String(decoding: bytes, as: UTF8.self))
-                    return SQLITE_OK
+        var words: [String] = []
+        forEach(text) { words.append(String(decoding: $0, as: UTF8.self)) }
+        return words
+    }
+
+    /// Hands the words of a text to `body`, as bytes in UTF-8 that are valid until it returns.
+    func forEach(_ text: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+        withoutActuallyEscaping(body) { body in
+            let context = Unmanaged.passRetained(Listener(hear: body))
+            defer { context.release() }
+            var text = text
+            text.withUTF8 { bytes in
+                guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else { return }
+                start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { characters in
+                    // The only error it has is the callback's.
+                    _ = functions.xTokenize(instance, context.toOpaque(), FTS5_TOKENIZE_QUERY, characters, count) {
+                        context, _, token, length, _, _ in
+                        guard let context, let token else { return SQLITE_OK }
+                        Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue().hear(
+                            UnsafeRawBufferPointer(start: token, count: Int(length)))
+                        return SQLITE_OK
+                    }
                 }
             }
         }
-        return words.list
     }
 
-    private final class Words {
-        var list: [String] = []
+    private final class Listener {
+        let hear: (UnsafeRawBufferPointer) -> Void
+        init(hear: @escaping (UnsafeRawBufferPointer) -> Void) { self.hear = hear }
     }
 }

@@ -1,9 +1,9 @@
-import Catalog
-import HubCore
+package import Catalog
+package import HubCore
 
 extension ModelRecord {
     /// One entry of a list, or one repository's own page. nil where it names no repository. Absent keys stay unknown.
-    init?(json: JSON, kind: RepositoryKind) {
+    package init?(json: JSON, kind: RepositoryKind) {
         guard let id = try? RepositoryID(json["id"]?.string ?? json["modelId"]?.string ?? "") else { return nil }
         self.init(Repository(kind, id))
         author = json["author"]?.string

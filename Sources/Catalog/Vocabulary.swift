@@ -1,0 +1,37 @@
+import HubCore
+
+/// The words of the search index, in a table of their own: FTS5 can list its words only by reading every row of each.
+/// A word stays when the last model with it goes.
+final class Vocabulary {
+    /// Hashes of words that are known to be in the table.
+    private var known: Set<Int> = []
+    private static let most = 1_000_000
+
+    /// Forgets what memory holds: a transaction that failed may have made some of it.
+    func forget() { known.removeAll() }
+
+    /// Adds the words of a text.
+    func add(_ text: String, _ connection: Connection) throws {
+        var new: [String] = []
+        try connection.tokenizer().forEach(text) { bytes in
+            var hasher = Hasher()
+            hasher.combine(bytes: bytes)
+            if known.insert(hasher.finalize()).inserted { new.append(String(decoding: bytes, as: UTF8.self)) }
+        }
+        if known.count > Self.most { forget() }
+        for word in new {
+            try connection.once(
+                "INSERT INTO words (word) VALUES (?) ON CONFLICT DO NOTHING", bind: { $0.add(word) })
+        }
+    }
+
+    /// All words that begin with a text; nil where they are more than `limit`.
+    static func words(from beginning: String, limit: Int, _ connection: Connection) throws -> [String]? {
+        // After every character that there is; texts are in the order of their bytes.
+        let words = try connection.query(
+            "SELECT word FROM words WHERE word BETWEEN ? AND ? LIMIT ?", beginning, beginning + "\u{10FFFF}",
+            limit + 1,
+            map: { $0.text(0) })
+        return words.count > limit ? nil : words
+    }
+}
