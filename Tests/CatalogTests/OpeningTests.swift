@@ -30,7 +30,7 @@ import Darwin
             #expect(
                 tables == [
                     "bandwidth", "blobs", "caches", "directories", "files", "model_tags", "models",
-                    "range_digests", "repositories",
+                    "range_digests", "registry", "repositories",
                     "revisions", "tags", "trees", "uses",
                 ])
             let loose = try connection.query(
