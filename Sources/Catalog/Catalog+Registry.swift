@@ -12,7 +12,8 @@ extension Catalog {
             let before = try Self.userRegistry(connection)
             var after = before
             let value = try change(&after)
-            let aliases = Set(before.entries.keys).union(after.entries.keys).union(before.hidden).union(after.hidden)
+            let aliases = Set(before.entries.keys).union(after.entries.keys).union(before.hidden).union(
+                after.hidden)
             for alias in aliases.sorted() {
                 let (entry, isHidden) = (after.entries[alias], after.hidden.contains(alias))
                 guard entry != before.entries[alias] || isHidden != before.hidden.contains(alias) else { continue }
@@ -72,7 +73,8 @@ extension Catalog {
                     continue
                 }
                 let files = try connection.query(
-                    "SELECT path, size FROM files WHERE tree = ?", tree, map: { ($0.text(0), ByteCount($0.int(1))) })
+                    "SELECT path, size FROM files WHERE tree = ?", tree, map: { ($0.text(0), ByteCount($0.int(1))) }
+                )
                 out[entry.alias] = entry.size(of: files)
             }
             return out
@@ -95,7 +97,8 @@ extension Catalog {
         guard let id = row.optionalText(1) else { return (alias, nil) }
         func known<Value>(_ value: Value?) throws -> Value {
             guard let value else {
-                throw AIError(.catalogUnusable, "the catalog's registry holds an entry of an unknown kind, \(alias)")
+                throw AIError(
+                    .catalogUnusable, "the catalog's registry holds an entry of an unknown kind, \(alias)")
             }
             return value
         }

@@ -54,7 +54,8 @@ public struct ModelRegistry: Sendable {
         try self.init(user: user, sizes: catalog.sizes(of: user.all), memory: memory, fault: nil)
     }
 
-    private init(user: UserRegistry, sizes: [String: ByteCount], memory: ByteCount?, fault: AIError?) throws(AIError)
+    private init(user: UserRegistry, sizes: [String: ByteCount], memory: ByteCount?, fault: AIError?)
+        throws(AIError)
     {
         let available: ByteCount
         if let memory { available = memory } else { available = ByteCount(try Machine.memory().total) }
@@ -120,7 +121,9 @@ public struct ModelRegistry: Sendable {
         let path = Catalog.path(in: environment.stateDirectory)
         var out: [String: RegistryEntry] = [:]
         do throws(AIError) {
-            guard FileSystem.exists(path) else { return ShippedRegistry.byAlias.filter { aliases.contains($0.key) } }
+            guard FileSystem.exists(path) else {
+                return ShippedRegistry.byAlias.filter { aliases.contains($0.key) }
+            }
             let catalog = try Catalog(path: path)
             for alias in aliases { out[alias] = try catalog.registryEntry(alias) }
             return out

@@ -41,7 +41,9 @@ package struct RegistryDocument: Sendable, Hashable {
         guard !object.hasDuplicateKeys else { throw refuse("a field occurs twice") }
         var places: [String: String] = [:]
         func note(_ alias: String, _ place: String) throws(AIError) {
-            if let earlier = places[alias] { throw refuse("\(place): the alias \(alias) is that of \(earlier) too") }
+            if let earlier = places[alias] {
+                throw refuse("\(place): the alias \(alias) is that of \(earlier) too")
+            }
             places[alias] = place
         }
         entries = []

@@ -8,7 +8,8 @@ extension RegistryEntry {
             "provider": provider == .huggingFace ? nil : .string(provider.rawValue), "name": .string(name),
             "description": description.map { .string($0) }, "size": size.map { .string($0.rawValue) },
             "context_length": contextLength.map { .int(Int64($0)) },
-            "capabilities": .array(orderedCapabilities.map { .string($0.rawValue) }),
+            "capabilities": capabilities.isEmpty
+                ? nil : .array(orderedCapabilities.map { .string($0.rawValue) }),
             "parameters": parameters.map { .int($0) }, "quantization": quantization.map { .string($0) },
             "memory_bytes": memory.map { .int($0.bytes) }, "pick": isPick ? .bool(true) : nil,
         ]

@@ -64,7 +64,9 @@ extension RegistryEntry {
         func refuse(_ why: String) -> AIError {
             AIError(
                 .invalidInput, "\"\(alias.printable)\" cannot be an alias: \(why)",
-                advice: "an alias is one word of lower-case letters, digits, \".\", \"_\" and \"-\", such as llama-3.2-1b")
+                advice:
+                    "an alias is one word of lower-case letters, digits, \".\", \"_\" and \"-\", such as llama-3.2-1b"
+            )
         }
         guard !alias.isEmpty else { throw refuse("it is empty") }
         guard !alias.utf8.contains(UInt8(ascii: "/")) else { throw refuse("with a slash it names a repository") }

@@ -18,5 +18,6 @@ enum ShippedRegistry {
     static let byAlias = Dictionary(uniqueKeysWithValues: entries.map { ($0.alias, $0) })
 
     /// By repository: of several entries the first.
-    static let byRepository = Dictionary(entries.map { ($0.repository.name, $0) }, uniquingKeysWith: { first, _ in first })
+    static let byRepository = Dictionary(
+        entries.map { ($0.repository.name, $0) }, uniquingKeysWith: { first, _ in first })
 }

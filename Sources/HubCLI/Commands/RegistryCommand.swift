@@ -78,7 +78,8 @@ enum RegistryCommand {
             replace.flag, all.flag,
         ],
         examples: [
-            .init("hub registry ls --capability code-generation --recommended", "What writes code on this machine."),
+            .init(
+                "hub registry ls --capability code-generation --recommended", "What writes code on this machine."),
             .init("hub registry add mine org/model --memory 8GB --pick", "An alias of one's own."),
             .init("hub registry rm mine llama-3.1-70b", "Takes out one's own, and hides a shipped one."),
             .init("hub registry export > list.json; hub registry import list.json", "To another machine."),

@@ -9,12 +9,15 @@ extension Context {
     func resolvingAliases(of command: Command, _ arguments: ParsedArguments) async -> Context {
         let words = Set(command.references(in: arguments).compactMap(Self.possibleAlias))
         guard !words.isEmpty else { return self }
-        var context = self
-        context.aliases = await Offload.run { [environment] in
-            ModelRegistry.entries(aliases: words, environment: environment).mapValues(\.repository)
+        let entries = await Offload.run { [environment] in
+            ModelRegistry.entries(aliases: words, environment: environment)
         }
-        for (alias, id) in context.aliases.sorted(by: { $0.key < $1.key }) {
-            output.debug("\(alias) is the registry's alias of \(id)")
+        var context = self
+        context.aliases = entries.mapValues(\.repository)
+        for (alias, entry) in entries.sorted(by: { $0.key < $1.key }) {
+            // An MLX repository is quantised one way.
+            if entry.provider != .mlx { context.aliasQuantizations[entry.repository] = entry.quantization }
+            output.debug("\(alias) is the registry's alias of \(entry.repository)")
         }
         return context
     }

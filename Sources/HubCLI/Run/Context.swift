@@ -18,6 +18,8 @@ struct Context: Sendable {
     let isUnicode: Bool
     /// What the words stand for that were typed for models and are aliases; see ``resolvingAliases(of:_:)``.
     var aliases: [String: RepositoryID] = [:]
+    /// The quantisations that those aliases mean, of repositories that hold many.
+    var aliasQuantizations: [RepositoryID: String] = [:]
 
     /// How texts are shown.
     var mode: Output.Mode { output.mode }
