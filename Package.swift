@@ -8,8 +8,8 @@ let swiftSettings: [SwiftSetting] = [
 ]
 
 /// One target of Swift code with the settings that all of them share.
-func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: swiftSettings)
 }
 
 /// The test target of one target; Support holds what several of them need.
@@ -48,7 +48,8 @@ let package = Package(
         .target(name: "CKernels"),
 
         library("HubCore", ["CCrypto", "CPlatform", "CSimdJSON"]),
-        library("Catalog", ["HubCore", "CSQLite"]),
+        // In the code itself: neither Foundation's Bundle nor a file beside the program is needed.
+        library("Catalog", ["HubCore", "CSQLite"], resources: [.embedInCode("Resources/registry.json")]),
         library("ModelFormats", ["HubCore"]),
         library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCurl", "CPlatform"]),
         library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
@@ -77,7 +78,7 @@ let package = Package(
         tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
-            name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Support", "HubServer"],
+            name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Catalog", "Support", "HubServer"],
             swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17

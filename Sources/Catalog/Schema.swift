@@ -16,6 +16,7 @@ enum Schema {
         Migration(name: "transfers", sql: transfers),
         Migration(name: "range digests", sql: rangeDigests),
         Migration(name: "the compact mirror", sql: mirror, convert: convertMirror),
+        Migration(name: "the registry", sql: registry),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

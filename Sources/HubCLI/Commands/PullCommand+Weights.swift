@@ -9,11 +9,16 @@ extension PullCommand {
         -> (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
     {
         let choice = try WeightChoice(format: arguments[format], quantization: arguments[quant])
-        guard !choice.isEverything else { return nil }
+        // Who wants all quantisations of what an alias stands for says so: --format all.
+        let meant = arguments[format] == nil ? context.aliasQuantizations : [:]
+        guard !choice.isEverything || !meant.isEmpty else { return nil }
         let target = WeightChoice.Target(memoryBytes: try Machine.memory().total, runsMLX: Machine.runsMLX)
         let isAutomatic = arguments[format] == .auto && arguments[quant] == nil
         let output = context.output
         return { repository, tree, filter in
+            let quantization = choice.isEverything && filter == .all ? meant[repository.id] : nil
+            let choice = try quantization.map { try WeightChoice(format: nil, quantization: $0) } ?? choice
+            guard !choice.isEverything else { return nil }
             guard repository.kind == .model else {
                 throw AIError(
                     .invalidInput, "\(repository) is no model; --format and --quant choose among a model's weights")
@@ -24,6 +29,11 @@ extension PullCommand {
                 let variant = try choice.choose(
                     from: files, of: "\(repository)", for: target, wanted: filter.matches)
             else { return nil }
+            if let quantization {
+                output.note(
+                    "\(repository): taking \(variant.name), \(ByteCount(variant.sizeBytes)): the alias means \(quantization); --format all takes every file"
+                )
+            }
             if isAutomatic { output.note(reason(for: variant, of: repository, files, target)) }
             let foreign = variant.foreignFiles
             if !foreign.isEmpty {

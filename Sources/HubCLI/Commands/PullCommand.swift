@@ -45,6 +45,9 @@ enum PullCommand {
             share. What is there already is not fetched again; what was interrupted goes on where it stopped. Every \
             file is checked by its digest before it counts.
 
+            An alias of hub registry that names a quantization takes that one, unless globs, --quant or --format say \
+            otherwise.
+
             On stdout: where each model is. Free space is checked before the first byte.
             """,
         operands: [Operand("REF", .some, .model)],

@@ -74,7 +74,8 @@ extension TryCommand {
                 advice: "hub pull \(reference) fetches it")
         }
         let puller = try workspace.puller()
-        let options = Puller.Options()
+        var options = Puller.Options()
+        options.select = try PullCommand.selection(context, ParsedArguments(), workspace)
         let plan = try await puller.plan(reference, options)
         context.output.note("\(reference) is not here: \(ByteCount(plan.totals.downloadBytes)) to fetch")
         do {

@@ -76,6 +76,7 @@ struct HelpTopic: Sendable {
         detail: "Where a command takes a REF, all of these are understood:",
         entries: [
             ("org/name", "a model on the Hub; a few old ones are a single word, such as gpt2"),
+            ("llama-3.2-1b", "an alias of hub registry; it goes before a model of the same single word"),
             ("org/name@revision", "a branch, tag or commit of it"),
             ("org/name:path", "a file of it; where several may be meant, a glob"),
             ("hf://org/name@revision/path", "the same, as other tools write it"),

@@ -30,6 +30,9 @@ struct ParsedArguments: Sendable {
     /// Whether a flag of this name was given.
     func has(_ name: String) -> Bool { values[name] != nil }
 
+    /// What was typed for a flag whose values are texts.
+    func texts(of name: String) -> [String] { (values[name] ?? []).compactMap { $0 as? String } }
+
     /// Notes a flag and its value, already read.
     mutating func add(_ flag: Flag, _ value: any Sendable) { values[flag.name, default: []].append(value) }
 }

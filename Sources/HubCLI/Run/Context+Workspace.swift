@@ -35,9 +35,13 @@ extension Context {
         return workspace
     }
 
-    /// A reference as it was typed.
+    /// A reference as it was typed; a single word is an alias first.
     func reference(_ text: String) throws(AIError) -> ModelReference {
-        try ModelReference(parsing: text, endpoint: try hubEndpoint())
+        var reference = try ModelReference(parsing: text, endpoint: try hubEndpoint())
+        if reference.repository.kind == .model, let id = aliases[reference.repository.id.name] {
+            reference.repository.id = id
+        }
+        return reference
     }
 }
 

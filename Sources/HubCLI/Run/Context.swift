@@ -16,6 +16,10 @@ struct Context: Sendable {
     let isOffline: Bool
     let progressMode: ProgressRenderer.Mode
     let isUnicode: Bool
+    /// What the words stand for that were typed for models and are aliases; see ``resolvingAliases(of:_:)``.
+    var aliases: [String: RepositoryID] = [:]
+    /// The quantisations that those aliases mean, of repositories that hold many.
+    var aliasQuantizations: [RepositoryID: String] = [:]
 
     /// How texts are shown.
     var mode: Output.Mode { output.mode }

@@ -39,7 +39,14 @@ enum Program {
         }
         if parsed.arguments[GlobalFlags.version] { return (.answers, VersionCommand.run) }
         if let fault = parsed.fault { throw fault }
-        if let command = parsed.command { return (command.purpose, command.run) }
+        if let command = parsed.command {
+            return (
+                command.purpose,
+                { context, arguments in
+                    try await command.run(context.resolvingAliases(of: command, arguments), arguments)
+                }
+            )
+        }
         // Someone who types "hub" wants to know what there is; a program must learn that its command is missing.
         if parsed.arguments[GlobalFlags.json] {
             throw AIError(.invalidInput, "no command was given", advice: "hub --help lists the commands")

@@ -26,6 +26,11 @@ enum StandardInput {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` beyond so many bytes.
     static func text(limit: Int) async throws -> String {
+        String(decoding: try await bytes(limit: limit), as: UTF8.self)
+    }
+
+    /// The same as bytes, for what has to be UTF-8 by itself.
+    static func bytes(limit: Int) async throws -> [UInt8] {
         try await apart {
             var bytes: [UInt8] = []
             while let more = try read() {
@@ -34,7 +39,7 @@ enum StandardInput {
                     throw AIError(.invalidInput, "standard input has more than \(limit) bytes")
                 }
             }
-            return String(decoding: bytes, as: UTF8.self)
+            return bytes
         }
     }
 

@@ -102,12 +102,17 @@ extension Option where Value: RawRepresentable & CaseIterable, Value.RawValue ==
     static func choice(_ name: String, _ doc: String, detail: String? = nil) -> Option {
         let names = Value.allCases.map(\.rawValue)
         return Option(name, names.joined(separator: "|"), .choice(names), doc, detail: detail) {
-            text throws(AIError) in
-            if let value = Value(rawValue: text) { return value }
-            let near = NearestName.of(text, among: names).map { ", did you mean \($0)?" } ?? ""
-            throw AIError(
-                .invalidInput, "\"\(text)\" is not one of its values\(near)",
-                advice: "it takes \(names.joined(separator: ", "))")
+            text throws(AIError) in try value(text)
         }
+    }
+
+    /// The case of a raw value.
+    static func value(_ text: String) throws(AIError) -> Value {
+        if let value = Value(rawValue: text) { return value }
+        let names = Value.allCases.map(\.rawValue)
+        let near = NearestName.of(text, among: names).map { ", did you mean \($0)?" } ?? ""
+        throw AIError(
+            .invalidInput, "\"\(text)\" is not one of its values\(near)",
+            advice: "it takes \(names.joined(separator: ", "))")
     }
 }

@@ -1,0 +1,74 @@
+import Catalog
+import Fetcher
+import HubCore
+
+extension RegistryCommand {
+    /// An entry with what this machine adds to it.
+    private struct Row {
+        var entry: RegistryEntry
+        var info: ModelInfo
+        var source: ModelRegistry.Source
+        var isCached: Bool
+    }
+
+    static func list(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let workspace = try await context.workspace()
+        let registry = try await context.registry(workspace)
+        let cached = try await Offload.run { Set(try FileSystem.entries(workspace.layout.root) ?? []) }
+        let wanted = Set(arguments.all(capability))
+        let rows = zip(registry.entries, registry.allModels).filter { entry, info in
+            wanted.isSubset(of: entry.capabilities) && (info.isRecommended || !arguments[recommended])
+        }.map { entry, info in
+            Row(
+                entry: entry, info: info, source: registry.source(alias: entry.alias) ?? .shipped,
+                isCached: cached.contains(Repository(.model, entry.repository).folderName))
+        }
+        context.output.render(
+            json: ["models": .array(rows.map(json)), "memory_bytes": .int(registry.memory.bytes)],
+            quiet: rows.map(\.entry.alias)
+        ) {
+            show(rows, registry.memory, context)
+        }
+    }
+
+    private static func show(_ rows: [Row], _ memory: ByteCount, _ context: Context) {
+        let marks = context.isUnicode ? (cached: "●", recommended: "★") : (cached: "*", recommended: "+")
+        var table = Table([
+            .init(""), .init(""), .init("ALIAS"), .init("MODEL", least: 16, cut: .middle),
+            .init("PARAMS", .right, optional: true), .init("QUANT", optional: true),
+            .init("SIZE", .right, optional: true), .init("MEMORY", .right, optional: true),
+            .init("CONTEXT", .right, optional: true), .init("GOOD FOR", least: 10, optional: true),
+            .init("", optional: true),
+        ])
+        for row in rows {
+            let entry = row.entry
+            table.add([
+                row.isCached ? Styled(marks.cached, .good) : "",
+                row.info.isRecommended ? Styled(marks.recommended, .caution) : "", Styled(entry.alias, .name),
+                Styled(entry.repository.name), Styled(entry.parameters.map(Humanize.count) ?? ""),
+                Styled(entry.quantization ?? ""), Styled(row.info.diskSize.map { "\($0)" } ?? ""),
+                Styled(entry.memory.map { "\($0)" } ?? ""),
+                Styled(entry.contextLength.map { Humanize.count(Int64($0)) } ?? ""),
+                Styled(entry.orderedCapabilities.map(\.rawValue).joined(separator: ", "), .faint),
+                row.source == .user ? Styled("yours", .faint) : "",
+            ])
+        }
+        context.output.table(table)
+        guard !rows.isEmpty else { return context.output.note("nothing in the registry matches") }
+        context.output.line(
+            Styled(
+                "\(Humanize.plural(rows.count, "model")); \(marks.cached) cached, \(marks.recommended) recommended for \(memory) of memory",
+                .faint))
+    }
+
+    private static func json(_ row: Row) -> JSON {
+        var object = row.entry.json
+        object["provider"] = .string(row.entry.provider.rawValue)
+        object["pick"] = nil
+        object["recommended"] = .bool(row.info.isRecommended)
+        object["size_bytes"] = row.info.diskSize.map { .int($0.bytes) }
+        object["cached"] = .bool(row.isCached)
+        object["source"] = .string(row.source.rawValue)
+        return .object(object)
+    }
+}

@@ -1,0 +1,205 @@
+import Catalog
+import Fetcher
+import HubCore
+
+extension RegistryCommand {
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let word = arguments.operand ?? Action.ls.rawValue
+        guard let action = Action(rawValue: word) else {
+            let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
+            throw AIError(
+                .invalidInput, "hub registry does not know \"\(word.printable)\"",
+                advice: near.map { "did you mean hub registry \($0)?" }
+                    ?? "it takes \(Action.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        let words = Array(arguments.operands.dropFirst())
+        try check(action, words, arguments)
+        switch action {
+        case .ls: try await list(context, arguments)
+        case .add: try await add(words, context, arguments)
+        case .rm: try await remove(words, context)
+        case .importing: try await importing(words[0], context)
+        case .export: try await export(context, isWhole: arguments[all])
+        }
+    }
+
+    /// Whether the flags and the number of words are the action's own.
+    private static func check(_ action: Action, _ words: [String], _ arguments: ParsedArguments) throws(AIError) {
+        let known = Set(action.flags.map(\.name))
+        if let foreign = command.flags.first(where: { arguments.has($0.name) && !known.contains($0.name) }) {
+            let owners = Action.allCases.filter { $0.flags.contains { $0.name == foreign.name } }
+            throw AIError(
+                .invalidInput, "hub registry \(action.rawValue) takes no --\(foreign.name)",
+                advice: "it belongs to hub registry \(owners.map(\.rawValue).joined(separator: " and "))")
+        }
+        let (bounds, usage): (ClosedRange<Int>, String) =
+            switch action {
+            case .ls, .export: (0...0, action.rawValue)
+            case .add: (1...2, "add ALIAS REPO")
+            case .rm: (1 ... .max, "rm ALIAS...")
+            case .importing: (1...1, "import FILE, or - for stdin")
+            }
+        guard bounds.contains(words.count) else {
+            let what = words.count < bounds.lowerBound ? "needs more words" : "has a word too many"
+            throw AIError(
+                .invalidInput, "hub registry \(action.rawValue) \(what)", advice: "usage: hub registry \(usage)")
+        }
+    }
+
+    // MARK: Changes
+
+    private static func add(_ words: [String], _ context: Context, _ arguments: ParsedArguments) async throws {
+        let alias = words[0]
+        try RegistryEntry.checkAlias(alias)
+        let entry = words.count > 1 ? try entry(alias, words[1], context, arguments) : nil
+        let isBare = !fields.contains { arguments.has($0.name) }
+        guard entry != nil || isBare else { throw needsRepository(alias) }
+        let replaces = arguments[replace]
+        let (added, isBack) = try await change(context) { registry in
+            // A shipped entry that was hidden and is named again, with nothing of one's own, is that entry.
+            if isBare, let back = registry.restore(alias, naming: entry?.repository) { return (back, true) }
+            guard let entry else { throw needsRepository(alias) }
+            try registry.add(entry, replaces: replaces)
+            return (entry, false)
+        }
+        context.output.render(json: ["models": .array([.object(added.json)])], quiet: [alias]) {
+            context.output.line(
+                Styled(alias, .name) + Styled(isBack ? " is back: \(added.repository)" : " is \(added.repository)"))
+        }
+    }
+
+    private static func needsRepository(_ alias: String) -> AIError {
+        AIError(
+            .invalidInput, "\(alias) is no shipped entry that was taken out, so a repository is needed",
+            advice: "usage: hub registry add ALIAS REPO")
+    }
+
+    /// The entry that the words and flags make.
+    private static func entry(
+        _ alias: String, _ text: String, _ context: Context, _ arguments: ParsedArguments
+    ) throws(AIError) -> RegistryEntry {
+        let reference = try context.reference(text)
+        guard reference.repository.kind == .model, reference.revision == nil, reference.files == nil else {
+            throw AIError(
+                .invalidInput, "\"\(text.printable)\" names something else than a whole model",
+                advice: "a revision or files go behind the alias when it is used: \(alias)@main:config.json")
+        }
+        var entry = try RegistryEntry(alias: alias, repository: reference.repository.id)
+        if arguments[provider] == .mlx { entry.provider = .mlx }
+        entry.name = arguments[name] ?? entry.name
+        entry.description = arguments[description]
+        entry.size = arguments[size]
+        entry.contextLength = arguments[contextLength]
+        entry.capabilities = Set(arguments.all(capability))
+        entry.parameters = arguments[parameters].map { Int64($0) }
+        entry.quantization = arguments[quantization]
+        entry.memory = arguments[memory]
+        entry.isPick = arguments[pick]
+        return entry
+    }
+
+    private static func remove(_ aliases: [String], _ context: Context) async throws {
+        var failures = Failures()
+        var removed: [UserRegistry.Removal] = []
+        for alias in aliases {
+            try await failures.attempt(context.output) {
+                let removal = try await change(context) { $0.remove(alias) }
+                guard let removal else {
+                    throw AIError(
+                        .nothingMatches, "the registry has no \"\(alias.printable)\"",
+                        advice: "hub registry ls lists what it has")
+                }
+                removed.append(removal)
+            }
+        }
+        context.output.render(json: ["removed": .array(removed.map(json))], quiet: removed.map(\.entry.alias)) {
+            for removal in removed { context.output.line(sentence(removal)) }
+        }
+        try failures.finish()
+    }
+
+    private static func sentence(_ removal: UserRegistry.Removal) -> Styled {
+        let alias = Styled(removal.entry.alias, .name)
+        return switch removal {
+        case .removed: alias + " is gone"
+        case .uncovered(_, let shipped): alias + Styled(" is the shipped entry again: \(shipped.repository)")
+        case .hidden(let entry): alias + Styled(" is hidden; hub registry add \(entry.alias) brings it back")
+        }
+    }
+
+    private static func json(_ removal: UserRegistry.Removal) -> JSON {
+        var source = ModelRegistry.Source.user
+        if case .hidden = removal { source = .shipped }
+        return .object([
+            "alias": .string(removal.entry.alias), "id": .string(removal.entry.repository.name),
+            "source": .string(source.rawValue),
+        ])
+    }
+
+    // MARK: import, export
+
+    private static let importLimit = 4 << 20
+
+    private static func importing(_ file: String, _ context: Context) async throws {
+        let document: RegistryDocument
+        if file == "-" {
+            let bytes = try await StandardInput.bytes(limit: importLimit)
+            document = try RegistryDocument(bytes, source: "standard input")
+        } else {
+            let path = context.environment.expand(file)
+            document = try await Offload.run {
+                guard let bytes = try FileSystem.contents(path, limit: importLimit) else {
+                    throw AIError(
+                        .fileNotFound, "there is no file \(path.printable)",
+                        advice: "hub registry export writes what is read here", context: .init(path: path))
+                }
+                return try RegistryDocument(bytes, source: path)
+            }
+        }
+        let report = try await change(context) { $0.take(document) }
+        let parts = [
+            ("added", report.added), ("replaced", report.replaced), ("hidden", report.hidden),
+            ("unchanged", report.unchanged),
+        ]
+        let changed = report.added + report.replaced + report.hidden
+        context.output.render(
+            json: JSONObject(parts.map { ($0.0, .array($0.1.map { .string($0) })) }), quiet: changed
+        ) {
+            let said = parts.filter { !$0.1.isEmpty }.map { "\($0.1.count) \($0.0)" }
+            context.output.line(Styled(said.isEmpty ? "nothing to import" : said.joined(separator: ", ")))
+        }
+    }
+
+    private static func export(_ context: Context, isWhole: Bool) async throws {
+        let user = try await userRegistry(context)
+        var document = user.document
+        if isWhole { document.entries = user.all }
+        context.output.document(document.json)
+        context.output.stream(JSON.object(document.json).text(.pretty) + "\n")
+    }
+
+    // MARK: The catalog
+
+    private static func change<Value: Sendable>(
+        _ context: Context, _ body: @escaping @Sendable (inout UserRegistry) throws -> Value
+    ) async throws -> Value {
+        let catalog = try await context.workspace(needsCatalog: true).catalog
+        guard let catalog else { throw AIError(.catalogUnusable, "there is no catalog") }
+        return try await Offload.run { try catalog.changeRegistry(body) }
+    }
+
+    private static func userRegistry(_ context: Context) async throws -> UserRegistry {
+        // Without the catalog nothing could be told from an empty list.
+        let catalog = try await context.workspace(needsCatalog: true).catalog
+        return try await Offload.run { try catalog?.userRegistry() ?? UserRegistry() }
+    }
+}
+
+extension UserRegistry.Removal {
+    /// What was taken out.
+    var entry: RegistryEntry {
+        switch self {
+        case .removed(let entry), .uncovered(let entry, _), .hidden(let entry): entry
+        }
+    }
+}
