@@ -29,11 +29,15 @@ public struct ModelQuery: Sendable, Hashable {
     public var capability: ModelCapability?
     /// A format of weights that it has: `gguf`, `mlx`, `safetensors`.
     public var format: String?
-    /// Parameters, at least and at most; a model whose number is not known is none of them.
+    /// Parameters at least; a model whose number is not known is none of them.
     public var minimumParameters: Int64?
+    /// Parameters at most; a model whose number is not known is none of them.
     public var maximumParameters: Int64?
     /// Bytes at most; a model whose size is not known is none of them.
     public var maximumSize: Int64?
+    /// Bytes that one set of its weights may take at most, as ``ModelRecord/estimatedWeightBytes`` has it; a model of which
+    /// there is no estimate is none of them.
+    public var maximumWeightBytes: Int64?
     /// The ids that come into question; nil for all.
     public var ids: [String]?
     /// Whether models that are gone from the Hub are found too.

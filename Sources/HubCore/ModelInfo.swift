@@ -30,16 +30,22 @@ public enum ModelCapability: String, Sendable, Hashable, Codable, CaseIterable {
     case multimodal
     case imageGeneration = "image-generation"
 
+    /// The tasks of the Hub (`pipeline_tag`) that stand for it; none where only tags tell.
+    public var tasks: [String] {
+        switch self {
+        case .textGeneration: ["text-generation", "text2text-generation"]
+        case .embeddings: ["feature-extraction", "sentence-similarity"]
+        case .transcription: ["automatic-speech-recognition"]
+        case .multimodal: ["image-text-to-text", "any-to-any", "visual-question-answering"]
+        case .imageGeneration: ["text-to-image"]
+        case .codeGeneration, .reasoning: []
+        }
+    }
+
     /// The capability that a task of the Hub (`pipeline_tag`) stands for; nil for the tasks that none covers.
     public init?(task: String) {
-        switch task {
-        case "text-generation", "text2text-generation": self = .textGeneration
-        case "feature-extraction", "sentence-similarity": self = .embeddings
-        case "automatic-speech-recognition": self = .transcription
-        case "image-text-to-text", "any-to-any", "visual-question-answering": self = .multimodal
-        case "text-to-image": self = .imageGeneration
-        default: return nil
-        }
+        guard let found = Self.allCases.first(where: { $0.tasks.contains(task) }) else { return nil }
+        self = found
     }
 }
 

@@ -1,0 +1,91 @@
+public import HubCore
+
+extension ModelQuery {
+    /// What a model is to a query.
+    public enum Verdict: Sendable, Hashable {
+        /// It meets every condition.
+        case matches
+        /// A number that is asked about is not known of it; every other condition is met.
+        case unknown
+        /// It fails a condition.
+        case fails
+    }
+
+    /// The formats of weights that ``format`` knows.
+    public static let formats = ["gguf", "mlx", "safetensors"]
+
+    /// Whether a model meets every condition but the words of ``text``; see ``verdict(on:)``.
+    public func matches(_ record: ModelRecord) -> Bool { verdict(on: record) == .matches }
+
+    /// How a model stands to every condition but the words of ``text``.
+    ///
+    /// As the Hub has it: a library may be named by a tag as well, and an author in any case. ``includesVanished`` is no
+    /// matter of a record.
+    public func verdict(on record: ModelRecord) -> Verdict {
+        guard record.repository.kind == kind, meetsNames(record), meetsAccess(record) else { return .fails }
+        let verdicts = [
+            Self.verdict(record.parameters, from: minimumParameters, to: maximumParameters),
+            Self.verdict(record.sizeBytes, to: maximumSize),
+            Self.verdict(record.estimatedWeightBytes, to: maximumWeightBytes),
+        ]
+        if verdicts.contains(.fails) { return .fails }
+        return verdicts.contains(.unknown) ? .unknown : .matches
+    }
+
+    private func meetsNames(_ record: ModelRecord) -> Bool {
+        func meets(_ wanted: String?, _ test: (String) -> Bool) -> Bool { wanted.map(test) ?? true }
+        let id = record.repository.id
+        return meets(author) { $0.lowercased() == (record.author ?? id.owner)?.lowercased() }
+            && meets(task) { $0 == record.task }
+            && meets(library) { record.isOffered(in: $0) }
+            && meets(license) { $0 == record.license || record.hasTag("license:\($0)") }
+            && meets(format, record.isOffered(in:))
+            && tags.allSatisfy(record.hasTag)
+            && capability?.isShown(by: record) ?? true
+            && ids?.contains(id.name) ?? true
+    }
+
+    private func meetsAccess(_ record: ModelRecord) -> Bool {
+        switch gated {
+        case true?: record.gating == .automatic || record.gating == .manual
+        case false?: record.gating == .open
+        case nil: true
+        }
+    }
+
+    private static func verdict(_ value: Int64?, from least: Int64? = nil, to most: Int64?) -> Verdict {
+        if least == nil, most == nil { return .matches }
+        guard let value else { return .unknown }
+        return value >= least ?? .min && value <= most ?? .max ? .matches : .fails
+    }
+
+    /// Whether a model has all words of ``text``, each in its id or as the beginning of a word of its author, task or
+    /// tags.
+    package func containsWords(_ record: ModelRecord) -> Bool {
+        let id = record.repository.id.name.lowercased()
+        let others = ([record.author ?? "", record.task ?? ""] + (record.tags ?? [])).joined(separator: " ")
+        let known = Self.words(others)
+        return Self.words(text).allSatisfy { word in id.contains(word) || known.contains { $0.hasPrefix(word) } }
+    }
+
+    /// What letters and digits stand together, in small letters.
+    static func words(_ text: String) -> [Substring] {
+        text.lowercased().split { !($0.isLetter || $0.isNumber) }
+    }
+}
+
+extension ModelCapability {
+    /// The tags by which publishers say so, where the Hub has no task for it.
+    package var tags: [String] {
+        switch self {
+        case .codeGeneration: ["code", "coder", "code-generation", "code-completion"]
+        case .reasoning: ["reasoning", "thinking"]
+        default: []
+        }
+    }
+
+    /// Whether task or tags of a model name it.
+    func isShown(by record: ModelRecord) -> Bool {
+        record.task.map(tasks.contains) ?? false || tags.contains(where: record.hasTag)
+    }
+}
