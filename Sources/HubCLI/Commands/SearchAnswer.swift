@@ -1,0 +1,145 @@
+import Catalog
+import Fetcher
+import HubCore
+
+/// What the Hub and the catalog know together in answer to a query.
+struct SearchAnswer: Sendable {
+    enum Source: String, Sendable { case hub, catalog }
+
+    /// What is known of a model and who said that it matches.
+    struct Entry: Sendable {
+        var record: ModelRecord
+        var source: Source
+        var isCached: Bool
+    }
+
+    var entries: [Entry] = []
+    /// Why the Hub did not answer.
+    var failure: AIError?
+    /// Models left out because a number that was asked about is not known of them, among those looked at.
+    var undecided = 0
+    /// Whether the Hub was asked for everything that could have been among the entries.
+    var isWhole = true
+    /// The catalog, where it could be used.
+    var catalog: Catalog?
+}
+
+/// Asks the Hub and the catalog and merges what they say.
+struct ModelSearch: Sendable {
+    let workspace: Workspace
+    /// The repository folders of the cache.
+    let cached: Set<String>
+    let output: Output
+
+    /// The answer to a query. A catalog that fails beside a Hub that answers is warned of.
+    ///
+    /// - Throws: for a cancellation, and where the catalog alone was to answer and cannot.
+    func answer(_ query: ModelQuery, asksHub: Bool) async throws -> SearchAnswer {
+        var answer = SearchAnswer()
+        var hub: HubFindings?
+        if asksHub, query.ids?.isEmpty != true {
+            do {
+                hub = try await workspace.client().find(hubsPart(of: query))
+            } catch {
+                let failure = AIError.wrapping(error)
+                if failure.code == .cancelled { throw failure }
+                answer.failure = failure
+            }
+        }
+        let (records, seen) = (hub?.records ?? [], hub?.seen ?? [])
+        var known: [ModelRecord] = []
+        if let catalog = workspace.catalog {
+            do {
+                known = try await Offload.run {
+                    try catalog.remember(seen, at: Timestamp.now)
+                    return try Self.known(catalog, query)
+                }
+                answer.catalog = catalog
+            } catch {
+                guard hub != nil else { throw error }
+                let fault = AIError.wrapping(error)
+                output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
+            }
+        }
+        let undecided = (seen + known).filter { query.verdict(on: $0) == .unknown && query.containsWords($0) }
+        answer.undecided = Set(undecided.map(\.repository.id)).count
+        known = known.filter(query.matches)
+        if query.ids != nil { known += try await strangers(query, answer.catalog) }
+        answer.entries = merged(records, known, query)
+        answer.isWhole = hub?.isWhole ?? true
+        return answer
+    }
+
+    /// What the catalog finds, with what fails a condition that its own search does not look at: it is asked for more
+    /// until the limit is full. The model whose id the text is comes along where the limit would cut it off.
+    private static func known(_ catalog: Catalog, _ query: ModelQuery) throws(AIError) -> [ModelRecord] {
+        if query.ids?.isEmpty == true { return [] }
+        var found = try sifted(catalog, query)
+        if query.sort == .relevance, let id = try? RepositoryID(query.text), query.ids?.contains(id.name) ?? true,
+            try catalog.model(Repository(query.kind, id)) != nil
+        {
+            var exact = query
+            exact.ids = [id.name]
+            exact.limit = 1
+            found += try sifted(catalog, exact).filter { $0.repository.id == id }
+        }
+        return found
+    }
+
+    private static func sifted(_ catalog: Catalog, _ query: ModelQuery) throws(AIError) -> [ModelRecord] {
+        var wide = query
+        while true {
+            let found = try catalog.search(wide).map(\.record)
+            let isFull = found.count { query.matches($0) } >= query.limit
+            if isFull || found.count < wide.limit || wide.limit < 0 { return found }
+            wide.limit = wide.limit > 1_000_000 ? -1 : max(wide.limit * 8, 1000)
+        }
+    }
+
+    /// The query as the Hub is asked: chosen ids cost a request each, so only those that the catalog has not heard of
+    /// for a day.
+    private func hubsPart(of query: ModelQuery) async -> ModelQuery {
+        guard let ids = query.ids, let catalog = workspace.catalog else { return query }
+        var part = query
+        let fresh = Timestamp.now - 86_400
+        part.ids = await Offload.run {
+            ids.filter { id in
+                guard let id = try? RepositoryID(id) else { return false }
+                // A catalog that fails here fails again where it is said.
+                let known = try? catalog.model(Repository(query.kind, id))
+                return known.map { $0.seenAt < fresh } ?? true
+            }
+        }
+        return part
+    }
+
+    /// Of the chosen ids those that nobody knows more of than the name, such as a model of one's own in the cache.
+    private func strangers(_ query: ModelQuery, _ catalog: Catalog?) async throws -> [ModelRecord] {
+        try await Offload.run {
+            try (query.ids ?? []).compactMap { id in
+                guard let id = try? RepositoryID(id) else { return nil }
+                let record = ModelRecord(Repository(query.kind, id))
+                guard query.matches(record), query.containsWords(record) else { return nil }
+                return try catalog?.model(record.repository) == nil ? record : nil
+            }
+        }
+    }
+
+    /// Each model once, by the query's order. What the catalog has is the Hub's answer and what was known before.
+    private func merged(_ hub: [ModelRecord], _ known: [ModelRecord], _ query: ModelQuery) -> [SearchAnswer.Entry] {
+        let fuller = Dictionary(known.map { ($0.repository.id, $0) }) { first, _ in first }
+        var taken: Set<RepositoryID> = []
+        var entries: [SearchAnswer.Entry] = []
+        func add(_ records: [ModelRecord], _ source: SearchAnswer.Source) {
+            for record in records where taken.insert(record.repository.id).inserted {
+                entries.append(
+                    SearchAnswer.Entry(
+                        record: fuller[record.repository.id] ?? record, source: source,
+                        isCached: cached.contains(record.repository.folderName)))
+            }
+        }
+        add(hub, .hub)
+        add(known, .catalog)
+        return Array(query.sorted(entries, by: \.record).prefix(query.limit))
+    }
+}
