@@ -29,8 +29,9 @@ public struct ModelQuery: Sendable, Hashable {
     public var capability: ModelCapability?
     /// A format of weights that it has: `gguf`, `mlx`, `safetensors`.
     public var format: String?
-    /// Parameters, at least and at most; a model whose number is not known is none of them.
+    /// Parameters at least; a model whose number is not known is none of them.
     public var minimumParameters: Int64?
+    /// Parameters at most; a model whose number is not known is none of them.
     public var maximumParameters: Int64?
     /// Bytes at most; a model whose size is not known is none of them.
     public var maximumSize: Int64?

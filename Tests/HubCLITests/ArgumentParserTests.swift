@@ -158,7 +158,7 @@ import Testing
 
     @Test func distances() {
         func distance(_ left: String, _ right: String) -> Int {
-            NearestName.distance(Array(left.utf8), Array(right.utf8))
+            EditDistance.between(Array(left.utf8), Array(right.utf8))
         }
         #expect(distance("", "abc") == 3)
         #expect(distance("abc", "abc") == 0)

@@ -15,11 +15,12 @@ public struct HFMetadataService: Sendable {
             environment: environment, configuration: configuration, isOffline: environment.isOffline)
     }
 
-    /// The models that a query finds, in the Hub's order.
+    /// The models that a query finds, in the Hub's order; what the Hub cannot filter or sort by is done here, over the
+    /// first pages of its answer.
     public func search(_ query: ModelQuery) async throws -> [ModelRecord] {
-        let found = try await client().search(query)
-        await remember { catalog throws(AIError) in try catalog.remember(found, at: Timestamp.now) }
-        return found
+        let found = try await client().find(query)
+        await remember { catalog throws(AIError) in try catalog.remember(found.seen, at: Timestamp.now) }
+        return found.records
     }
 
     /// What the Hub says of one repository, and the commit that the revision stands for.

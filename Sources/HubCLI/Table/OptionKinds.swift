@@ -90,6 +90,15 @@ extension Option where Value == ByteCount {
     }
 }
 
+extension Option where Value == ParameterCount {
+    /// A number of parameters such as `7B`.
+    static func parameters(_ name: String, _ doc: String, detail: String? = nil) -> Option {
+        Option(name, "COUNT", .number, doc, detail: detail) { text throws(AIError) in
+            try ParameterCount(parsing: text)
+        }
+    }
+}
+
 extension Option where Value == Age {
     /// An age such as `30d`.
     static func age(_ name: String, _ doc: String, detail: String? = nil) -> Option {

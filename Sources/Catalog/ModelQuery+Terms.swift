@@ -1,0 +1,137 @@
+public import HubCore
+
+extension ModelQuery {
+    /// A query as a person types it: words, and terms such as `author:google` or `tag:"text to speech"`.
+    ///
+    /// - Throws: as ``take(terms:)``.
+    public init(parsing text: String) throws(AIError) {
+        self.init()
+        try take(terms: text)
+    }
+
+    /// Takes in words and terms, beside the conditions there are.
+    ///
+    /// The terms are `author:`, `task:`, `library:`, `license:`, `tag:`, `capability:` and `format:`, in any case; only
+    /// `tag:` may come more than once. A value with spaces stands between double quotes, and so do words that look like a
+    /// term and are none. The Hub's own tags with a colon (`dataset:squad`, `base_model:org/name`, `arxiv:2310.06825`) are
+    /// tags here too. Anything else with a colon is a word.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for a term without a value or with one that it cannot have, for a name that is
+    ///   a slip away from a term's, for a quotation mark without its second, and where two values exclude each other.
+    public mutating func take(terms text: String) throws(AIError) {
+        var rest = text[...]
+        var words: [String] = []
+        while true {
+            rest = rest.drop(while: \.isWhitespace)
+            guard let first = rest.first else { break }
+            if first == "\"" {
+                words.append(try Self.takeQuoted(&rest))
+                continue
+            }
+            let name = rest.prefix { !$0.isWhitespace && $0 != ":" && $0 != "\"" }
+            guard rest[name.endIndex...].first == ":", let term = try Term(name) else {
+                words.append(Self.takeWord(&rest))
+                continue
+            }
+            rest = rest[name.endIndex...].dropFirst()
+            let value = rest.first == "\"" ? try Self.takeQuoted(&rest) : Self.takeWord(&rest)
+            guard value.contains(where: { !$0.isWhitespace }) else {
+                throw AIError(.invalidInput, "\(name): has no value", advice: "write it like \(name):VALUE")
+            }
+            try take(term, value, named: name)
+        }
+        self.text = ([self.text] + words).filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// What can stand before the colon.
+    private enum Term: String, CaseIterable {
+        case author, task, library, license, tag, capability, format
+        /// A part of the Hub's tags that has a colon itself.
+        case namespace
+
+        /// What is before the first colon of the Hub's tags, `license` apart.
+        private static let namespaces: Set<String> = [
+            "arxiv", "base_model", "dataset", "deploy", "diffusers", "doi", "region",
+        ]
+
+        /// nil for a word like any other.
+        ///
+        /// - Throws: ``ErrorCode/invalidInput`` where it is one slip away from a term's name.
+        init?(_ name: Substring) throws(AIError) {
+            let lower = name.lowercased()
+            if let term = Term(rawValue: lower), term != .namespace {
+                self = term
+            } else if Self.namespaces.contains(lower) {
+                self = .namespace
+            } else if lower.utf8.count >= 4,
+                let near = Term.allCases.first(where: {
+                    $0 != .namespace && EditDistance.between(Array(lower.utf8), Array($0.rawValue.utf8)) == 1
+                })
+            {
+                throw AIError(
+                    .invalidInput, "there is no term \(String(name).printable):, did you mean \(near.rawValue):?",
+                    advice: "what stands between double quotes is words")
+            } else {
+                return nil
+            }
+        }
+    }
+
+    private mutating func take(_ term: Term, _ value: String, named name: Substring) throws(AIError) {
+        switch term {
+        case .author: try Self.set(&author, value, "author")
+        case .task: try Self.set(&task, value, "task")
+        case .library: try Self.set(&library, value, "library")
+        case .license: try Self.set(&license, value, "license")
+        case .tag: add(tag: value)
+        case .namespace: add(tag: "\(name.lowercased()):\(value)")
+        case .format:
+            let format = try Self.choice(value, of: Self.formats, "format")
+            try Self.set(&self.format, format, "format")
+        case .capability:
+            let name = try Self.choice(value, of: ModelCapability.allCases.map(\.rawValue), "capability")
+            var known = capability?.rawValue
+            try Self.set(&known, name, "capability")
+            capability = ModelCapability(rawValue: name)
+        }
+    }
+
+    private mutating func add(tag: String) {
+        if !tags.contains(tag) { tags.append(tag) }
+    }
+
+    private static func set(_ condition: inout String?, _ value: String, _ what: String) throws(AIError) {
+        if let old = condition, old != value {
+            throw AIError(
+                .invalidInput,
+                "\(what) \"\(old.printable)\" and \(what) \"\(value.printable)\" exclude each other: leave one out")
+        }
+        condition = value
+    }
+
+    private static func choice(_ value: String, of choices: [String], _ what: String) throws(AIError) -> String {
+        let lower = value.lowercased()
+        guard choices.contains(lower) else {
+            throw AIError(
+                .invalidInput, "\"\(value.printable)\" is no \(what) that can be asked for",
+                advice: "\(what): takes \(choices.joined(separator: ", "))")
+        }
+        return lower
+    }
+
+    private static func takeWord(_ rest: inout Substring) -> String {
+        let word = rest.prefix { !$0.isWhitespace }
+        rest = rest[word.endIndex...]
+        return String(word)
+    }
+
+    /// What stands between the quotation mark that comes next and its second.
+    private static func takeQuoted(_ rest: inout Substring) throws(AIError) -> String {
+        let inner = rest.dropFirst()
+        guard let end = inner.firstIndex(of: "\"") else {
+            throw AIError(.invalidInput, "the quotation mark of \(String(rest).printable) has no second")
+        }
+        rest = inner[end...].dropFirst()
+        return String(inner[..<end])
+    }
+}

@@ -1,0 +1,98 @@
+public import HubCore
+
+extension Catalog {
+    /// Texts near to one that no model matches, each of which finds something, the best first.
+    ///
+    /// Words that nothing begins with are replaced by the nearest words of the index, one slip of the keyboard in words of
+    /// three letters and two from six on, those of popular models first. Where every word is known but no model has them all,
+    /// one word at a time is. None where the text finds something, has a slip too many, or more words than a person types.
+    public func suggestions(for text: String, kind: RepositoryKind, limit: Int) throws(AIError) -> [String] {
+        try read { connection in
+            let index = NearWords(connection: connection, kind: kind)
+            guard limit > 0, try !index.finds(text) else { return [] }
+            let words = Self.wordRanges(text)
+            guard words.count <= Self.mostWords else { return [] }
+            let missing = try words.filter { try !index.finds(String(text[$0])) }
+            var out: [String] = []
+            func offer(_ candidate: String) throws {
+                if out.count < limit, !out.contains(candidate), try index.finds(candidate) { out.append(candidate) }
+            }
+            if missing.count > 1 {
+                // Several slips at once: the best of each.
+                let nearest = try missing.map { try index.near(String(text[$0])).first }
+                guard !nearest.contains(nil) else { return [] }
+                try offer(Self.replacing(zip(missing, nearest.compactMap { $0 }), in: text))
+            }
+            for range in missing.isEmpty ? words : missing where missing.count < 2 {
+                for near in try index.near(String(text[range])) {
+                    try offer(Self.replacing(zip([range], [near]), in: text))
+                }
+            }
+            return out
+        }
+    }
+
+    /// Each word that nothing begins with costs a look at the whole vocabulary.
+    private static let mostWords = 8
+
+    private static func wordRanges(_ text: String) -> [Range<String.Index>] {
+        text.split { !($0.isLetter || $0.isNumber) }.map { $0.startIndex..<$0.endIndex }
+    }
+
+    private static func replacing(
+        _ changes: Zip2Sequence<[Range<String.Index>], [String]>, in text: String
+    ) -> String {
+        var out = ""
+        var end = text.startIndex
+        for (range, word) in changes {
+            out += text[end..<range.lowerBound] + word
+            end = range.upperBound
+        }
+        return out + text[end...]
+    }
+}
+
+/// The words of the index as a person may have meant them.
+private struct NearWords {
+    let connection: Connection
+    let kind: RepositoryKind
+    /// As many of the nearest words are tried.
+    private static let most = 8
+    /// As many are looked up for how popular they are.
+    private static let candidates = 64
+
+    /// Whether a model has all words of a text.
+    func finds(_ text: String) throws -> Bool {
+        var expression = SearchExpression(kind)
+        try expression.require(beginnings: text, connection)
+        guard !expression.isHopeless else { return false }
+        return try best(expression.complete(connection).text) != nil
+    }
+
+    /// The place in the order of popularity of the first model that matches; nil where none does.
+    private func best(_ expression: String) throws -> Int64? {
+        try connection.first(
+            """
+            SELECT search.rowid FROM search CROSS JOIN models ON model = \(Popularity.model)
+            WHERE search MATCH ? AND vanished_at IS NULL ORDER BY search.rowid LIMIT 1
+            """, expression, map: { $0.int(0) })
+    }
+
+    /// The words nearest to one, that one left out: the fewest slips first, then those of the most popular models.
+    func near(_ word: String) throws -> [String] {
+        let typed = Array(word.lowercased().unicodeScalars)
+        let slips = typed.count < 3 ? 0 : typed.count < 6 ? 1 : 2
+        guard slips > 0 else { return [] }
+        let words = try connection.query(
+            "SELECT word FROM words WHERE length(word) BETWEEN ? AND ?", typed.count - slips, typed.count + slips,
+            map: { $0.text(0) })
+        let near = words.map { (word: $0, slips: EditDistance.between(typed, Array($0.unicodeScalars))) }
+            .filter { (1...slips).contains($0.slips) }
+            .sorted { ($0.slips, $0.word) < ($1.slips, $1.word) }
+        // A word may be left from a model that has gone.
+        let placed = try near.prefix(Self.candidates).compactMap { word, slips in
+            try best("\"\(SearchIndex.mark(kind))\" AND \"\(word)\"").map { (word: word, slips: slips, place: $0) }
+        }
+        return placed.sorted { ($0.slips, $0.place) < ($1.slips, $1.place) }.prefix(Self.most).map(\.word)
+    }
+}

@@ -1,0 +1,157 @@
+import Catalog
+import Fetcher
+import HubCore
+
+/// What the Hub and the catalog know together in answer to a query.
+struct SearchAnswer: Sendable {
+    enum Source: String, Sendable { case hub, catalog }
+
+    /// What is known of a model and who said that it matches.
+    struct Entry: Sendable {
+        var record: ModelRecord
+        var source: Source
+        var isCached: Bool
+    }
+
+    var entries: [Entry] = []
+    /// Why the Hub did not answer.
+    var failure: AIError?
+    /// Models left out because a number that was asked about is not known of them, among those looked at.
+    var undecided = 0
+    /// Whether the Hub was asked for everything that could have been among the entries.
+    var isWhole = true
+    /// The catalog, where it could be used.
+    var catalog: Catalog?
+}
+
+/// Asks the Hub and the catalog and merges what they say.
+struct ModelSearch: Sendable {
+    let workspace: Workspace
+    /// The repository folders of the cache.
+    let cached: Set<String>
+    /// The entries of the curated list by their repositories' ids.
+    let curated: [String: RegistryEntry]
+    let output: Output
+
+    /// The answer to a query. A catalog that fails beside a Hub that answers is warned of.
+    ///
+    /// - Throws: for a cancellation, and where the catalog alone was to answer and cannot.
+    func answer(_ query: ModelQuery, asksHub: Bool) async throws -> SearchAnswer {
+        var answer = SearchAnswer()
+        var hub: HubFindings?
+        if asksHub, query.ids?.isEmpty != true {
+            do {
+                hub = try await workspace.client().find(hubsPart(of: query))
+            } catch {
+                let failure = AIError.wrapping(error)
+                if failure.code == .cancelled { throw failure }
+                answer.failure = failure
+            }
+        }
+        let (records, seen) = (hub?.records ?? [], hub?.seen ?? [])
+        var (known, unbounded): ([ModelRecord], [ModelRecord]) = ([], [])
+        if let catalog = workspace.catalog {
+            do {
+                known = try await Offload.run {
+                    try catalog.remember(seen, at: Timestamp.now)
+                    return try catalog.search(query).map(\.record) + described(query, catalog)
+                }
+                unbounded = try await Offload.run { try Self.unbounded(query, catalog) }
+                answer.catalog = catalog
+            } catch {
+                guard hub != nil else { throw error }
+                let fault = AIError.wrapping(error)
+                output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
+            }
+        }
+        let undecided = (seen + unbounded).filter { query.verdict(on: $0) == .unknown && query.containsWords($0) }
+        answer.undecided = Set(undecided.map(\.repository.id)).count
+        if query.ids != nil { known += try await strangers(query, answer.catalog) }
+        answer.entries = merged(records, known, query)
+        answer.isWhole = hub?.isWhole ?? true
+        return answer
+    }
+
+    /// Models whose curated name or description has the words, which the index of models does not hold.
+    private func described(_ query: ModelQuery, _ catalog: Catalog) throws(AIError) -> [ModelRecord] {
+        guard !query.text.isEmpty, query.sort == .relevance else { return [] }
+        var found: [ModelRecord] = []
+        for (id, entry) in curated where query.ids?.contains(id) ?? true && query.isSaid(in: entry) {
+            let repository = Repository(.model, entry.repository)
+            // Of a curated model that nobody has heard of on this machine there is nothing to show.
+            guard let known = try catalog.model(repository) else { continue }
+            let isThere = known.vanishedAt == nil || query.includesVanished
+            if isThere, query.matches(known.record) { found.append(known.record) }
+        }
+        return found
+    }
+
+    /// The first models that meet everything but the bounds, for telling how many are left out because a number is not
+    /// known of them.
+    private static func unbounded(_ query: ModelQuery, _ catalog: Catalog) throws(AIError) -> [ModelRecord] {
+        var open = query
+        (open.minimumParameters, open.maximumParameters) = (nil, nil)
+        (open.maximumSize, open.maximumWeightBytes) = (nil, nil)
+        guard open != query else { return [] }
+        open.limit = 1000
+        return try catalog.search(open).map(\.record)
+    }
+
+    /// The query as the Hub is asked: chosen ids cost a request each, so only those that the catalog has not heard of
+    /// for a day.
+    private func hubsPart(of query: ModelQuery) async -> ModelQuery {
+        guard let ids = query.ids, let catalog = workspace.catalog else { return query }
+        var part = query
+        let fresh = Timestamp.now - 86_400
+        part.ids = await Offload.run {
+            ids.filter { id in
+                guard let id = try? RepositoryID(id) else { return false }
+                // A catalog that fails here fails again where it is said.
+                let known = try? catalog.model(Repository(query.kind, id))
+                return known.map { $0.seenAt < fresh } ?? true
+            }
+        }
+        return part
+    }
+
+    /// Of the chosen ids those that nobody knows more of than the name, such as a model of one's own in the cache.
+    private func strangers(_ query: ModelQuery, _ catalog: Catalog?) async throws -> [ModelRecord] {
+        try await Offload.run {
+            try (query.ids ?? []).compactMap { id in
+                guard let id = try? RepositoryID(id) else { return nil }
+                let record = ModelRecord(Repository(query.kind, id))
+                guard query.matches(record), query.containsWords(record) else { return nil }
+                return try catalog?.model(record.repository) == nil ? record : nil
+            }
+        }
+    }
+
+    /// Each model once, by the query's order. What the catalog has is the Hub's answer and what was known before.
+    private func merged(_ hub: [ModelRecord], _ known: [ModelRecord], _ query: ModelQuery) -> [SearchAnswer.Entry] {
+        let fuller = Dictionary(known.map { ($0.repository.id, $0) }) { first, _ in first }
+        var taken: Set<RepositoryID> = []
+        var entries: [SearchAnswer.Entry] = []
+        func add(_ records: [ModelRecord], _ source: SearchAnswer.Source) {
+            for record in records where taken.insert(record.repository.id).inserted {
+                entries.append(
+                    SearchAnswer.Entry(
+                        record: fuller[record.repository.id] ?? record, source: source,
+                        isCached: cached.contains(record.repository.folderName)))
+            }
+        }
+        add(hub, .hub)
+        add(known, .catalog)
+        return Array(query.sorted(entries, by: \.record).prefix(query.limit))
+    }
+}
+
+extension ModelQuery {
+    /// Whether alias, name and description of a curated entry have all words, each as the beginning of a word.
+    fileprivate func isSaid(in entry: RegistryEntry) -> Bool {
+        func words(_ text: String) -> [Substring] {
+            text.lowercased().split { !($0.isLetter || $0.isNumber) }
+        }
+        let said = words("\(entry.alias) \(entry.name) \(entry.description ?? "")")
+        return kind == .model && words(text).allSatisfy { word in said.contains { $0.hasPrefix(word) } }
+    }
+}
