@@ -28,20 +28,18 @@ extension SearchCommand {
         if !workspace.isOffline {
             do {
                 let records = try await workspace.client().search(query)
-                if let catalog = workspace.catalog {
-                    try await Offload.run { try catalog.remember(records, at: Timestamp.now) }
-                }
+                await Offload.run { workspace.remember(records) }
                 add(records, "hub")
             } catch {
                 failure = AIError.wrapping(error)
                 if failure?.code == .cancelled { throw error }
             }
         }
-        if let catalog = workspace.catalog, found.count < query.limit {
+        if found.count < query.limit {
             var wide = query
             // Whether it is cached is no condition that the catalog's search knows.
             if arguments[SearchCommand.cached] { wide.limit = -1 }
-            let known = try await Offload.run { [wide] in try catalog.search(wide) }
+            let known = try await known(wide, workspace)
             add(known.map(\.record), "catalog")
         }
         show(found, query, context, isWhole: failure == nil, seconds: Clock.seconds - began)
@@ -49,6 +47,14 @@ extension SearchCommand {
             context.output.failure(failure)
             if !found.isEmpty { context.output.note("what is shown comes from the catalog on this machine") }
             throw ReportedError(error: failure)
+        }
+    }
+
+    /// What the catalog finds; where nobody else is asked, a catalog that fails is the answer's failure.
+    private static func known(_ query: ModelQuery, _ workspace: Workspace) async throws -> [KnownModel] {
+        try await Offload.run {
+            if workspace.isOffline, let catalog = workspace.catalog { return try catalog.search(query) }
+            return workspace.dispensable.use { catalog throws(AIError) in try catalog.search(query) } ?? []
         }
     }
 
