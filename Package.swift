@@ -76,7 +76,7 @@ let package = Package(
         tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
-            name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Support", "HubServer"],
+            name: "HubCLITests", dependencies: ["HubCLI", "Catalog", "HubCore", "Support", "HubServer"],
             swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17

@@ -34,8 +34,6 @@ public final class Catalog: Sendable {
     public init(path: String, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
         self.path = path
         file = CatalogFile(path: path, notice: notice)
-        // Names of private models are nobody else's business.
-        try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
         do { guarded = Mutex(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
     }
 

@@ -10,6 +10,8 @@ struct CatalogFile: Sendable {
     ///
     /// - Throws: ``SQLiteError``, ``AIError``.
     func open() throws -> Connection {
+        // Names of private models are nobody else's business.
+        try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
         let lock = try lockedForOpening()
         let connection = try Connection(path)
         // First of all: what a newer hub made is not touched.

@@ -29,16 +29,15 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "directories", "files", "model_tags", "models",
-                    "range_digests", "repositories",
-                    "revisions", "tags", "trees", "uses",
+                    "bandwidth", "blobs", "caches", "directories", "facts", "files", "model_tags", "models", "pins",
+                    "range_digests", "repositories", "revisions", "tags", "trees", "uses",
                 ])
             let loose = try connection.query(
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name <> 'sqlite_schema'",
                 map: { $0.text(0) })
             #expect(loose == [])
         }
-        #expect(try FileSystem.entries(place.folder("state"))?.contains("catalog.sqlite3.backup") == false)
+        #expect(try place.backups() == [])
     }
 
     @Test func theFolderOfTheCatalogIsForItsOwnerOnly() throws {
@@ -51,45 +50,6 @@ import Darwin
         let place = try Place()
         try place.open().remember([try record("org/name", downloads: 5)], at: 1)
         #expect(try place.open().model(repository("org/name"))?.record.downloads == 5)
-    }
-
-    /// Makes a file as an older hub would have: only the first steps were known to it.
-    private func makeOld(_ place: Place, steps: Int) throws {
-        try FileSystem.createDirectories(place.folder("state"))
-        let connection = try Connection(place.path)
-        for migration in Schema.migrations[..<steps] { try connection.execute(migration.sql) }
-        try connection.execute("PRAGMA user_version = \(steps)")
-        try connection.run(
-            "INSERT INTO models (kind, id, rank, downloads, seen_at) VALUES ('model', 'org/old', ?, 7, 1)",
-            Popularity.rank(downloads: 7, model: 1))
-        try SearchIndex.insert(
-            SearchIndex.Document(record: try record("org/old")), rank: Popularity.rank(downloads: 7, model: 1),
-            connection)
-    }
-
-    @Test(arguments: 1..<Schema.migrations.count)
-    func anOlderCatalogIsBroughtUpToDateAfterABackup(_ steps: Int) throws {
-        let place = try Place()
-        try makeOld(place, steps: steps)
-        let catalog = try place.open()
-        #expect(try catalog.ids(query("old")) == ["org/old"])
-        #expect(try catalog.model(repository("org/old"))?.record.downloads == 7)
-        try catalog.remember(bytes: 1, seconds: 1, origin: "o", at: 1)
-        let backup = try Connection(place.path + ".backup", readOnly: true)
-        #expect(try backup.first("PRAGMA user_version") { $0.int(0) } == Int64(steps))
-        #expect(try backup.query("SELECT id FROM models") { $0.text(0) } == ["org/old"])
-    }
-
-    @Test(arguments: [
-        "", "what lay here was no database at all, and longer than a header of one hundred bytes is........",
-    ])
-    func whatLiesInTheBackupsPlaceDoesNotStopTheUpgrade(_ content: String) throws {
-        let place = try Place()
-        try makeOld(place, steps: 1)
-        try place.folder.write("state/catalog.sqlite3.backup", content)
-        #expect(try place.open().ids(query("old")) == ["org/old"])
-        let backup = try Connection(place.path + ".backup", readOnly: true)
-        #expect(try backup.query("SELECT id FROM models") { $0.text(0) } == ["org/old"])
     }
 
     @Test(arguments: ["DELETE", "WAL"])
@@ -181,11 +141,17 @@ import Darwin
         for (code, expected) in [
             (5, .catalogUnusable), (6, .catalogUnusable), (5 | 1 << 8, .catalogUnusable), (13, .diskFull),
             (8, .permissionDenied), (14, .permissionDenied), (11, .catalogUnusable), (26, .catalogUnusable),
-            (1, .catalogUnusable), (3, .permissionDenied),
+            (1, .catalogUnusable), (3, .permissionDenied), (10, .catalogUnusable),
         ] as [(Int32, ErrorCode)] {
             let error = SQLiteError(extendedCode: code, message: "words").asAIError(path: "/p/c")
             #expect(error.code == expected && error.context.path == "/p/c" && error.message.contains("/p/c"))
             #expect((error.cause as? SQLiteError)?.code == code & 0xFF)
+        }
+        for (number, expected) in [
+            (ENOSPC, .diskFull), (EDQUOT, .diskFull), (EROFS, .permissionDenied), (EIO, .catalogUnusable),
+        ] as [(Int32, ErrorCode)] {
+            let error = SQLiteError(extendedCode: 10 | 3 << 8, message: "words", systemErrno: number)
+            #expect(error.asAIError(path: "/p/c").code == expected)
         }
         let busy = SQLiteError(extendedCode: 5, message: "").asAIError(path: "/p/c")
         #expect(busy.message.contains("in use") && busy.recoverySuggestion?.contains("move") == false)

@@ -35,7 +35,7 @@ extension DoctorCommand {
     }
 
     private static func mend(_ context: Context, _ workspace: Workspace) -> @Sendable () async throws -> String {
-        { Self.summary(of: try await workspace.rebuildCatalog()) }
+        { "made again: " + Self.summary(of: try await workspace.rebuildCatalog()) }
     }
 
     // MARK: The file
@@ -56,11 +56,21 @@ extension DoctorCommand {
                     "\(Humanize.plural(inspection.strayRows, "row")) of the catalog \(inspection.strayRows == 1 ? "refers" : "refer") to what is not there",
                     count: inspection.strayRows, advice: rebuildAdvice))
         }
-        let rows = inspection.rows.map { "\(Humanize.count(Int64($0.count))) \($0.table)" }
+        let rows = inspection.rows.map { row in
+            let (one, many) = nouns[row.table] ?? (row.table, row.table)
+            return "\(Humanize.count(Int64(row.count))) \(row.count == 1 ? one : many)"
+        }
         findings.append(fact("rows", .good, "it knows " + rows.joined(separator: ", ")))
         findings += filling(inspection, workspace.configuration.endpoint)
         return findings
     }
+
+    /// What a row of a table is called.
+    private static let nouns = [
+        "models": ("model", "models"), "trees": ("list of files", "lists of files"),
+        "repositories": ("cached repository", "cached repositories"), "pins": ("pin", "pins"),
+        "uses": ("time of use", "times of use"),
+    ]
 
     private static let rebuildAdvice = "hub doctor --rebuild makes it again, keeping pins and times of use"
 

@@ -13,6 +13,8 @@ extension DoctorCommand {
         if let gap = gap(rebuilt, context) { findings.append(gap) }
         var outcomes = findings.map { Outcome(finding: $0) }
         outcomes[0].mended = summary(of: rebuilt)
+        // Who asked for the essential alone still hears that something is missing.
+        if context.output.mode == .quiet, let gap = gap(rebuilt, context) { context.output.warning(gap.text) }
         let opened = try await context.workspace(tellsFault: false)
         return outcomes + (try await catalogFindings(context, opened)).map { Outcome(finding: $0) }
     }
@@ -26,7 +28,7 @@ extension DoctorCommand {
             Humanize.plural(rows["uses"] ?? 0, "time") + " of use",
         ]
         if rebuilt.told > 0 { parts.append("the Hub's word on \(rebuilt.told) of them") }
-        return "made again with " + parts.joined(separator: ", ")
+        return "it knows " + parts.joined(separator: ", ")
             + (rebuilt.catalog.aside.map { "; the old one is \($0)" } ?? "")
     }
 
