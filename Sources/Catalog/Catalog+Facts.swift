@@ -8,7 +8,8 @@ extension Catalog {
         let name = Self.endpointPrefix + endpoint.address
         let today = String(Timestamp.iso8601(now).prefix(10))
         let isNoted = try read { connection in
-            try connection.first("SELECT 1 FROM facts WHERE name = ? AND value = ?", name, today, map: { $0.bool(0) })
+            try connection.first(
+                "SELECT 1 FROM facts WHERE name = ? AND value = ?", name, today, map: { $0.bool(0) })
         }
         guard isNoted != true else { return }
         try write { try $0.run("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, today) }

@@ -49,7 +49,9 @@ public final class Catalog: Sendable {
     /// Runs changes in one transaction: all or nothing. The day's first leaves a backup.
     ///
     /// - Parameter isPrecious: whether a person asked for this very change, so that the day's backup is written anew.
-    package func write<Value>(isPrecious: Bool = false, _ body: (Connection) throws -> Value) throws(AIError) -> Value {
+    package func write<Value>(isPrecious: Bool = false, _ body: (Connection) throws -> Value) throws(AIError)
+        -> Value
+    {
         try use { guarded in
             let connection = guarded.connection
             let value = try connection.transaction {

@@ -24,7 +24,8 @@ struct CatalogBackups: Sendable {
     /// The backups, the newest first, with their size and time. An older hub's full copy, `catalog.sqlite3.backup`, is one.
     func all() throws(AIError) -> [(path: String, size: Int64, time: Double)] {
         var found: [(path: String, size: Int64, time: Double)] = []
-        for name in try names() where !name.hasSuffix(".tmp") && !CatalogSwap.companions.contains(where: name.hasSuffix) {
+        for name in try names()
+        where !name.hasSuffix(".tmp") && !CatalogSwap.companions.contains(where: name.hasSuffix) {
             let place = Path.join(Path.parent(path), name)
             if let status = try FileSystem.status(place), status.kind == .file {
                 found.append((place, status.size, status.modified))

@@ -47,7 +47,8 @@ enum KeptRows {
         for row in reading.rows {
             do {
                 try connection.run(
-                    "INSERT OR IGNORE INTO \(quoted(table)) (\(names)) VALUES (\(marks))", list: shared.map { row[$0] })
+                    "INSERT OR IGNORE INTO \(quoted(table)) (\(names)) VALUES (\(marks))",
+                    list: shared.map { row[$0] })
                 count += connection.changes
             } catch let error as SQLiteError where error.code == SQLITE_CONSTRAINT {
                 // "OR IGNORE" does not cover a value of the wrong type. https://www.sqlite.org/stricttables.html

@@ -19,7 +19,8 @@ package final class DispensableCatalog: Sendable {
 
     /// The catalog at a path. That it cannot be opened is told by ``fault`` alone.
     package init(
-        opening path: String, notice: @escaping @Sendable (String) -> Void, tell: @escaping @Sendable (AIError) -> Void
+        opening path: String, notice: @escaping @Sendable (String) -> Void,
+        tell: @escaping @Sendable (AIError) -> Void
     ) {
         let opened: State
         do throws(AIError) { opened = .usable(try Catalog(path: path, notice: notice)) } catch {

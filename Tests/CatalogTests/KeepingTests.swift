@@ -78,7 +78,9 @@ import Testing
         let backup = try Connection(place.folder("state/\(name)"), readOnly: true)
         #expect(try backup.query("SELECT note FROM pins") { $0.text(0) } == ["for work"])
         #expect(try backup.first("SELECT count(*) FROM uses") { $0.int(0) } == 2)
-        #expect(try place.names().filter { $0.hasSuffix(".tmp") || $0.contains("backup-") && $0.hasSuffix("-wal") } == [])
+        #expect(
+            try place.names().filter { $0.hasSuffix(".tmp") || $0.contains("backup-") && $0.hasSuffix("-wal") }
+                == [])
     }
 
     @Test func onlySomeBackupsAreKeptAndWhatAKilledProcessLeftGoes() throws {
@@ -88,7 +90,9 @@ import Testing
             try place.folder.write("state/catalog.sqlite3.backup-2025-01-0\(number)-v\(number)", "")
         }
         for number in 1...9 { try place.folder.write("state/catalog.sqlite3.backup-2025-02-0\(number)", "") }
-        let (old, new) = ("catalog.sqlite3.backup-2025-02-01.0000.tmp", "catalog.sqlite3.backup-2025-02-01.0001.tmp")
+        let (old, new) = (
+            "catalog.sqlite3.backup-2025-02-01.0000.tmp", "catalog.sqlite3.backup-2025-02-01.0001.tmp"
+        )
         for name in [old, new] { try place.folder.write("state/\(name)", "half") }
         try FileSystem.setTimes(place.folder("state/\(old)"), accessed: 1, modified: 1)
         try catalog.pin(cache: "/c", folder: "f", commit: commit("a"), note: nil, at: 7)

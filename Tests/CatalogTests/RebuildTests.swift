@@ -38,7 +38,9 @@ import Testing
         #expect(try catalog.pins(ofCache: "/c").count == pins)
         #expect(try catalog.uses(ofCache: "/c")["f"]?.count ?? 0 == uses)
         #expect(try catalog.read { try $0.query("PRAGMA integrity_check") { $0.text(0) } } == ["ok"])
-        #expect(try place.names().filter { $0.hasSuffix(".tmp") || $0.contains(".tmp.") || $0.hasSuffix(".rebuilt") } == [])
+        #expect(
+            try place.names().filter { $0.hasSuffix(".tmp") || $0.contains(".tmp.") || $0.hasSuffix(".rebuilt") }
+                == [])
     }
 
     @Test func aFileThatIsNoDatabaseGivesWayToItsBackup() throws {

@@ -19,7 +19,8 @@ struct PullEstimate {
         diskFree = try await Offload.run { try FileSystem.diskSpace(root).available }
         rate = await Offload.run {
             let origin = workspace.configuration.endpoint.origin.description
-            return workspace.dispensable.use { catalog throws(AIError) in try catalog.bandwidth(origin: origin) } ?? nil
+            return workspace.dispensable.use { catalog throws(AIError) in try catalog.bandwidth(origin: origin) }
+                ?? nil
         }
         totals = PullTotals(plans)
         let weights = plans.filter { $0.repository.kind == .model }

@@ -3,7 +3,9 @@ import HubCore
 
 extension DoctorCommand {
     /// The token: whether there is one, where it comes from, and who else can read it. Never the token itself.
-    @Sendable static func accountFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding] {
+    @Sendable static func accountFindings(_ context: Context, _ workspace: Workspace) async throws
+        -> [DoctorFinding]
+    {
         let environment = context.environment
         let file = TokenFile(environment.tokenPath)
         var findings: [DoctorFinding] = []

@@ -4,7 +4,9 @@ import HubCore
 
 extension DoctorCommand {
     /// The catalog: whether it can be used and is sound, what is in it and who filled it, and its backups.
-    @Sendable static func catalogFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding] {
+    @Sendable static func catalogFindings(_ context: Context, _ workspace: Workspace) async throws
+        -> [DoctorFinding]
+    {
         let path = workspace.catalogPath
         return try await Offload.run {
             var findings: [DoctorFinding] = []
@@ -88,7 +90,8 @@ extension DoctorCommand {
     /// The Hubs whose models are in the catalog.
     private static func filling(_ inspection: CatalogInspection, _ endpoint: Endpoint) -> [DoctorFinding] {
         guard !inspection.endpoints.isEmpty else { return [] }
-        let told = inspection.endpoints.map { "\($0.address.printable) (last on \($0.day))" }.joined(separator: ", ")
+        let told = inspection.endpoints.map { "\($0.address.printable) (last on \($0.day))" }.joined(
+            separator: ", ")
         let isOther = !inspection.endpoints.contains { $0.address == endpoint.address }
         return [
             fact(

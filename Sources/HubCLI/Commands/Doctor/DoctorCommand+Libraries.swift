@@ -3,7 +3,9 @@ import HubCore
 
 extension DoctorCommand {
     /// What this program is made of, and the machine it runs on.
-    @Sendable static func libraryFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding] {
+    @Sendable static func libraryFindings(_ context: Context, _ workspace: Workspace) async throws
+        -> [DoctorFinding]
+    {
         func fact(_ name: String, _ text: String, bytes: Int64? = nil) -> DoctorFinding {
             DoctorFinding(section: "libraries", name: name, level: .good, text: text, bytes: bytes)
         }

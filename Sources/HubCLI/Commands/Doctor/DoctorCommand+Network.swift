@@ -7,7 +7,9 @@ extension DoctorCommand {
     private static let patience = 10
 
     /// Whether the Hub answers a question of its API. No token goes along: who is asked may be anybody.
-    @Sendable static func networkFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding] {
+    @Sendable static func networkFindings(_ context: Context, _ workspace: Workspace) async throws
+        -> [DoctorFinding]
+    {
         func finding(_ level: DoctorFinding.Level, _ text: String, _ advice: String? = nil) -> DoctorFinding {
             DoctorFinding(section: "network", name: "reach", level: level, text: text, advice: advice)
         }

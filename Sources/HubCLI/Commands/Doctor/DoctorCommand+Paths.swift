@@ -77,7 +77,8 @@ extension DoctorCommand {
     {
         var findings: [DoctorFinding] = []
         for (name, title, path) in [
-            ("cache", "the cache", workspace.layout.root), ("hub_home", "the catalog's folder", environment.stateDirectory),
+            ("cache", "the cache", workspace.layout.root),
+            ("hub_home", "the catalog's folder", environment.stateDirectory),
         ] {
             guard let status = try FileSystem.status(path) else { continue }
             let fault: String

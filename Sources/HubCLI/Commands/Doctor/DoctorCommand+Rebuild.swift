@@ -39,7 +39,8 @@ extension DoctorCommand {
         return DoctorFinding(
             section: "catalog", name: "salvage", level: .note,
             text: "the old catalog did not give all of \(tables)"
-                + (catalog.backup.map { "; its backup \($0) gave what it has" } ?? ", and there is no backup of them"),
+                + (catalog.backup.map { "; its backup \($0) gave what it has" }
+                    ?? ", and there is no backup of them"),
             count: catalog.damaged.count)
     }
 
@@ -49,7 +50,9 @@ extension DoctorCommand {
         let why = rebuilt.failure.map(\.message) ?? "the network is switched off"
         return DoctorFinding(
             section: "catalog", name: "not_asked", level: .note,
-            text: "what the Hub says of \(rebuilt.repositories - rebuilt.told) of the cached repositories is missing: \(why)",
-            count: rebuilt.repositories - rebuilt.told, advice: "hub info and hub search ask for it when they are used")
+            text:
+                "what the Hub says of \(rebuilt.repositories - rebuilt.told) of the cached repositories is missing: \(why)",
+            count: rebuilt.repositories - rebuilt.told,
+            advice: "hub info and hub search ask for it when they are used")
     }
 }

@@ -51,7 +51,8 @@ extension DoctorCommand {
         }
     }
 
-    private static func outcome(of finding: DoctorFinding, mends: Bool, _ context: Context) async throws -> Outcome {
+    private static func outcome(of finding: DoctorFinding, mends: Bool, _ context: Context) async throws -> Outcome
+    {
         guard mends, let mend = finding.mend else { return Outcome(finding: finding) }
         do { return Outcome(finding: finding, mended: try await mend()) } catch {
             let error = AIError.wrapping(error)

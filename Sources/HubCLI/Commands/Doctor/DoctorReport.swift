@@ -75,7 +75,8 @@ struct DoctorReport {
                     return .object([
                         "section": .string(finding.section), "name": .string(finding.name),
                         "level": .string(finding.level.rawValue), "text": .string(finding.text),
-                        "count": finding.count.map { .int(Int64($0)) }, "size_bytes": finding.bytes.map { .int($0) },
+                        "count": finding.count.map { .int(Int64($0)) },
+                        "size_bytes": finding.bytes.map { .int($0) },
                         "advice": finding.advice.map { .string($0) },
                         "mended": outcome.mended.map { .string($0) },
                     ])
