@@ -13,6 +13,27 @@ package struct RememberedScan: Sendable, Hashable {
         self.scan = scan
         self.directories = directories
     }
+
+    /// The text with its checksum before it: SQLite does not notice a byte that is flipped within a text, and what is
+    /// remembered here is shown without a look at the disk.
+    fileprivate var kept: String { "\(Self.checksum(folder, scan)) \(scan)" }
+
+    /// The scan of a folder as it was kept; nil where it is damaged, or from before there were checksums.
+    fileprivate init?(folder: String, kept: String) {
+        let parts = kept.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0] == Self.checksum(folder, String(parts[1])) else { return nil }
+        self.init(folder: folder, scan: String(parts[1]), directories: [:])
+    }
+
+    /// FNV-1a of 64 bits. http://www.isthe.com/chongo/tech/comp/fnv/
+    private static func checksum(_ texts: String...) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for text in texts {
+            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
+        }
+        return String(hash, radix: 16)
+    }
 }
 
 extension Catalog {
@@ -25,8 +46,9 @@ extension Catalog {
                 "SELECT repository, folder, scan FROM repositories JOIN caches USING (cache) WHERE path = ?", path,
                 map: { ($0.int(0), $0.text(1), $0.text(2)) })
             {
+                guard let known = RememberedScan(folder: folder, kept: scan) else { continue }
                 folders[row] = folder
-                out[folder] = RememberedScan(folder: folder, scan: scan, directories: [:])
+                out[folder] = known
             }
             for (row, path, modified) in try connection.query(
                 """
@@ -55,7 +77,7 @@ extension Catalog {
             }
             for scan in scans {
                 try connection.run(
-                    "INSERT INTO repositories (cache, folder, scan) VALUES (?, ?, ?)", cache, scan.folder, scan.scan
+                    "INSERT INTO repositories (cache, folder, scan) VALUES (?, ?, ?)", cache, scan.folder, scan.kept
                 )
                 let row = connection.lastInsertedRow
                 for (directory, modified) in scan.directories {

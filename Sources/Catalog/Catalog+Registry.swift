@@ -8,7 +8,7 @@ extension Catalog {
 
     /// Changes what the user made of the curated list, in one transaction: what another process added meanwhile is seen.
     package func changeRegistry<Value>(_ change: (inout UserRegistry) throws -> Value) throws(AIError) -> Value {
-        try write { connection in
+        try write(isPrecious: true) { connection in
             let before = try Self.userRegistry(connection)
             var after = before
             let value = try change(&after)

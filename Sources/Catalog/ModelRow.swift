@@ -1,3 +1,4 @@
+import CSQLite
 import HubCore
 
 /// A model as its row holds it. Names that many models share are numbers there (see ``Names``), and an author who is the
@@ -32,14 +33,15 @@ enum ModelRow {
 
     /// A row of ``columns``.
     static func read(_ row: Row, _ connection: Connection) throws -> Stored {
-        guard let kind = RepositoryKind(rawValue: row.text(1)) else {
-            throw AIError(.catalogUnusable, "the catalog holds a repository of the unknown kind \"\(row.text(1))\"")
+        guard let kind = RepositoryKind(rawValue: row.text(1)), let id = try? RepositoryID(row.text(2)) else {
+            throw SQLiteError(
+                extendedCode: SQLITE_CORRUPT, message: "\"\(row.text(2))\" is no name of a \(row.text(1))".printable)
         }
         let names = connection.names
         func name(_ column: Int) throws -> String? {
             try row.optionalInt(column).map { try names.name(of: $0, connection) }
         }
-        var record = ModelRecord(Repository(kind, try RepositoryID(row.text(2))))
+        var record = ModelRecord(Repository(kind, id))
         record.author = row.optionalText(3).flatMap { $0.isEmpty ? record.repository.id.owner : $0 }
         record.task = try name(4)
         record.library = try name(5)

@@ -1,3 +1,4 @@
+import CSQLite
 import HubCore
 
 /// The table of names that many models share: tags, tasks, libraries, licences. Each has a number, by which the models'
@@ -35,13 +36,13 @@ final class Names {
 
     /// The name of a number.
     ///
-    /// - Throws: ``ErrorCode/catalogUnusable`` where there is none: the rows were damaged.
+    /// - Throws: where there is none, for then the rows are damaged.
     func name(of number: Int64, _ connection: Connection) throws -> String {
         if let known = names[number] { return known }
         guard
             let name = try connection.once(
                 "SELECT name FROM tags WHERE tag = ?", bind: { $0.add(number) }, row: { $0.text(0) })
-        else { throw AIError(.catalogUnusable, "the catalog's names lack number \(number)") }
+        else { throw SQLiteError(extendedCode: SQLITE_CORRUPT, message: "there is no name of number \(number)") }
         keep(ExactText(name), number)
         return name
     }

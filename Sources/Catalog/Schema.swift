@@ -17,6 +17,7 @@ enum Schema {
         Migration(name: "range digests", sql: rangeDigests),
         Migration(name: "the compact mirror", sql: mirror, convert: convertMirror),
         Migration(name: "the registry", sql: registry),
+        Migration(name: "pins and facts", sql: keeping),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

@@ -7,9 +7,8 @@ import Synchronization
 package final class Workspace: Sendable {
     package let environment: HubEnvironment
     package let layout: CacheLayout
-    /// nil where the catalog cannot be used; ``catalogFault`` says why.
-    package let catalog: Catalog?
-    package let catalogFault: AIError?
+    /// The catalog for work that goes on without it.
+    package let dispensable: DispensableCatalog
     package let configuration: HFConfiguration
     package let isOffline: Bool
     private let log: @Sendable (String) -> Void
@@ -18,34 +17,38 @@ package final class Workspace: Sendable {
     /// However many clients are made, a remark on the token is made once.
     private let remarksMade = Mutex<Set<String>>([])
 
+    /// nil where the catalog cannot be used, or could not later on.
+    package var catalog: Catalog? { dispensable.current }
+    /// Why the catalog cannot be used; nil where it can.
+    package var catalogFault: AIError? { dispensable.fault }
+    /// The catalog's file, whether it can be used or not.
+    package var catalogPath: String { Catalog.path(in: environment.stateDirectory) }
+
     /// Opens the catalog; the network is not touched before ``client()`` is asked for. Blocks.
     ///
-    /// - Parameter opensCatalog: false where the work has nothing to do with it; there is none then, and no fault.
+    /// - Parameters:
+    ///   - opensCatalog: false where the work has nothing to do with it; there is none then, and no fault.
+    ///   - onCatalogFault: hears why the catalog, once open, cannot be used any more; ``notice`` does where nil.
     /// - Throws: only for settings that are wrong. A catalog that cannot be used is told by ``catalogFault``, for the
     ///   cache does not depend on it.
     package init(
         environment: HubEnvironment = .process, cacheDirectory: String? = nil, configuration: HFConfiguration,
         isOffline: Bool, opensCatalog: Bool = true, log: @escaping @Sendable (String) -> Void = { _ in },
-        notice: @escaping @Sendable (String) -> Void = { _ in }
+        notice: @escaping @Sendable (String) -> Void = { _ in },
+        onCatalogFault: (@Sendable (AIError) -> Void)? = nil
     ) {
+        let tell = onCatalogFault ?? { notice("going on without the catalog: \($0.message)") }
         self.environment = environment
         self.configuration = configuration
         self.isOffline = isOffline
         self.log = log
         self.notice = notice
         layout = CacheLayout(environment.expand(cacheDirectory ?? environment.cacheDirectory))
-        guard opensCatalog else {
-            catalog = nil
-            catalogFault = nil
-            return
-        }
-        do throws(AIError) {
-            catalog = try Catalog(path: Catalog.path(in: environment.stateDirectory))
-            catalogFault = nil
-        } catch {
-            catalog = nil
-            catalogFault = error
-        }
+        dispensable =
+            opensCatalog
+            ? DispensableCatalog(
+                opening: Catalog.path(in: environment.stateDirectory), notice: notice, tell: tell)
+            : DispensableCatalog(nil, tell: tell)
     }
 
     /// The Hub's API.
@@ -65,19 +68,20 @@ package final class Workspace: Sendable {
 
     /// What fetches models.
     package func puller() throws(AIError) -> Puller {
-        Puller(layout: layout, client: try client(), catalog: catalog, isOffline: isOffline)
+        Puller(layout: layout, client: try client(), catalog: dispensable, isOffline: isOffline)
     }
 
     /// What the cache holds.
     ///
     /// - Parameter fresh: reads everything from the disk.
     package func state(fresh: Bool = false) async throws -> CacheState {
-        let scanner = CacheScanner(layout, catalog: catalog)
-        return try await Offload.run { [notice] in
-            do throws(AIError) { return try scanner.scan(fresh: fresh) } catch {
-                guard error.code == .catalogUnusable else { throw error }
-                notice("the cache is read without the catalog: \(error.message)")
-                return try CacheScanner(scanner.layout, catalog: nil).scan(fresh: fresh)
+        try await Offload.run { [layout, dispensable] in
+            do throws(AIError) {
+                return try CacheScanner(layout, catalog: dispensable.current).scan(fresh: fresh)
+            } catch {
+                guard error.isOfCatalog else { throw error }
+                dispensable.giveUp(error)
+                return try CacheScanner(layout, catalog: nil).scan(fresh: fresh)
             }
         }
     }
@@ -104,11 +108,18 @@ package final class Workspace: Sendable {
 
     /// Notes that a cached revision was used.
     package func markUsed(_ folder: RepositoryFolder, _ commit: Commit) {
-        guard let catalog else { return }
-        do throws(AIError) {
+        dispensable.use { catalog throws(AIError) in
             try catalog.markUsed(cache: layout.root, folder: folder.name, commit: commit, at: Timestamp.now)
-        } catch {
-            notice("the use of \(folder.name) could not be noted: \(error.message)")
+        }
+    }
+
+    /// Keeps what the Hub said of repositories, and which Hub it was.
+    ///
+    /// - Parameter detailed: whether the answers are the models' own pages, not a list.
+    package func remember(_ records: [ModelRecord], detailed: Bool = false) {
+        dispensable.use { catalog throws(AIError) in
+            try catalog.remember(records, detailed: detailed, at: Timestamp.now)
+            try catalog.noteEndpoint(configuration.endpoint, at: Timestamp.now)
         }
     }
 }

@@ -88,7 +88,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
             return row(.resource, 6, "check who owns the folder, or choose another with --cache-dir")
         case .ioError: return row(.resource, 6)
         case .catalogUnusable:
-            return row(.resource, 6, "the catalog is disposable: move its file away and hub makes it again")
+            return row(.resource, 6, "hub doctor --rebuild makes it again, keeping pins and times of use")
         case .insufficientMemory: return row(.resource, 6)
         case .digestMismatch: return row(.provider, 7, retry: true, "pull it again; damaged bytes are never kept")
         case .malformedModel: return row(.provider, 7)

@@ -29,16 +29,15 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "directories", "files", "models",
-                    "range_digests", "registry", "repositories",
-                    "revisions", "tags", "trees", "uses", "words",
+                    "bandwidth", "blobs", "caches", "directories", "facts", "files", "models", "pins",
+                    "range_digests", "registry", "repositories", "revisions", "tags", "trees", "uses", "words",
                 ])
             let loose = try connection.query(
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name <> 'sqlite_schema'",
                 map: { $0.text(0) })
             #expect(loose == [])
         }
-        #expect(try FileSystem.entries(place.folder("state"))?.contains("catalog.sqlite3.backup") == false)
+        #expect(try place.backups() == [])
     }
 
     @Test func theFolderOfTheCatalogIsForItsOwnerOnly() throws {
@@ -51,50 +50,6 @@ import Darwin
         let place = try Place()
         try place.open().remember([try record("org/name", downloads: 5)], at: 1)
         #expect(try place.open().model(repository("org/name"))?.record.downloads == 5)
-    }
-
-    /// Makes a file as an older hub would have: only the first steps were known to it.
-    private func makeOld(_ place: Place, steps: Int) throws {
-        try FileSystem.createDirectories(place.folder("state"))
-        let connection = try Connection(place.path)
-        for migration in Schema.migrations[..<steps] { try migration.run(connection) }
-        try connection.execute("PRAGMA user_version = \(steps)")
-        try connection.execute(
-            """
-            INSERT INTO models (model, kind, id, rank, task, downloads, seen_at) VALUES (9, 'model', 'org/old', 5, 'task', 7, 1);
-            INSERT INTO tags (tag, name) VALUES (3, 'b'), (4, 'a');
-            INSERT INTO model_tags (model, position, tag) VALUES (9, 0, 3), (9, 1, 4), (9, 2, 3);
-            INSERT INTO trees (model, "commit", fetched_at) VALUES (9, '\(commit("1"))', 1);
-            INSERT INTO search (rowid, id, author, tags, task) VALUES (5, 'org/old', 'org', 'b a b', 'task');
-            """)
-    }
-
-    @Test(arguments: 1...4)
-    func anOlderCatalogIsBroughtUpToDateAfterABackup(_ steps: Int) throws {
-        let place = try Place()
-        try makeOld(place, steps: steps)
-        let catalog = try place.open()
-        #expect(try catalog.ids(query("old")) == ["org/old"])
-        let known = try #require(try catalog.model(repository("org/old")))
-        #expect(known.record == (try record("org/old", downloads: 7, tags: ["b", "a", "b"]) { $0.task = "task" }))
-        #expect(known.seenAt == 1)
-        #expect(try catalog.tree(of: repository("org/old"), at: commit("1")) != nil, "what refers to it is kept")
-        try catalog.remember(bytes: 1, seconds: 1, origin: "o", at: 1)
-        let backup = try Connection(place.path + ".backup", readOnly: true)
-        #expect(try backup.first("PRAGMA user_version") { $0.int(0) } == Int64(steps))
-        #expect(try backup.query("SELECT id FROM models") { $0.text(0) } == ["org/old"])
-    }
-
-    @Test(arguments: [
-        "", "what lay here was no database at all, and longer than a header of one hundred bytes is........",
-    ])
-    func whatLiesInTheBackupsPlaceDoesNotStopTheUpgrade(_ content: String) throws {
-        let place = try Place()
-        try makeOld(place, steps: 1)
-        try place.folder.write("state/catalog.sqlite3.backup", content)
-        #expect(try place.open().ids(query("old")) == ["org/old"])
-        let backup = try Connection(place.path + ".backup", readOnly: true)
-        #expect(try backup.query("SELECT id FROM models") { $0.text(0) } == ["org/old"])
     }
 
     @Test(arguments: ["DELETE", "WAL"])
@@ -121,7 +76,7 @@ import Darwin
             _ = try catalog.model(repository("org/name250"))
             try catalog.remember([try record("org/new", tags: ["a"])], at: 1)
             try catalog.read {
-                _ = try $0.query("SELECT * FROM models JOIN files") { $0.int(0) }
+                _ = try $0.query("SELECT * FROM models JOIN model_tags USING (model)") { $0.int(0) }
             }
         }
         #expect(error?.code == .catalogUnusable)
@@ -186,11 +141,17 @@ import Darwin
         for (code, expected) in [
             (5, .catalogUnusable), (6, .catalogUnusable), (5 | 1 << 8, .catalogUnusable), (13, .diskFull),
             (8, .permissionDenied), (14, .permissionDenied), (11, .catalogUnusable), (26, .catalogUnusable),
-            (1, .catalogUnusable), (3, .permissionDenied),
+            (1, .catalogUnusable), (3, .permissionDenied), (10, .catalogUnusable),
         ] as [(Int32, ErrorCode)] {
             let error = SQLiteError(extendedCode: code, message: "words").asAIError(path: "/p/c")
             #expect(error.code == expected && error.context.path == "/p/c" && error.message.contains("/p/c"))
             #expect((error.cause as? SQLiteError)?.code == code & 0xFF)
+        }
+        for (number, expected) in [
+            (ENOSPC, .diskFull), (EDQUOT, .diskFull), (EROFS, .permissionDenied), (EIO, .catalogUnusable),
+        ] as [(Int32, ErrorCode)] {
+            let error = SQLiteError(extendedCode: 10 | 3 << 8, message: "words", systemErrno: number)
+            #expect(error.asAIError(path: "/p/c").code == expected)
         }
         let busy = SQLiteError(extendedCode: 5, message: "").asAIError(path: "/p/c")
         #expect(busy.message.contains("in use") && busy.recoverySuggestion?.contains("move") == false)

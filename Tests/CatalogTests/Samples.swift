@@ -7,11 +7,16 @@ struct Place {
     let folder: TemporaryFolder
     var path: String { folder("state/catalog.sqlite3") }
     init() throws { folder = try TemporaryFolder("catalog") }
-    func open() throws -> Catalog { try Catalog(path: path) }
-    /// Every file beside the catalog, byte for byte.
+    /// The catalog, which keeps the folder as long as it lives.
+    func open() throws -> Catalog { try Catalog(path: path) { [folder] _ in withExtendedLifetime(folder) {} } }
+    /// The names of the backups, sorted.
+    func backups() throws -> [String] { try names().filter { $0.hasPrefix("catalog.sqlite3.backup") } }
+    /// The names beside the catalog, its own among them.
+    func names() throws -> [String] { try FileSystem.entries(folder("state")) ?? [] }
+    /// Every file beside the catalog, byte for byte, but the lock, which is empty.
     func bytes() throws -> [String: [UInt8]] {
         var out: [String: [UInt8]] = [:]
-        for name in try FileSystem.entries(folder("state")) ?? [] {
+        for name in try names() where !name.hasSuffix(".lock") {
             out[name] = try FileSystem.contents(Path.join(folder("state"), name))
         }
         return out

@@ -1,11 +1,13 @@
 // For LD_PRELOAD: a file system that lacks something, for programs that a test starts. FAULTY_DISK says what:
 //   symlink   symbolic links cannot be made (FAT, many network shares)
 //   flock     there are no locks (NFS without lockd, some FUSE file systems)
+//   crash:N   the program is killed at its Nth step that changes a catalog's file or one beside it
 //   full:N    space cannot be reserved, and after N bytes of a repository's files the disk is full
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,26 +45,65 @@ int fallocate64(int descriptor, int mode, off64_t offset, off64_t length) {
     return lacks("full:") ? refuse(EOPNOTSUPP) : real(descriptor, mode, offset, length);
 }
 
+static atomic_llong steps;
+
+// Ends the program as kill -9 does, where this is the step to do so.
+static void step(const char *path) {
+    if (!lacks("crash:") || !strstr(path, "/catalog.sqlite3")) return;
+    if (atomic_fetch_add(&steps, 1) + 1 == atoll(getenv("FAULTY_DISK") + 6)) kill(getpid(), SIGKILL);
+}
+
+static int name_of(int descriptor, char *path, size_t size) {
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(name, path, size - 1);
+    if (length < 0) return -1;
+    path[length] = 0;
+    return 0;
+}
+
+static void step_at(int descriptor) {
+    char path[4096];
+    if (lacks("crash:") && name_of(descriptor, path, sizeof path) == 0) step(path);
+}
+
+int unlink(const char *path) {
+    int (*real)(const char *) = dlsym(RTLD_NEXT, "unlink");
+    step(path);
+    return real(path);
+}
+
+int rename(const char *from, const char *to) {
+    int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+    step(from);
+    return real(from, to);
+}
+
+int ftruncate64(int descriptor, off64_t length) {
+    int (*real)(int, off64_t) = dlsym(RTLD_NEXT, "ftruncate64");
+    step_at(descriptor);
+    return real(descriptor, length);
+}
+
 static atomic_llong written;
 
 // Whether so many more bytes of a repository's file have no room.
 static int is_full(int descriptor, size_t count) {
     if (!lacks("full:")) return 0;
-    char name[64], path[4096];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
-    ssize_t length = readlink(name, path, sizeof path - 1);
-    if (length < 0) return 0;
-    path[length] = 0;
+    char path[4096];
+    if (name_of(descriptor, path, sizeof path) != 0) return 0;
     if (!strstr(path, "/models--")) return 0;
     return atomic_fetch_add(&written, (long long)count) + (long long)count > atoll(getenv("FAULTY_DISK") + 5);
 }
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
     ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+    step_at(descriptor);
     return is_full(descriptor, count) ? refuse(ENOSPC) : real(descriptor, bytes, count, offset);
 }
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
     ssize_t (*real)(int, const void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pwrite64");
+    step_at(descriptor);
     return is_full(descriptor, count) ? refuse(ENOSPC) : real(descriptor, bytes, count, offset);
 }

@@ -21,8 +21,8 @@ package final class Connection {
         // The mutex above serialises all use. https://www.sqlite.org/threadsafe.html
         let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let handle else {
-            let error = SQLiteError(
-                extendedCode: code, message: handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory")
+            let error =
+                handle.map { SQLiteError($0) } ?? SQLiteError(extendedCode: code, message: "out of memory")
             sqlite3_close_v2(handle)
             throw error
         }
@@ -44,6 +44,11 @@ package final class Connection {
 
     /// Runs a statement that returns nothing.
     package func run(_ sql: String, _ values: (any SQLBindable)?...) throws {
+        try statement(sql).each(values) { _ in false }
+    }
+
+    /// The same with the values in a list.
+    package func run(_ sql: String, list values: [any SQLBindable]) throws {
         try statement(sql).each(values) { _ in false }
     }
 
@@ -147,20 +152,17 @@ package final class Connection {
         }
     }
 
-    /// Copies the whole database into a file, which is replaced, while others may read and write.
-    /// https://www.sqlite.org/backup.html
-    package func backup(to path: String) throws(SQLiteError) {
-        let target = try Connection(path)
-        guard let backup = sqlite3_backup_init(target.database, "main", database, "main") else {
-            throw target.lastError("backup")
-        }
-        let code = sqlite3_backup_step(backup, -1)
-        sqlite3_backup_finish(backup)
-        guard code == SQLITE_DONE else {
-            throw SQLiteError(
-                extendedCode: code,
-                message: "the backup to \(path) failed: \(String(cString: sqlite3_errstr(code)))")
-        }
+    /// Whether the file has lost its name since it was opened: it was deleted, or another took its place. What is
+    /// written then, nobody reads. https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlhasmoved
+    package var hasMoved: Bool {
+        var moved: Int32 = 0
+        return sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
+    }
+
+    /// The columns of a table in their order; none where there is no such table. `key` is the column's place in the
+    /// primary key, from 1, or 0.
+    package func columns(of table: String) throws -> [(name: String, key: Int64)] {
+        try query("SELECT name, pk FROM pragma_table_info(?)", table, map: { ($0.text(0), $0.int(1)) })
     }
 
     /// A prepared statement, from the cache where it was used before.
@@ -174,9 +176,5 @@ package final class Connection {
         return made
     }
 
-    private func lastError(_ sql: String) -> SQLiteError {
-        SQLiteError(
-            extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)),
-            sql: sql)
-    }
+    private func lastError(_ sql: String) -> SQLiteError { SQLiteError(database, sql: sql) }
 }

@@ -80,12 +80,7 @@ final class Statement {
         guard code == SQLITE_OK else { throw error() }
     }
 
-    private func error() -> SQLiteError {
-        let database = sqlite3_db_handle(handle)
-        return SQLiteError(
-            extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)),
-            sql: sql)
-    }
+    private func error() -> SQLiteError { SQLiteError(sqlite3_db_handle(handle), sql: sql) }
 }
 
 /// Gives a statement its values, one after the other from the first on.
@@ -171,6 +166,17 @@ package struct Row {
     package func blob(_ column: Int) -> [UInt8] {
         let bytes = sqlite3_column_blob(handle, Int32(column))
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
+    }
+
+    /// A column of whatever type it is.
+    package func value(_ column: Int) -> SQLValue {
+        switch sqlite3_column_type(handle, Int32(column)) {
+        case SQLITE_INTEGER: .integer(int(column))
+        case SQLITE_FLOAT: .real(double(column))
+        case SQLITE_TEXT: .text(text(column))
+        case SQLITE_BLOB: .blob(blob(column))
+        default: .null
+        }
     }
 
     /// A column that may be NULL.

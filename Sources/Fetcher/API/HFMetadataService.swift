@@ -19,7 +19,7 @@ public struct HFMetadataService: Sendable {
     /// first pages of its answer.
     public func search(_ query: ModelQuery) async throws -> [ModelRecord] {
         let found = try await client().find(query)
-        await remember { catalog throws(AIError) in try catalog.remember(found.seen, at: Timestamp.now) }
+        await Offload.run { [workspace] in workspace.remember(found.seen) }
         return found.records
     }
 
@@ -29,9 +29,7 @@ public struct HFMetadataService: Sendable {
     public func fetchModelDetails(repoId: String) async throws -> (record: ModelRecord, commit: Commit) {
         let reference = try reference(repoId)
         let info = try await client().info(reference.repository, revision: reference.revision)
-        await remember { catalog throws(AIError) in
-            try catalog.remember([info.record], detailed: true, at: Timestamp.now)
-        }
+        await Offload.run { [workspace] in workspace.remember([info.record], detailed: true) }
         return (info.record, info.commit)
     }
 
@@ -70,11 +68,5 @@ public struct HFMetadataService: Sendable {
             throw AIError(.offline, "the Hub cannot be asked: the network is switched off")
         }
         return try workspace.client()
-    }
-
-    /// Tells the catalog, which only mirrors the Hub: where it fails, the answer itself is no worse.
-    private func remember(_ body: @escaping @Sendable (Catalog) throws(AIError) -> Void) async {
-        guard let catalog = workspace.catalog else { return }
-        _ = try? await Offload.run { try body(catalog) }
     }
 }

@@ -52,6 +52,9 @@ public struct DownloadEstimate: Sendable, Hashable {
         freeBytes = try FileSystem.diskSpace(workspace.layout.root).available
         // An estimate is as good without a rate as with none.
         let origin = workspace.configuration.endpoint.origin.description
-        bytesPerSecond = (try? workspace.catalog?.bandwidth(origin: origin))??.bytesPerSecond
+        bytesPerSecond =
+            workspace.dispensable.use { catalog throws(AIError) in
+                try catalog.bandwidth(origin: origin)?.bytesPerSecond
+            } ?? nil
     }
 }

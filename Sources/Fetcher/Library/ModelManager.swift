@@ -48,7 +48,9 @@ public final class ModelManager: Sendable {
         return try await Offload.run {
             guard let (folder, commit) = try workspace.snapshot(of: reference),
                 let tree = try folder.readTree(commit)
-                    ?? workspace.catalog?.tree(of: reference.repository, at: commit)
+                    ?? workspace.dispensable.use({ catalog throws(AIError) in
+                        try catalog.tree(of: reference.repository, at: commit)
+                    }) ?? nil
             else { return false }
             return try tree.files.allSatisfy { try SnapshotFile.state($0, commit: commit, in: folder) == .present }
         }

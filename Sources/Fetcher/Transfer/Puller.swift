@@ -1,4 +1,4 @@
-package import Catalog
+import Catalog
 package import HubCore
 import Synchronization
 
@@ -7,12 +7,12 @@ import Synchronization
 package struct Puller: Sendable {
     package let layout: CacheLayout
     package let client: HubClient
-    /// Remembers every answer; nil where it cannot be used.
-    package let catalog: Catalog?
+    /// Remembers every answer.
+    package let catalog: DispensableCatalog
     package var isOffline = false
     var limits = PullSession.Limits()
 
-    package init(layout: CacheLayout, client: HubClient, catalog: Catalog?, isOffline: Bool = false) {
+    package init(layout: CacheLayout, client: HubClient, catalog: DispensableCatalog, isOffline: Bool = false) {
         self.layout = layout
         self.client = client
         self.catalog = catalog
@@ -64,8 +64,9 @@ package struct Puller: Sendable {
                 context: .init(repository: reference.repository.description))
         }
         let info = try await client.info(reference.repository, revision: reference.revision)
-        remember { catalog throws(AIError) in
+        catalog.use { catalog throws(AIError) in
             try catalog.remember([info.record], detailed: true, at: Timestamp.now)
+            try catalog.noteEndpoint(client.endpoint, at: Timestamp.now)
             try catalog.remember(
                 [KnownRevision(name: revision, kind: .branch, commit: info.commit)], of: reference.repository,
                 complete: false,
@@ -78,13 +79,9 @@ package struct Puller: Sendable {
     package func tree(of repository: Repository, at commit: Commit) async throws -> RepositoryTree {
         let folder = layout.repository(repository)
         if let known = try await Offload.run({
-            do throws(AIError) {
-                if let known = try catalog?.tree(of: repository, at: commit) { return known }
-            } catch {
-                // The cache and the Hub know the tree too.
-                client.notice("the catalog could not be read: \(error.message)")
-            }
-            return try folder.readTree(commit)
+            // The cache and the Hub know the tree too.
+            let known = catalog.use { catalog throws(AIError) in try catalog.tree(of: repository, at: commit) }
+            return try (known ?? nil) ?? folder.readTree(commit)
         }) {
             return known
         }
@@ -95,7 +92,7 @@ package struct Puller: Sendable {
                 context: .init(repository: repository.description))
         }
         let tree = try await client.tree(repository, at: commit)
-        remember { catalog throws(AIError) in try catalog.remember(tree, of: repository, at: Timestamp.now) }
+        catalog.use { catalog throws(AIError) in try catalog.remember(tree, of: repository, at: Timestamp.now) }
         return tree
     }
 
@@ -165,7 +162,7 @@ package struct Puller: Sendable {
             control: options.control, restart: options.force,
             keep: { file, ranges in
                 guard !ranges.isEmpty else { return }
-                remember { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
+                catalog.use { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
             }, report: report)
         await session.run()
         let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes) })
@@ -256,7 +253,7 @@ package struct Puller: Sendable {
     private func note(_ results: [Result]) {
         let bytes = results.reduce(0) { $0 + $1.downloadedBytes }
         let seconds = results.first?.seconds ?? 0
-        remember { catalog throws(AIError) in
+        catalog.use { catalog throws(AIError) in
             for result in results where result.error == nil && result.plan.local == nil {
                 let plan = result.plan
                 try catalog.markUsed(
@@ -267,14 +264,6 @@ package struct Puller: Sendable {
                 try catalog.remember(
                     bytes: bytes, seconds: seconds, origin: client.endpoint.origin.description, at: Timestamp.now)
             }
-        }
-    }
-
-    /// Tells the catalog. A catalog that fails now is said, and is no reason to fail what it only mirrors.
-    private func remember(_ body: (Catalog) throws(AIError) -> Void) {
-        guard let catalog else { return }
-        do throws(AIError) { try body(catalog) } catch {
-            client.notice("the catalog could not be written: \(error.message)")
         }
     }
 }

@@ -66,12 +66,12 @@ extension InfoCommand {
         let info = try await client.info(repository, revision: facts.reference.revision)
         facts.record = info.record
         facts.commit = info.commit
-        let catalog = workspace.catalog
-        try await Offload.run {
-            try catalog?.remember([info.record], detailed: true, at: Timestamp.now)
-        }
+        let catalog = workspace.dispensable
+        await Offload.run { workspace.remember([info.record], detailed: true) }
         facts.tree = try await workspace.puller().tree(of: repository, at: info.commit)
-        facts.revisions = try await Offload.run { try catalog?.revisions(of: repository) ?? [] }
+        facts.revisions = await Offload.run {
+            catalog.use { catalog throws(AIError) in try catalog.revisions(of: repository) } ?? []
+        }
         // A branch that has moved since makes the list stale.
         let main = facts.reference.revision ?? "main"
         if refresh || facts.revisions.count < 2
@@ -79,8 +79,10 @@ extension InfoCommand {
         {
             let found = try await client.revisions(repository)
             facts.revisions = found
-            try await Offload.run {
-                try catalog?.remember(found, of: repository, complete: true, at: Timestamp.now)
+            await Offload.run {
+                catalog.use { catalog throws(AIError) in
+                    try catalog.remember(found, of: repository, complete: true, at: Timestamp.now)
+                }
             }
         }
     }
@@ -88,10 +90,14 @@ extension InfoCommand {
     /// What the catalog and the cache know.
     private static func recall(_ facts: inout Facts, _ workspace: Workspace) async throws {
         let reference = facts.reference
-        let (catalog, layout) = (workspace.catalog, workspace.layout)
-        let known = try await Offload.run { try catalog?.model(reference.repository) }
+        let (catalog, layout) = (workspace.dispensable, workspace.layout)
+        let known = await Offload.run {
+            catalog.use { catalog throws(AIError) in try catalog.model(reference.repository) } ?? nil
+        }
         let cached = try await Offload.run { try workspace.snapshot(of: reference) }
         guard known != nil || cached != nil else {
+            // Where the catalog cannot be read, nobody can say what was known.
+            if let fault = workspace.catalogFault { throw Context.advised(fault) }
             throw AIError(
                 .notCached, "nothing is known of \(reference.repository) without the network",
                 advice: "without --offline and HF_HUB_OFFLINE hub info asks the Hub",
@@ -101,13 +107,17 @@ extension InfoCommand {
             facts.record = known.record
             facts.seenAt = known.detailedAt ?? known.seenAt
         }
-        facts.revisions = try await Offload.run { try catalog?.revisions(of: reference.repository) ?? [] }
+        facts.revisions = await Offload.run {
+            catalog.use { catalog throws(AIError) in try catalog.revisions(of: reference.repository) } ?? []
+        }
         let wanted = reference.revision ?? "main"
         facts.commit = Commit(wanted) ?? facts.revisions.first { $0.name == wanted }?.commit ?? cached?.commit
         if let commit = facts.commit {
             facts.tree = try await Offload.run {
-                try catalog?.tree(of: reference.repository, at: commit)
-                    ?? layout.repository(reference.repository).readTree(commit)
+                let known = catalog.use { catalog throws(AIError) in
+                    try catalog.tree(of: reference.repository, at: commit)
+                }
+                return try (known ?? nil) ?? layout.repository(reference.repository).readTree(commit)
             }
         }
     }

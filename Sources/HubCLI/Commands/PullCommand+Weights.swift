@@ -60,14 +60,12 @@ extension PullCommand {
     private static func record(of repository: Repository, at commit: Commit, _ workspace: Workspace) async throws
         -> ModelRecord?
     {
-        let client = try workspace.client()
-        do {
-            let known = try await Offload.run { try workspace.catalog?.model(repository) }
-            if let known { return known.record }
-        } catch {
-            // The tags tell MLX from other safetensors; the Hub knows them too.
-            client.notice("the catalog could not be read: \(AIError.wrapping(error).message)")
+        let known = await Offload.run {
+            workspace.dispensable.use { catalog throws(AIError) in try catalog.model(repository) } ?? nil
         }
-        return workspace.isOffline ? nil : try await client.info(repository, revision: "\(commit)").record
+        if let known { return known.record }
+        // The tags tell MLX from other safetensors; the Hub knows them too.
+        return workspace.isOffline
+            ? nil : try await workspace.client().info(repository, revision: "\(commit)").record
     }
 }

@@ -17,8 +17,10 @@ struct PullEstimate {
         self.plans = plans
         let root = plans[0].root
         diskFree = try await Offload.run { try FileSystem.diskSpace(root).available }
-        rate = try await Offload.run { [configuration = workspace.configuration, catalog = workspace.catalog] in
-            try catalog?.bandwidth(origin: configuration.endpoint.origin.description)
+        rate = await Offload.run {
+            let origin = workspace.configuration.endpoint.origin.description
+            return workspace.dispensable.use { catalog throws(AIError) in try catalog.bandwidth(origin: origin) }
+                ?? nil
         }
         totals = PullTotals(plans)
         let weights = plans.filter { $0.repository.kind == .model }

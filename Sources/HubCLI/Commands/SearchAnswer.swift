@@ -50,18 +50,17 @@ struct ModelSearch: Sendable {
         }
         let (records, seen) = (hub?.records ?? [], hub?.seen ?? [])
         var (known, unbounded): ([ModelRecord], [ModelRecord]) = ([], [])
+        if !seen.isEmpty { await Offload.run { [workspace] in workspace.remember(seen) } }
         if let catalog = workspace.catalog {
             do {
                 known = try await Offload.run {
-                    try catalog.remember(seen, at: Timestamp.now)
-                    return try catalog.search(query).map(\.record) + described(query, catalog)
+                    try catalog.search(query).map(\.record) + described(query, catalog)
                 }
                 unbounded = try await Offload.run { try Self.unbounded(query, catalog) }
                 answer.catalog = catalog
             } catch {
                 guard hub != nil else { throw error }
-                let fault = AIError.wrapping(error)
-                output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
+                workspace.dispensable.giveUp(AIError.wrapping(error))
             }
         }
         let undecided = (seen + unbounded).filter { query.verdict(on: $0) == .unknown && query.containsWords($0) }

@@ -19,7 +19,7 @@ struct HelpTopic: Sendable {
             """,
         entries: [
             ("0", "done; a search without a match too"),
-            ("1", "done, and the answer is no: the verdict of hub try is fail"),
+            ("1", "done, and the answer is no: the verdict of hub try is fail, or hub doctor sees something wrong"),
             ("2", "the command line is wrong, or a deletion lacks --yes"),
             (
                 "3",

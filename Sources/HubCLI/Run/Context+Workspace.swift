@@ -15,8 +15,10 @@ extension Context {
     ///   - needsCatalog: where nothing can be done without it: a catalog that cannot be used is thrown.
     ///   - opensCatalog: false where it is not concerned.
     ///   - token: another than the environment's.
+    ///   - tellsFault: false where the caller shows itself why the catalog cannot be opened.
     func workspace(
-        needsCatalog: Bool = false, opensCatalog: Bool = true, token: HFTokenProvider = .auto
+        needsCatalog: Bool = false, opensCatalog: Bool = true, token: HFTokenProvider = .auto,
+        tellsFault: Bool = true
     ) async throws -> Workspace {
         let configuration = HFConfiguration.endpoint(try hubEndpoint()).token(token)
         let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
@@ -24,15 +26,27 @@ extension Context {
             Workspace(
                 environment: environment, cacheDirectory: cacheDir, configuration: configuration,
                 isOffline: isOffline, opensCatalog: opensCatalog,
-                log: { message in output.debug(message) }, notice: { message in output.warning(message) })
+                log: { message in output.debug(message) }, notice: { message in output.warning(message) },
+                onCatalogFault: tellOfCatalog)
         }
-        if var fault = workspace.catalogFault {
-            // The cache is not concerned, so the advice about it would be wrong.
-            if fault.code != .catalogUnusable { fault.specificAdvice = "HUB_HOME chooses another folder for it" }
-            if needsCatalog { throw fault }
-            output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
+        if let fault = workspace.catalogFault {
+            if needsCatalog { throw Self.advised(fault) }
+            if tellsFault { tellOfCatalog(fault) }
         }
         return workspace
+    }
+
+    /// Says that the work goes on without the catalog, and why.
+    @Sendable func tellOfCatalog(_ fault: AIError) {
+        let fault = Self.advised(fault)
+        output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
+    }
+
+    /// A fault of the catalog with advice about it: the cache is not concerned.
+    static func advised(_ fault: AIError) -> AIError {
+        var fault = fault
+        if fault.code != .catalogUnusable { fault.specificAdvice = "HUB_HOME chooses another folder for it" }
+        return fault
     }
 
     /// A reference as it was typed; a single word is an alias first.

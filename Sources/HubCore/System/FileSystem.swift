@@ -32,6 +32,9 @@ package enum FileSystem {
     /// Whether a path leads to something.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether this user may write there: a file's content, a folder's names.
+    package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
     /// The names in a folder, sorted by bytes, without `.` and `..`; nil where there is no such folder.
     package static func entries(_ path: String) throws(AIError) -> [String]? {
         guard let directory = opendir(path) else {

@@ -58,7 +58,9 @@ final class PullBench: Sendable {
         let client = try HubClient(
             configuration, engine: HTTPEngine(HTTPEngine.Settings(environment)), environment: environment,
             log: { record.log($0) }, notice: { record.log($0) })
-        var puller = Puller(layout: layout ?? self.layout, client: client, catalog: catalog)
+        var puller = Puller(
+            layout: layout ?? self.layout, client: client,
+            catalog: DispensableCatalog(catalog) { client.notice($0.message) })
         // A sixteenth of what is usual, so that a file of a megabyte is fetched as one of many.
         puller.limits.firstRange /= 16
         puller.limits.range /= 16

@@ -32,7 +32,7 @@ import Testing
         try await expectToGoOn(
             """
             hub: warning: going on without the catalog: the catalog \(stage.catalog) is damaged: file is not a database
-                 the catalog is disposable: move its file away and hub makes it again
+                 hub doctor --rebuild makes it again, keeping pins and times of use
 
             """)
         // It is the user's to look at; nobody overwrote it.
@@ -80,7 +80,7 @@ import Testing
         #expect(
             result.error == """
                 hub: the catalog \(stage.catalog) is damaged: file is not a database
-                     the catalog is disposable: move its file away and hub makes it again
+                     hub doctor --rebuild makes it again, keeping pins and times of use
 
                 """)
         #expect(try await stage.run("search", "--offline", "--json").errorCode() == "catalog_unusable")

@@ -1,0 +1,26 @@
+package import HubCore
+
+extension Catalog {
+    private static let endpointPrefix = "endpoint "
+
+    /// Notes that what a Hub says is kept here, once a day.
+    package func noteEndpoint(_ endpoint: Endpoint, at now: Double) throws(AIError) {
+        let name = Self.endpointPrefix + endpoint.address
+        let today = String(Timestamp.iso8601(now).prefix(10))
+        let isNoted = try read { connection in
+            try connection.first(
+                "SELECT 1 FROM facts WHERE name = ? AND value = ?", name, today, map: { $0.bool(0) })
+        }
+        guard isNoted != true else { return }
+        try write { try $0.run("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", name, today) }
+    }
+
+    /// The addresses of the Hubs that filled the catalog, each with the last day, as `2026-01-02`, the newest first.
+    package func endpoints() throws(AIError) -> [(address: String, day: String)] {
+        try read { connection in
+            try connection.query(
+                "SELECT substr(name, length(?1) + 1), value FROM facts WHERE substr(name, 1, length(?1)) = ?1 ORDER BY value DESC, name",
+                Self.endpointPrefix, map: { ($0.text(0), $0.text(1)) })
+        }
+    }
+}

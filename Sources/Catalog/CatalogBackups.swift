@@ -1,0 +1,119 @@
+import HubCore
+
+/// Copies of what cannot be made again, beside the catalog: `catalog.sqlite3.backup-2026-01-02`, one for each day on
+/// which something was written, and `catalog.sqlite3.backup-2026-01-02-v4` from before a change of the schema. Each is a
+/// small SQLite file that holds the tables of ``Schema/kept`` alone.
+struct CatalogBackups: Sendable {
+    private let path: String
+    /// How many days are kept, and how many changes of the schema.
+    static let mostDays = 7
+    static let mostVersions = 3
+    /// The age in seconds at which what a killed process was writing goes.
+    private static let staleSeconds = 3600.0
+
+    init(_ path: String) { self.path = path }
+
+    private var prefix: String { path + ".backup" }
+
+    /// The day of a time, as backups are named by it.
+    static func day(_ now: Double) -> String { String(Timestamp.iso8601(now).prefix(10)) }
+
+    /// Whether the day's backup is there.
+    func exists(day: String) -> Bool { FileSystem.exists("\(prefix)-\(day)") }
+
+    /// The backups, the newest first, with their size and time. An older hub's full copy, `catalog.sqlite3.backup`, is one.
+    func all() throws(AIError) -> [(path: String, size: Int64, time: Double)] {
+        var found: [(path: String, size: Int64, time: Double)] = []
+        for name in try names()
+        where !name.hasSuffix(".tmp") && !CatalogSwap.companions.contains(where: name.hasSuffix) {
+            let place = Path.join(Path.parent(path), name)
+            if let status = try FileSystem.status(place), status.kind == .file {
+                found.append((place, status.size, status.modified))
+            }
+        }
+        return found.sorted { ($0.time, $0.path) > ($1.time, $1.path) }
+    }
+
+    private func names() throws(AIError) -> [String] {
+        let start = Path.name(prefix)
+        return (try FileSystem.entries(Path.parent(path)) ?? []).filter { $0.hasPrefix(start) }
+    }
+
+    /// Writes a backup, unless there is nothing to keep, and lets the oldest go; whether one was written. Others read and
+    /// write the catalog meanwhile.
+    @discardableResult
+    func make(of connection: Connection, at now: Double = Timestamp.now, suffix: String = "") throws -> Bool {
+        let tables = try connection.snapshot {
+            try Schema.kept.map { ($0, try KeptRows.rows(of: $0, in: connection)) }
+        }
+        guard tables.contains(where: { !$0.1.rows.isEmpty }) else { return false }
+        let version = try connection.first("PRAGMA user_version", map: { $0.int(0) }) ?? 0
+        let name = "\(prefix)-\(Self.day(now))\(suffix)"
+        let temporary = "\(name).\(FileSystem.randomHex(4)).tmp"
+        do {
+            try write(tables, version: version, from: connection, to: temporary)
+            try FileDescriptor(temporary, [.write]).synchronizeData()
+            try FileSystem.rename(temporary, to: name)
+        } catch {
+            _ = try? FileSystem.remove(temporary)
+            throw error
+        }
+        try prune(at: now)
+        return true
+    }
+
+    private func write(
+        _ tables: [(String, KeptRows.Reading)], version: Int64, from source: Connection, to place: String
+    ) throws {
+        let copy = try Connection(place)
+        // Nobody knows the file before it has its name, and then it is on stable storage.
+        try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+        try copy.transaction {
+            for (table, reading) in tables where !reading.columns.isEmpty {
+                let sql = try source.first(
+                    "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", table, map: { $0.text(0) })
+                try copy.execute(sql ?? "")
+                _ = try KeptRows.insert(reading, into: table, of: copy)
+            }
+            try copy.execute("PRAGMA user_version = \(version)")
+        }
+    }
+
+    /// Takes away the oldest of each sort, and what killed processes have left half written.
+    private func prune(at now: Double) throws(AIError) {
+        let folder = Path.parent(path)
+        let start = Path.name(prefix) + "-"
+        let names = try names()
+        for name in names where name.hasSuffix(".tmp") {
+            let place = Path.join(folder, name)
+            if let status = try FileSystem.status(place), now - status.modified > Self.staleSeconds {
+                try FileSystem.remove(place)
+            }
+        }
+        let ours = names.filter { $0.hasPrefix(start) && !$0.hasSuffix(".tmp") }
+        let days = ours.filter { $0.utf8.count == start.utf8.count + 10 }
+        let versions = ours.filter { $0.utf8.count > start.utf8.count + 10 }
+        for name in days.dropLast(Self.mostDays) + versions.dropLast(Self.mostVersions) {
+            try FileSystem.remove(Path.join(folder, name))
+        }
+    }
+
+    /// Puts rows into a new catalog: of each table those of the newest backup that has it, and of older ones only where
+    /// that is damaged itself.
+    ///
+    /// - Returns: the newest backup that gave something; nil where none did.
+    func restore(_ tables: [String] = Schema.kept, into connection: Connection) throws -> String? {
+        let sources = try all().compactMap { backup in
+            (try? Connection(backup.path, readOnly: true)).map { (path: backup.path, connection: $0) }
+        }
+        var used: Set<String> = []
+        for table in tables {
+            for source in sources {
+                let reading = KeptRows.salvage(table, in: source.connection)
+                if try KeptRows.insert(reading, into: table, of: connection) > 0 { used.insert(source.path) }
+                if reading.isWhole { break }
+            }
+        }
+        return sources.map(\.path).first(where: used.contains)
+    }
+}

@@ -1,0 +1,32 @@
+import CSQLite
+import HubCore
+
+/// Keeps opening a catalog and putting another into its place apart: `catalog.sqlite3.lock`, shared by who opens, for
+/// themselves by who moves files. A SQLite file and its write-ahead log find each other by name, and a log that is
+/// replayed into another file destroys it. https://www.sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use
+///
+/// Held for milliseconds. Where there are no locks, or the folder cannot be written, nobody waits.
+struct CatalogLock: ~Copyable {
+    private let file: FileDescriptor?
+
+    /// - Throws: ``ErrorCode/catalogUnusable`` where another holds it for five seconds.
+    init(ofCatalog path: String, shared: Bool) throws(AIError) {
+        let place = path + ".lock"
+        let opened: FileDescriptor
+        do throws(AIError) { opened = try FileDescriptor(place, [.write, .create], mode: 0o600) } catch {
+            guard shared else { throw error }
+            file = nil
+            return
+        }
+        for attempt in 0... {
+            if try opened.tryLock(shared: shared) != false { break }
+            guard attempt < 500 else {
+                throw AIError(
+                    .catalogUnusable, "the catalog \(path) is being made again by another process",
+                    advice: "wait for the other hub, then try again", context: .init(path: path))
+            }
+            sqlite3_sleep(10)
+        }
+        file = consume opened
+    }
+}

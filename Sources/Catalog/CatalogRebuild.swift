@@ -1,0 +1,85 @@
+package import HubCore
+
+/// What came of making a catalog again.
+package struct CatalogRebuild: Sendable, Hashable {
+    /// Where the old file is now; nil where there was none.
+    package var aside: String?
+    /// The tables of which the old file gave everything, those of which it did not, and how many rows are in the new one.
+    package var whole: [String] = []
+    package var damaged: [String] = []
+    package var rows: [String: Int] = [:]
+    /// The backup that filled the gaps; nil where none was needed, or there is none.
+    package var backup: String?
+
+    package init() {}
+
+    /// Makes the catalog at a path again, beside the old one, which may be in use meanwhile: `fill` puts in what the
+    /// cache and the Hub tell. At the end, while nobody can write the old file, what nobody else knows is carried over
+    /// and the new file takes the place; other processes go on with it at their next call.
+    ///
+    /// - Throws: ``ErrorCode/catalogUnusable`` where a newer hub made the old one, and it is sound, or where it is in use
+    ///   for five seconds; ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``. The old file is in its place then.
+    package static func run(_ path: String, fill: (Catalog) throws -> Void) throws(AIError) -> CatalogRebuild {
+        try refuseNewer(path)
+        try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
+        let temporary = "\(path).rebuild-\(FileSystem.randomHex(4)).tmp"
+        defer {
+            for end in ["", ".lock"] + CatalogSwap.companions { _ = try? FileSystem.remove(temporary + end) }
+        }
+        do {
+            try fill(Catalog(path: temporary))
+            let lock = try CatalogLock(ofCatalog: path, shared: false)
+            try CatalogSwap.finishLocked(path)
+            let result = try exchange(temporary, path)
+            _ = consume lock
+            return result
+        } catch let error as SQLiteError {
+            throw error.asAIError(path: path)
+        } catch { throw AIError.wrapping(error) }
+    }
+
+    /// A file that is sound and from a newer hub is not lost to it; the damage of one byte can look like one.
+    private static func refuseNewer(_ path: String) throws(AIError) {
+        guard FileSystem.exists(path), let old = try? Connection(path, readOnly: true) else { return }
+        do { _ = try CatalogFile(path: path, notice: { _ in }).version(of: old) } catch {
+            guard let newer = error as? AIError,
+                (try? old.query("PRAGMA quick_check(1)", map: { $0.text(0) })) == ["ok"]
+            else { return }
+            throw newer
+        }
+    }
+
+    private static func exchange(_ temporary: String, _ path: String) throws -> CatalogRebuild {
+        let old = FileSystem.exists(path) ? try? Connection(path) : nil
+        // Keeps writers out until the new file is in place. What cannot be locked for being damaged, nobody can write.
+        do throws(SQLiteError) { try old?.execute("BEGIN IMMEDIATE") } catch {
+            if error.isBusy { throw error }
+        }
+        var result = try carryOver(from: old, into: temporary, backups: CatalogBackups(path))
+        try FileDescriptor(temporary, [.write]).synchronizeData()
+        try FileSystem.rename(temporary, to: CatalogSwap.rebuilt(path))
+        try FileSystem.synchronizeDirectory(Path.parent(path))
+        result.aside = try CatalogSwap.finishLocked(path)
+        return result
+    }
+
+    private static func carryOver(from old: Connection?, into place: String, backups: CatalogBackups) throws
+        -> CatalogRebuild
+    {
+        let new = try Connection(place)
+        var result = CatalogRebuild()
+        try new.transaction {
+            for table in Schema.kept {
+                let reading = old.map { KeptRows.salvage(table, in: $0) } ?? .init()
+                _ = try KeptRows.insert(reading, into: table, of: new)
+                if reading.isWhole { result.whole.append(table) } else { result.damaged.append(table) }
+            }
+            result.backup = try backups.restore(result.damaged, into: new)
+            for table in Schema.kept {
+                result.rows[table] = try new.first(
+                    "SELECT count(*) FROM \(KeptRows.quoted(table))", map: { Int($0.int(0)) })
+            }
+        }
+        return result
+    }
+}

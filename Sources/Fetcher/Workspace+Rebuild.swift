@@ -1,0 +1,89 @@
+package import Catalog
+package import HubCore
+
+extension Workspace {
+    /// A catalog that was made again, and what is in it.
+    package struct Rebuilt: Sendable {
+        package var catalog: CatalogRebuild
+        package var repositories = 0
+        package var trees = 0
+        /// The repositories of which the Hub told, and the first failure to ask it.
+        package var told = 0
+        package var failure: AIError?
+    }
+
+    /// Makes the catalog again: from the cache, from what the Hub says of the cached repositories, and from the pins,
+    /// times of use and so on that the old file or its backup holds. ``catalog`` goes on with the new file.
+    ///
+    /// - Throws: where the cache cannot be read, or as ``CatalogRebuild/run(_:fill:)`` does. That the Hub cannot be asked
+    ///   is told by the result.
+    package func rebuildCatalog() async throws -> Rebuilt {
+        let repositories = try await Offload.run { [layout] in
+            try CacheScanner(layout, catalog: nil).scan(fresh: true).repositories
+        }
+        let (records, failure) = try await records(of: repositories.map(\.repository))
+        return try await Offload.run { [layout, configuration, catalogPath] in
+            var rebuilt = Rebuilt(catalog: CatalogRebuild(), repositories: repositories.count, told: records.count)
+            rebuilt.failure = failure
+            rebuilt.catalog = try CatalogRebuild.run(catalogPath) { new in
+                rebuilt.trees = try Self.keepTrees(of: repositories, in: new)
+                try new.remember(records, detailed: true, at: Timestamp.now)
+                if !records.isEmpty { try new.noteEndpoint(configuration.endpoint, at: Timestamp.now) }
+                _ = try CacheScanner(layout, catalog: new).scan()
+            }
+            return rebuilt
+        }
+    }
+
+    /// The files of commits as `trees/` of the cache names them; how many there are.
+    private static func keepTrees(of repositories: [CachedRepository], in catalog: Catalog) throws -> Int {
+        var count = 0
+        for repository in repositories {
+            for revision in repository.revisions {
+                guard let tree = try repository.folder.readTree(revision.commit) else { continue }
+                try catalog.remember(tree, of: repository.repository, at: Timestamp.now)
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// What the Hub says of repositories, eight at a time. One that is gone there, or not for this user, is passed over;
+    /// any other failure ends the asking.
+    private func records(of repositories: [Repository]) async throws -> ([ModelRecord], AIError?) {
+        guard !isOffline, !repositories.isEmpty else { return ([], nil) }
+        let client = try client()
+        return try await withThrowingTaskGroup(of: Result<ModelRecord?, AIError>.self) { group in
+            var waiting = repositories.makeIterator()
+            func begin() {
+                guard let repository = waiting.next() else { return }
+                group.addTask { try await Self.record(of: repository, client) }
+            }
+            for _ in 0..<8 { begin() }
+            var records: [ModelRecord] = []
+            var failure: AIError?
+            while let result = try await group.next() {
+                switch result {
+                case .success(let record):
+                    if let record { records.append(record) }
+                    if failure == nil { begin() }
+                case .failure(let error): failure = failure ?? error
+                }
+            }
+            return (records, failure)
+        }
+    }
+
+    private static func record(of repository: Repository, _ client: HubClient) async throws
+        -> Result<ModelRecord?, AIError>
+    {
+        do { return .success(try await client.info(repository).record) } catch {
+            let error = AIError.wrapping(error)
+            switch error.code {
+            case .cancelled: throw error
+            case .repositoryNotFound, .unauthorized, .gated, .disabled: return .success(nil)
+            default: return .failure(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Catalog
+import Fetcher
+import HubCore
+
+extension DoctorCommand {
+    /// `hub doctor --rebuild`: what was done, and how the new catalog looks.
+    static func rebuilt(_ context: Context, _ workspace: Workspace) async throws -> [Outcome] {
+        let rebuilt = try await workspace.rebuildCatalog()
+        var findings = [
+            DoctorFinding(section: "catalog", name: "rebuilt", level: .note, text: "the catalog was made again")
+        ]
+        if let loss = loss(rebuilt.catalog) { findings.append(loss) }
+        if let gap = gap(rebuilt, context) { findings.append(gap) }
+        var outcomes = findings.map { Outcome(finding: $0) }
+        outcomes[0].mended = summary(of: rebuilt)
+        // Who asked for the essential alone still hears that something is missing.
+        if context.output.mode == .quiet, let gap = gap(rebuilt, context) { context.output.warning(gap.text) }
+        let opened = try await context.workspace(tellsFault: false)
+        return outcomes + (try await catalogFindings(context, opened)).map { Outcome(finding: $0) }
+    }
+
+    /// What the new catalog holds and where the old one is, in a sentence.
+    static func summary(of rebuilt: Workspace.Rebuilt) -> String {
+        let rows = rebuilt.catalog.rows
+        var parts = [
+            "\(Humanize.plural(rebuilt.repositories, "cached repository", "cached repositories"))",
+            Humanize.plural(rebuilt.trees, "list") + " of files", Humanize.plural(rows["pins"] ?? 0, "pin"),
+            Humanize.plural(rows["uses"] ?? 0, "time") + " of use",
+        ]
+        if rebuilt.told > 0 { parts.append("the Hub's word on \(rebuilt.told) of them") }
+        return "it knows " + parts.joined(separator: ", ")
+            + (rebuilt.catalog.aside.map { "; the old one is \($0)" } ?? "")
+    }
+
+    /// What the old file did not give.
+    private static func loss(_ catalog: CatalogRebuild) -> DoctorFinding? {
+        guard !catalog.damaged.isEmpty, catalog.aside != nil else { return nil }
+        let tables = catalog.damaged.joined(separator: ", ")
+        return DoctorFinding(
+            section: "catalog", name: "salvage", level: .note,
+            text: "the old catalog did not give all of \(tables)"
+                + (catalog.backup.map { "; its backup \($0) gave what it has" }
+                    ?? ", and there is no backup of them"),
+            count: catalog.damaged.count)
+    }
+
+    /// What the Hub would have added.
+    private static func gap(_ rebuilt: Workspace.Rebuilt, _ context: Context) -> DoctorFinding? {
+        guard rebuilt.told < rebuilt.repositories, context.isOffline || rebuilt.failure != nil else { return nil }
+        let why = rebuilt.failure.map(\.message) ?? "the network is switched off"
+        return DoctorFinding(
+            section: "catalog", name: "not_asked", level: .note,
+            text:
+                "what the Hub says of \(rebuilt.repositories - rebuilt.told) of the cached repositories is missing: \(why)",
+            count: rebuilt.repositories - rebuilt.told,
+            advice: "hub info and hub search ask for it when they are used")
+    }
+}

@@ -1,0 +1,67 @@
+import Fetcher
+import HubCore
+
+extension DoctorCommand {
+    /// One part of the machine and who looks at it.
+    typealias Section = (name: String, look: @Sendable (Context, Workspace) async throws -> [DoctorFinding])
+
+    /// Every section there is, in the order of the output. Each is a function in a file of its own.
+    static let sections: [Section] = [
+        ("libraries", libraryFindings), ("paths", pathFindings), ("catalog", catalogFindings),
+        ("account", accountFindings), ("network", networkFindings),
+    ]
+
+    /// A finding and what became of it.
+    struct Outcome: Sendable {
+        var finding: DoctorFinding
+        /// What mending it did; nil where it was not mended.
+        var mended: String?
+
+        var isBad: Bool { finding.level == .bad && mended == nil }
+    }
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let workspace = try await context.workspace(tellsFault: false)
+        var outcomes: [Outcome] = []
+        if arguments[rebuild] {
+            outcomes = try await rebuilt(context, workspace)
+        } else {
+            for section in sections {
+                for finding in try await look(section, context, workspace) {
+                    outcomes.append(try await outcome(of: finding, mends: arguments[fix], context))
+                }
+            }
+        }
+        DoctorReport(context: context, outcomes: outcomes, offersFix: !arguments[fix]).show()
+        if outcomes.contains(where: \.isBad) { throw AnswerIsNo() }
+    }
+
+    /// What a section sees. One that cannot look says so, and the others are looked at all the same.
+    private static func look(_ section: Section, _ context: Context, _ workspace: Workspace) async throws
+        -> [DoctorFinding]
+    {
+        do { return try await section.look(context, workspace) } catch {
+            let error = AIError.wrapping(error)
+            guard error.code != .cancelled else { throw error }
+            return [
+                DoctorFinding(
+                    section: section.name, name: "check", level: .bad, text: error.message,
+                    advice: error.recoverySuggestion)
+            ]
+        }
+    }
+
+    private static func outcome(of finding: DoctorFinding, mends: Bool, _ context: Context) async throws -> Outcome
+    {
+        guard mends, let mend = finding.mend else { return Outcome(finding: finding) }
+        do { return Outcome(finding: finding, mended: try await mend()) } catch {
+            let error = AIError.wrapping(error)
+            guard error.code != .cancelled else { throw error }
+            var failed = finding
+            failed.level = .bad
+            failed.text += "; mending it failed: \(error.message)"
+            failed.advice = error.recoverySuggestion ?? finding.advice
+            return Outcome(finding: failed)
+        }
+    }
+}
