@@ -69,12 +69,12 @@ extension Catalog {
         }
     }
 
-    private static let columns = """
+    static let columns = """
         model, kind, id, author, task, library, license, downloads, likes, trending, parameters, used_storage, gated, private,
         disabled, created_at, updated_at, seen_at, detailed_at
         """
 
-    private static func knownModel(_ row: Row) throws -> (Int64, KnownModel) {
+    static func knownModel(_ row: Row) throws -> (Int64, KnownModel) {
         guard let kind = RepositoryKind(rawValue: row.text(1)) else {
             throw AIError(.catalogUnusable, "the catalog holds a repository of the unknown kind \"\(row.text(1))\"")
         }
@@ -96,7 +96,7 @@ extension Catalog {
         return (row.int(0), KnownModel(record: record, seenAt: row.double(17), detailedAt: row.optionalDouble(18)))
     }
 
-    private static func withTags(_ found: (Int64, KnownModel), _ connection: Connection) throws -> KnownModel {
+    static func withTags(_ found: (Int64, KnownModel), _ connection: Connection) throws -> KnownModel {
         var model = found.1
         let tags = try connection.query(
             "SELECT name FROM model_tags JOIN tags USING (tag) WHERE model = ? ORDER BY position", found.0,
@@ -174,17 +174,19 @@ extension Catalog {
 extension ModelRecord {
     /// This record with every field that `new` knows.
     func updated(with new: ModelRecord) -> ModelRecord {
+        /// What the Hub can take back: absent from an answer that would have had it, it is gone.
+        func kept<Value>(_ old: Value?) -> Value? { new.isExhaustive ? nil : old }
         var out = self
         out.author = new.author ?? author
-        out.task = new.task ?? task
-        out.library = new.library ?? library
-        out.license = new.license ?? license
+        out.task = new.task ?? kept(task)
+        out.library = new.library ?? kept(library)
+        out.license = new.license ?? kept(license)
         out.downloads = new.downloads ?? downloads
         out.likes = new.likes ?? likes
-        out.trendingScore = new.trendingScore ?? trendingScore
-        out.parameters = new.parameters ?? parameters
-        out.usedStorage = new.usedStorage ?? usedStorage
-        out.gating = new.gating ?? gating
+        out.trendingScore = new.trendingScore ?? kept(trendingScore)
+        out.parameters = new.parameters ?? kept(parameters)
+        out.usedStorage = new.usedStorage ?? kept(usedStorage)
+        out.gating = new.gating ?? kept(gating)
         out.isPrivate = new.isPrivate ?? isPrivate
         out.isDisabled = new.isDisabled ?? isDisabled
         out.createdAt = new.createdAt ?? createdAt

@@ -42,7 +42,7 @@ extension HubClient {
         return Array(out.prefix(max(0, query.limit)))
     }
 
-    private static func sortKey(_ sort: ModelQuery.Sort) -> String {
+    static func sortKey(_ sort: ModelQuery.Sort) -> String {
         switch sort {
         // The Hub does not sort by size.
         case .relevance, .downloads, .size: "downloads"
@@ -53,7 +53,7 @@ extension HubClient {
         }
     }
 
-    private static func expanded(_ kind: RepositoryKind) -> [String] {
+    static func expanded(_ kind: RepositoryKind) -> [String] {
         let common = [
             "author", "createdAt", "disabled", "gated", "lastModified", "likes", "private", "tags", "trendingScore",
         ]

@@ -3,7 +3,7 @@ enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         ListCommand.command, PathCommand.command, RemoveCommand.command, CollectCommand.command,
-        TryCommand.command, ServeCommand.command, AuthCommand.command,
+        TryCommand.command, SyncCommand.command, ServeCommand.command, AuthCommand.command,
         CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
     ]
 }
