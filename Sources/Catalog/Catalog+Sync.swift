@@ -174,7 +174,8 @@ extension Catalog {
     ) throws -> Int {
         let last = walk.lastRow ?? 0
         var met = RowSet()
-        for page in try connection.query("SELECT rows FROM walk_pages WHERE mirror = ?", mirror, map: { $0.blob(0) })
+        for page in try connection.query(
+            "SELECT rows FROM walk_pages WHERE mirror = ?", mirror, map: { $0.blob(0) })
         {
             for row in try PackedRows.unpack(page) where row <= last { met.insert(row) }
         }

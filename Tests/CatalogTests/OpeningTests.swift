@@ -29,9 +29,9 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "directories", "files", "model_tags", "models",
-                    "range_digests", "repositories",
-                    "revisions", "tags", "trees", "uses",
+                    "bandwidth", "blobs", "caches", "directories", "files", "mirrors", "model_tags",
+                    "models", "range_digests", "repositories", "revisions", "tags", "trees", "uses", "walk_pages",
+                    "walks",
                 ])
             let loose = try connection.query(
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name <> 'sqlite_schema'",

@@ -4,7 +4,7 @@ import HubCore
 /// One page of a list of repositories.
 package struct ListingPage: Sendable {
     package var records: [ModelRecord] = []
-    /// The next page's address as the server gives it; nil on the last page.
+    /// The next page's address as the server gives it, unchecked; nil on the last page.
     package var next: String?
     /// What the server says of its limit on requests.
     var rate: RateLimit?
@@ -43,7 +43,7 @@ extension HubClient {
             throw AIError(
                 .protocolViolation, "\(endpoint.origin) lists \(kind.plural) of which none has a name that can be")
         }
-        page.next = try nextPage(fields, after: address)
+        page.next = fields.link("next")
         return page
     }
 
@@ -57,10 +57,14 @@ extension HubClient {
             AIError(.protocolViolation, "\(endpoint.origin) links to a next page \(why)")
         }
         guard masked(link) == link else { throw refuse("whose address holds the token") }
-        let parts = link.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = SafeAddress.resolve(link, against: "\(endpoint)/api/\(kind.plural)") else {
+            throw refuse("that is no address")
+        }
+        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].contains("#") else { throw refuse("without a cursor") }
-        guard let origin = Origin(link), origin == endpoint.origin || origin == Endpoint.huggingFace.origin else {
-            throw refuse("at \(SafeAddress.shown(link).printable), which is another host")
+        guard let origin = Origin(address), origin == endpoint.origin || origin == Endpoint.huggingFace.origin
+        else {
+            throw refuse("at \(SafeAddress.shown(address).printable), which is another host")
         }
         let base = origin == endpoint.origin ? endpoint : .huggingFace
         // A default port may be written or not; what counts besides the origin is the path.
@@ -68,7 +72,7 @@ extension HubClient {
         let own = base.address.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).dropFirst(3)
         let expected = (own + ["api/\(kind.plural)"]).joined(separator: "/")
         guard path == expected, !parts[0].contains("@") else {
-            throw refuse("at \(SafeAddress.shown(link).printable), which is another list")
+            throw refuse("at \(SafeAddress.shown(address).printable), which is another list")
         }
         return "\(endpoint)/api/\(kind.plural)?\(parts[1])"
     }

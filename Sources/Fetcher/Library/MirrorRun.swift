@@ -8,6 +8,7 @@ struct MirrorRun {
     private let hear: @Sendable (MirrorSync.Event) -> Void
     let requests = RequestCounter()
     var report = MirrorSync.Report()
+    private var beganAnew = false
 
     /// So many pages in a row may name nothing new before the list counts as one without an end.
     private static let patience = 10
@@ -32,8 +33,8 @@ struct MirrorRun {
         if let interrupted = try await stored({ [kind, scope] in try $0.interruptedWalk(kind, scope) }) {
             hear(.resumed(models: interrupted.models, beganAt: interrupted.beganAt))
             let isAtEnd = try await walk(interrupted, isStored: true)
-            // What changed since that walk began lies above it.
-            guard isAtEnd, kind == .recent else {
+            // What changed since that walk began lies above it, unless it had to begin anew.
+            guard isAtEnd, kind == .recent, !beganAnew else {
                 report.isComplete = isAtEnd
                 return
             }
@@ -111,7 +112,9 @@ struct MirrorRun {
         return zip(dates, dates.dropFirst()).allSatisfy { $0 >= $1 }
     }
 
-    private mutating func take(_ records: [ModelRecord], _ walk: MirrorWalk, next: String?) async throws -> MirrorStep {
+    private mutating func take(_ records: [ModelRecord], _ walk: MirrorWalk, next: String?) async throws
+        -> MirrorStep
+    {
         var walk = walk
         if kind == .recent { walk.newest = [walk.newest, newest(records)].compactMap { $0 }.max() }
         let exhaustive = records.map { record in
@@ -172,7 +175,8 @@ struct MirrorRun {
         return walk
     }
 
-    private func restart() async throws -> MirrorWalk {
+    private mutating func restart() async throws -> MirrorWalk {
+        beganAnew = true
         hear(.restarted)
         try await stored { [kind, scope] in try $0.forgetWalk(kind, scope) }
         return try await begin()
@@ -194,7 +198,9 @@ struct MirrorRun {
 
     // MARK: Here
 
-    private func stored<Value: Sendable>(_ body: @escaping @Sendable (Catalog) throws -> Value) async throws -> Value {
+    private func stored<Value: Sendable>(_ body: @escaping @Sendable (Catalog) throws -> Value) async throws
+        -> Value
+    {
         let catalog = sync.catalog
         return try await Offload.run { try body(catalog) }
     }

@@ -22,6 +22,9 @@ extension SyncCommand {
         context.output.document(json(report, seconds: Clock.seconds - began))
         if let error = result.error { throw told(error, report, context) }
         for line in lines(report, options, seconds: Clock.seconds - began) { context.output.line(Styled(line)) }
+        if let author = options.author, report.isComplete, report.models == 0 {
+            context.output.note("the Hub lists no model of \(author)")
+        }
     }
 
     private static func json(_ report: MirrorSync.Report, seconds: Double) -> JSONObject {
@@ -34,7 +37,9 @@ extension SyncCommand {
         ]
     }
 
-    private static func lines(_ report: MirrorSync.Report, _ options: MirrorSync.Options, seconds: Double) -> [String] {
+    private static func lines(_ report: MirrorSync.Report, _ options: MirrorSync.Options, seconds: Double)
+        -> [String]
+    {
         var facts = ["\(report.added) new", "\(report.changed) changed", "\(report.unchanged) the same"]
         if options.isWhole { facts.append("\(report.vanished) gone") }
         let seen = Humanize.plural(report.models, "model")
@@ -45,12 +50,12 @@ extension SyncCommand {
 
     /// The error with what is kept all the same.
     private static func told(_ error: AIError, _ report: MirrorSync.Report, _ context: Context) -> any Error {
-        let kept = "\(Humanize.plural(report.models, "model")) of this run are kept; the same command goes on there"
+        guard report.models > 0 else { return error }
+        let kept = "kept: \(Humanize.plural(report.models, "model")) of this run; the same command goes on there"
         if error.code == .cancelled {
             context.interruption.kept = kept
             return CancellationError()
         }
-        guard report.models > 0 else { return error }
         var told = error
         told.specificAdvice = (error.recoverySuggestion.map { $0 + "\n" } ?? "") + kept
         return told
@@ -101,7 +106,8 @@ private final class SyncWatcher: Sendable {
             snapshot.phase = nil
             snapshot.doneBytes = Int64(report.models)
             snapshot.counts = [
-                .init(name: "new", value: Int64(report.added)), .init(name: "changed", value: Int64(report.changed)),
+                .init(name: "new", value: Int64(report.added)),
+                .init(name: "changed", value: Int64(report.changed)),
                 .init(name: "pages", value: Int64(report.pages)),
             ]
         }
