@@ -169,6 +169,17 @@ import Testing
         #expect(try known() == Set(hub.models.keys))
     }
 
+    /// What changes during a walk moves among what changed last: in that order it would slip past.
+    @Test func whatMovesDuringAWalkIsMet() async throws {
+        #expect(await sync.run(whole).error == nil)
+        let touch = ChangingHub.Cut.after { [hub] in hub.update { $0.touch(1) } }
+        // The first request is for the newest date, the second for the first page.
+        hub.update { ($0.cuts, $0.asked) = ([1: touch], 0) }
+        let result = await sync.run(whole)
+        #expect(result.report.isComplete && result.report.vanished == 0 && result.report.changed == 1)
+        #expect(try known() == Set(hub.models.keys))
+    }
+
     @Test func anUnfinishedWalkMarksNothing() async throws {
         #expect(await sync.run(whole).error == nil)
         hub.update { $0.remove(1) }
