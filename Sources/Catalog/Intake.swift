@@ -159,17 +159,19 @@ struct Intake {
 extension ModelRecord {
     /// This record with every field that `new` knows.
     func updated(with new: ModelRecord) -> ModelRecord {
+        /// What the Hub can take back: absent from an answer that would have had it, it is gone.
+        func kept<Value>(_ old: Value?) -> Value? { new.isExhaustive ? nil : old }
         var out = self
         out.author = new.author ?? author
-        out.task = new.task ?? task
-        out.library = new.library ?? library
-        out.license = new.license ?? license
+        out.task = new.task ?? kept(task)
+        out.library = new.library ?? kept(library)
+        out.license = new.license ?? kept(license)
         out.downloads = new.downloads ?? downloads
         out.likes = new.likes ?? likes
-        out.trendingScore = new.trendingScore ?? trendingScore
-        out.parameters = new.parameters ?? parameters
-        out.usedStorage = new.usedStorage ?? usedStorage
-        out.gating = new.gating ?? gating
+        out.trendingScore = new.trendingScore ?? kept(trendingScore)
+        out.parameters = new.parameters ?? kept(parameters)
+        out.usedStorage = new.usedStorage ?? kept(usedStorage)
+        out.gating = new.gating ?? kept(gating)
         out.isPrivate = new.isPrivate ?? isPrivate
         out.isDisabled = new.isDisabled ?? isDisabled
         out.createdAt = new.createdAt ?? createdAt

@@ -44,6 +44,9 @@ public struct ModelRecord: Sendable, Hashable {
     public var updatedAt: Double?
     /// Its tags in the Hub's order; nil where the answer had none.
     public var tags: [String]?
+    /// Whether the answer was asked for every field here, so that one that is nil has no value on the Hub (any more).
+    /// Otherwise nil says nothing.
+    package var isExhaustive = false
 
     /// A record of which nothing is known but the name.
     public init(_ repository: Repository) { self.repository = repository }

@@ -18,6 +18,7 @@ enum Schema {
         Migration(name: "the compact mirror", sql: mirror, convert: convertMirror),
         Migration(name: "the registry", sql: registry),
         Migration(name: "pins and facts", sql: keeping),
+        Migration(name: "how far the mirror of the Hub has come", sql: mirrors),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

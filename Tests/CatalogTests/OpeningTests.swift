@@ -29,8 +29,9 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "directories", "facts", "files", "models", "pins",
-                    "range_digests", "registry", "repositories", "revisions", "tags", "trees", "uses", "words",
+                    "bandwidth", "blobs", "caches", "directories", "facts", "files", "mirrors", "models", "pins",
+                    "range_digests", "registry", "repositories", "revisions", "tags", "trees", "uses", "walk_pages", "walks",
+                    "words",
                 ])
             let loose = try connection.query(
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name <> 'sqlite_schema'",

@@ -151,6 +151,23 @@ final class ManualClock: Sendable {
         #expect(layout.plain(unknown) == "x: 5.3 MB, verifying")
     }
 
+    @Test func modelsAreCountedAsBytesAre() throws {
+        var snapshot = ProgressSnapshot(title: "sync")
+        snapshot.unit = .models
+        snapshot.doneBytes = 12_000
+        snapshot.bytesPerSecond = 3400.7
+        snapshot.counts = [.init(name: "new", value: 5), .init(name: "pages", value: 12)]
+        let layout = ProgressLayout()
+        #expect(layout.plain(snapshot) == "sync: 12.0k models, 5 new, 12 pages, 3.4k models/s")
+        #expect(
+            layout.rows(snapshot, width: 80, height: 24) == ["sync  12.0k models  5 new  12 pages  3.4k models/s"])
+        snapshot.totalBytes = 24_000
+        #expect(layout.plain(snapshot).hasPrefix("sync: 50% of 24.0k models, "))
+        let json = snapshot.json
+        #expect(json.keys == ["title", "done_models", "total_models", "models_per_second", "new", "pages"])
+        #expect(json["done_models"]?.int == 12_000 && json["pages"]?.int == 12)
+    }
+
     @Test func nothingToDoIsComplete() {
         var snapshot = ProgressSnapshot(title: "x")
         snapshot.totalBytes = 0

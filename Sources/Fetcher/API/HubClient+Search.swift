@@ -166,7 +166,7 @@ extension HubClient {
         return [least, most].compactMap { $0 }.joined(separator: ",")
     }
 
-    private static func sortKey(_ sort: ModelQuery.Sort) -> String {
+    static func sortKey(_ sort: ModelQuery.Sort) -> String {
         switch sort {
         // The Hub does not sort by size.
         case .relevance, .downloads, .size: "downloads"
@@ -177,7 +177,7 @@ extension HubClient {
         }
     }
 
-    private static func expanded(_ kind: RepositoryKind) -> [String] {
+    static func expanded(_ kind: RepositoryKind) -> [String] {
         let common = [
             "author", "createdAt", "disabled", "gated", "lastModified", "likes", "private", "tags", "trendingScore",
         ]

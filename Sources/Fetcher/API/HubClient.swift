@@ -70,12 +70,16 @@ package struct HubClient: Sendable {
 
     /// Asks for a JSON document; tries again where that can help.
     ///
+    /// - Parameter asked: called before each try, the first included.
     /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not JSON.
-    func json(_ address: String, fault: HubFault) async throws -> (JSON, HTTPFields) {
+    func json(_ address: String, fault: HubFault, asked: () -> Void = {}) async throws -> (JSON, HTTPFields) {
         var request = HTTPRequest(
             .get, address, deadline: configuration.timeout, allowsHTTP2: true, acceptsCompression: true)
         request.connectTimeout = connectTimeout
-        let answer = try await retrying(request, fault: fault) { try await http.response(to: $0) }
+        let answer = try await retrying(request, fault: fault) {
+            asked()
+            return try await http.response(to: $0)
+        }
         let shown = masked(SafeAddress.shown(address))
         do {
             return (try JSON.parse(answer.body), answer.fields)

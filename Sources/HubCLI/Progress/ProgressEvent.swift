@@ -10,6 +10,8 @@ enum ProgressEvent: Sendable {
     case retry(path: String?, attempt: Int, reason: String, waitSeconds: Double)
     /// The digest of a file has been checked and is right.
     case verified(path: String, digest: String)
+    /// Nothing is asked for some time.
+    case wait(reason: String, seconds: Double)
     /// One model is complete.
     case done(id: String, path: String, downloadedBytes: Int64, elapsedSeconds: Double)
 
@@ -20,6 +22,7 @@ enum ProgressEvent: Sendable {
         case .file: "file"
         case .retry: "retry"
         case .verified: "verified"
+        case .wait: "wait"
         case .done: "done"
         }
     }
@@ -40,6 +43,7 @@ enum ProgressEvent: Sendable {
                 "wait_seconds": .double(wait),
             ]
         case .verified(let path, let digest): ["path": .string(path), "digest": .string(digest)]
+        case .wait(let reason, let seconds): ["reason": .string(reason), "wait_seconds": .double(seconds)]
         case .done(let id, let path, let bytes, let seconds):
             [
                 "id": .string(id), "path": .string(path), "downloaded_bytes": .int(bytes),
@@ -51,7 +55,18 @@ enum ProgressEvent: Sendable {
 
 extension ProgressSnapshot {
     /// The members of a `progress` event.
-    var json: JSONObject {
+    var json: JSONObject { unit == .bytes ? transfer : listing }
+
+    private var listing: JSONObject {
+        let members: JSONObject = [
+            "title": .string(title), "phase": phase.map(JSON.string), "done_\(unit)": .int(doneBytes),
+            "total_\(unit)": totalBytes.map(JSON.int), "\(unit)_per_second": bytesPerSecond.map(JSON.double),
+            "seconds_left": secondsLeft.map(JSON.double),
+        ]
+        return JSONObject(members.members + counts.map { ($0.name, .int($0.value)) })
+    }
+
+    private var transfer: JSONObject {
         [
             "title": .string(title), "phase": phase.map(JSON.string), "done_bytes": .int(doneBytes),
             "total_bytes": totalBytes.map(JSON.int), "bytes_per_second": bytesPerSecond.map(JSON.double),

@@ -40,12 +40,13 @@ struct ProgressLayout: Sendable {
     func plain(_ snapshot: ProgressSnapshot) -> String {
         var parts: [String] = []
         if let fraction = snapshot.fraction, let total = snapshot.totalBytes {
-            parts.append("\(percent(fraction)) of \(ByteCount(total))")
+            parts.append("\(percent(fraction)) of \(snapshot.unit.amount(total))")
         } else {
-            parts.append("\(ByteCount(snapshot.doneBytes))")
+            parts.append(snapshot.unit.amount(snapshot.doneBytes))
         }
         if let total = snapshot.filesTotal { parts.append("\(snapshot.filesDone)/\(total) files") }
-        if let rate = snapshot.bytesPerSecond { parts.append(Humanize.rate(rate)) }
+        parts += snapshot.counts.map(\.text)
+        if let rate = snapshot.bytesPerSecond { parts.append(snapshot.unit.rate(rate)) }
         if let left = snapshot.secondsLeft { parts.append("\(Humanize.duration(left)) left") }
         if let phase = snapshot.phase { parts.append(phase) }
         return "\(snapshot.title): \(parts.joined(separator: ", "))"
@@ -55,13 +56,13 @@ struct ProgressLayout: Sendable {
         var facts: [(rank: Int, text: String)] = []
         if let fraction = snapshot.fraction { facts.append((0, padded(fraction))) }
         if let phase = snapshot.phase { facts.append((1, SafeText.line(phase))) }
-        let done = ByteCount(snapshot.doneBytes)
         if let total = snapshot.totalBytes {
-            facts.append((4, "\(done)/\(ByteCount(total))"))
+            facts.append((4, snapshot.unit.share(snapshot.doneBytes, of: total)))
         } else {
-            facts.append((0, "\(done)"))
+            facts.append((0, snapshot.unit.amount(snapshot.doneBytes)))
         }
-        if let rate = snapshot.bytesPerSecond { facts.append((3, Humanize.rate(rate))) }
+        facts += snapshot.counts.map { (5, $0.text) }
+        if let rate = snapshot.bytesPerSecond { facts.append((3, snapshot.unit.rate(rate))) }
         if let left = snapshot.secondsLeft { facts.append((2, "\(Humanize.duration(left)) left")) }
         if let total = snapshot.filesTotal { facts.append((5, "\(snapshot.filesDone)/\(total) files")) }
         return Row(title: SafeText.line(snapshot.title), cut: .end, fraction: snapshot.fraction, facts: facts)

@@ -24,7 +24,7 @@ import Testing
         ["info", "org/hidden", "--files"],
         ["pull", "org/hidden", "--estimate"], ["pull", "org/hidden", "--progress", "json"],
         ["pull", "org/hidden", "--force"], ["pull", "org/none"], ["ls"], ["gc", "--orphans"],
-        ["try", "org/hidden"],
+        ["try", "org/hidden"], ["sync", "--limit", "1"], ["sync", "--all"],
     ]
     private static let forms: [[String]] = [["--verbose"], ["--verbose", "--json"]]
 

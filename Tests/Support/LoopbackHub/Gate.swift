@@ -22,7 +22,7 @@ package final class Gate: Sendable {
     package func release() { state.update { $0.isOpen = true } }
 
     /// Blocks a response's thread until the gate is open.
-    func pass() {
+    package func pass() {
         state.update { $0.arrived += 1 }
         _ = state.wait(seconds: 3600) { $0.isOpen ? true : nil }
     }

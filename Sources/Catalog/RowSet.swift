@@ -1,0 +1,70 @@
+import HubCore
+
+/// Row numbers, a bit for each: they are dense, and there may be millions.
+package struct RowSet: Sendable {
+    private var words: [UInt64] = []
+
+    /// No rows.
+    package init() {}
+
+    package var isEmpty: Bool { words.isEmpty }
+
+    /// Adds a row; whether it is new.
+    @discardableResult
+    package mutating func insert(_ row: Int64) -> Bool {
+        let (word, bit) = (Int(row >> 6), UInt64(1) << UInt64(row & 63))
+        while words.count <= word { words.append(0) }
+        guard words[word] & bit == 0 else { return false }
+        words[word] |= bit
+        return true
+    }
+
+    package func contains(_ row: Int64) -> Bool {
+        let word = Int(row >> 6)
+        return word < words.count && words[word] & (1 << UInt64(row & 63)) != 0
+    }
+}
+
+/// Row numbers as they are stored: ascending, each as its distance from the one before, seven bits to a byte, the last
+/// byte of each below 128. A page of new models takes a byte for each.
+enum PackedRows {
+    static func pack(_ rows: [Int64]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var last: Int64 = 0
+        for row in rows.sorted() {
+            var distance = UInt64(row - last)
+            last = row
+            while distance >= 128 {
+                bytes.append(UInt8(distance & 127) | 128)
+                distance >>= 7
+            }
+            bytes.append(UInt8(distance))
+        }
+        return bytes
+    }
+
+    /// - Throws: ``ErrorCode/catalogUnusable`` for what ``pack(_:)`` did not make.
+    static func unpack(_ bytes: [UInt8]) throws -> [Int64] {
+        var rows: [Int64] = []
+        var last: UInt64 = 0
+        var distance: UInt64 = 0
+        var shift: UInt64 = 0
+        for byte in bytes {
+            distance |= UInt64(byte & 127) << shift
+            shift += 7
+            // Eight bytes reach further than any row.
+            guard byte < 128 || shift < 56 else { throw damage }
+            guard byte < 128 else { continue }
+            last += distance
+            guard last <= UInt64(Int64.max) else { throw damage }
+            rows.append(Int64(last))
+            (distance, shift) = (0, 0)
+        }
+        guard shift == 0 else { throw damage }
+        return rows
+    }
+
+    private static var damage: AIError {
+        AIError(.catalogUnusable, "the catalog's notes on a walk over the Hub's models are damaged")
+    }
+}

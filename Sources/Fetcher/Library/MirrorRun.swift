@@ -1,0 +1,218 @@
+import Catalog
+import HubCore
+
+/// One run of a ``MirrorSync``.
+struct MirrorRun {
+    private let sync: MirrorSync
+    private let options: MirrorSync.Options
+    private let hear: @Sendable (MirrorSync.Event) -> Void
+    let requests = RequestCounter()
+    var report = MirrorSync.Report()
+    private var beganAnew = false
+
+    /// So many pages in a row may name nothing new before the list counts as one without an end.
+    private static let patience = 10
+
+    init(
+        _ sync: MirrorSync, _ options: MirrorSync.Options, _ hear: @escaping @Sendable (MirrorSync.Event) -> Void
+    ) {
+        self.sync = sync
+        self.options = options
+        self.hear = hear
+    }
+
+    private var client: HubClient { sync.client }
+    private var scope: MirrorScope { MirrorScope(endpoint: client.endpoint.address, author: options.author) }
+    private var kind: MirrorWalk.Kind { options.isWhole ? .whole : .recent }
+    /// The models that the limit still allows.
+    private var room: Int { options.limit.map { max(0, $0 - report.models) } ?? .max }
+
+    mutating func go() async throws {
+        let lock = try await self.lock()
+        defer { withExtendedLifetime(lock) {} }
+        if let interrupted = try await stored({ [kind, scope] in try $0.interruptedWalk(kind, scope) }) {
+            hear(.resumed(models: interrupted.models, beganAt: interrupted.beganAt))
+            let isAtEnd = try await walk(interrupted, isStored: true)
+            // What changed since that walk began lies above it, unless it had to begin anew.
+            guard isAtEnd, kind == .recent, !beganAnew else {
+                report.isComplete = isAtEnd
+                return
+            }
+        }
+        guard room > 0 else { return }
+        report.isComplete = try await walk(try await begin(), isStored: false)
+    }
+
+    // MARK: Walking
+
+    /// Goes page after page, each kept before the next is asked for; whether it came to the end.
+    private mutating func walk(_ start: MirrorWalk, isStored: Bool) async throws -> Bool {
+        var walk = start
+        var isStored = isStored
+        let known = kind == .recent ? try await stored { [scope] in try $0.knownUntil(scope) } : nil
+        var visited: Set<String> = []
+        var met = RowSet()
+        var idlePages = 0
+        while room > 0 {
+            try Task.checkCancellation()
+            guard visited.insert(walk.cursor).inserted else { throw try await endless("runs in a circle") }
+            let page: ListingPage
+            do {
+                // What is in the catalog was checked, but may have been written by others since.
+                let address = try client.listingCursor(walk.cursor, .model)
+                page = try await client.listing(
+                    .model, at: sized(address, isStored: isStored), asked: requests.add)
+            } catch let error as AIError where Self.isRefusal(error) && (isStored || walk.pages == 0) {
+                visited.remove(walk.cursor)
+                walk = isStored ? try await restart() : try smaller(walk, error)
+                isStored = false
+                continue
+            }
+            isStored = false
+            // A page counts even where its link leads astray: the walk then stands at this page.
+            let next = Result { try page.next.map { try client.listingCursor($0, .model) } }
+            let isAtEnd = page.next == nil || reaches(known, page.records)
+            let step = try await take(page.records, walk, next: isAtEnd ? nil : (try? next.get()) ?? walk.cursor)
+            walk = step.walk
+            if isAtEnd { return true }
+            _ = try next.get()
+            idlePages = step.tally.rows.count { met.insert($0) } == 0 ? idlePages + 1 : 0
+            if idlePages == Self.patience { throw try await endless("goes on without naming anything new") }
+            if room > 0 { try await heed(page.rate) }
+        }
+        return false
+    }
+
+    /// The walk from its beginning.
+    private func begin() async throws -> MirrorWalk {
+        let address = client.listingAddress(
+            .model, sort: options.isWhole ? .created : .updated, author: options.author,
+            size: min(room, HubClient.listingSizes[0]))
+        let newest = options.isWhole ? try await lastChange() : nil
+        return MirrorWalk(kind, cursor: address, newest: newest, at: Timestamp.now)
+    }
+
+    /// When the Hub's models last changed, asked before a walk over everything: what it brings is no older than that.
+    private func lastChange() async throws -> Double? {
+        let address = client.listingAddress(.model, sort: .updated, author: options.author, size: 20)
+        return newest(try await client.listing(.model, at: address, asked: requests.add).records)
+    }
+
+    /// The last change among models. A date in the future is somebody's mistake: were it believed, all real changes would
+    /// be older and pass for known.
+    private func newest(_ records: [ModelRecord]) -> Double? {
+        let now = Timestamp.now
+        return records.lazy.compactMap(\.updatedAt).filter { $0 <= now }.max()
+    }
+
+    /// Whether everything behind this page is known. That can only be told where the page is in the order asked for.
+    private func reaches(_ known: Double?, _ records: [ModelRecord]) -> Bool {
+        let dates = records.compactMap(\.updatedAt)
+        guard kind == .recent, let known, let last = dates.last, last < known else { return false }
+        return zip(dates, dates.dropFirst()).allSatisfy { $0 >= $1 }
+    }
+
+    private mutating func take(_ records: [ModelRecord], _ walk: MirrorWalk, next: String?) async throws
+        -> MirrorStep
+    {
+        var walk = walk
+        if kind == .recent { walk.newest = [walk.newest, newest(records)].compactMap { $0 }.max() }
+        let exhaustive = records.map { record in
+            var record = record
+            // A server that knows no `expand` sends no date, and its silence says nothing.
+            record.isExhaustive = record.updatedAt != nil
+            return record
+        }
+        let step = try await stored { [walk, scope] in
+            try $0.take(exhaustive, of: walk, next: next, in: scope, at: Timestamp.now)
+        }
+        report.models += records.count
+        report.added += step.tally.added
+        report.changed += step.tally.changed
+        report.unchanged += step.tally.unchanged
+        report.vanished += step.vanished
+        report.pages += 1
+        report.requests = requests.count
+        hear(.page(report))
+        return step
+    }
+
+    // MARK: Asking
+
+    /// The address with as many models to a page as the limit allows. It is otherwise left as the Hub gave it, unless a
+    /// run with a small limit left it.
+    private func sized(_ address: String, isStored: Bool) -> String {
+        guard let size = Self.size(address) else { return address }
+        let usual = isStored && !HubClient.listingSizes.contains(size) ? HubClient.listingSizes[0] : size
+        return min(usual, room) == size ? address : Self.resized(address, to: min(usual, room))
+    }
+
+    private static func size(_ address: String) -> Int? {
+        address.split(whereSeparator: { $0 == "?" || $0 == "&" }).lazy
+            .compactMap { $0.hasPrefix("limit=") ? Int($0.dropFirst("limit=".count)) : nil }.first
+    }
+
+    private static func resized(_ address: String, to size: Int) -> String {
+        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let items = parts[1].split(separator: "&", omittingEmptySubsequences: false).map {
+            $0.hasPrefix("limit=") ? "limit=\(size)" : $0
+        }
+        return "\(parts[0])?\(items.joined(separator: "&"))"
+    }
+
+    /// Whether the server understood and does not want this address.
+    private static func isRefusal(_ error: AIError) -> Bool {
+        [400, 404, 410, 422].contains(error.context.status ?? 0)
+    }
+
+    /// The first page again, with fewer models to it.
+    private func smaller(_ walk: MirrorWalk, _ refusal: AIError) throws -> MirrorWalk {
+        let size = Self.size(walk.cursor) ?? 0
+        guard let next = HubClient.listingSizes.first(where: { $0 < size }) else { throw refusal }
+        client.log("the Hub refuses \(size) models to a page; asking for \(next)")
+        var walk = walk
+        walk.cursor = Self.resized(walk.cursor, to: next)
+        return walk
+    }
+
+    private mutating func restart() async throws -> MirrorWalk {
+        beganAnew = true
+        hear(.restarted)
+        try await stored { [kind, scope] in try $0.forgetWalk(kind, scope) }
+        return try await begin()
+    }
+
+    /// Waits where the Hub has few requests left for us.
+    private func heed(_ rate: RateLimit?) async throws {
+        guard let seconds = rate?.secondsToSpare else { return }
+        client.log("\(rate?.remaining ?? 0) requests are left; waiting \(seconds) s for more")
+        hear(.waiting(seconds: Double(seconds)))
+        try await sync.pause(Double(seconds))
+    }
+
+    /// A list that leads nowhere. Where it stands is of no use to a later run.
+    private func endless(_ what: String) async throws -> AIError {
+        try await stored { [kind, scope] in try $0.forgetWalk(kind, scope) }
+        return AIError(.protocolViolation, "the list of models of \(client.endpoint.origin) \(what)")
+    }
+
+    // MARK: Here
+
+    private func stored<Value: Sendable>(_ body: @escaping @Sendable (Catalog) throws -> Value) async throws
+        -> Value
+    {
+        let catalog = sync.catalog
+        return try await Offload.run { try body(catalog) }
+    }
+
+    private func lock() async throws -> MirrorLock {
+        let catalog = sync.catalog
+        var isTold = false
+        while true {
+            if let lock = try await Offload.run({ try MirrorLock(catalog) }) { return lock }
+            if !isTold { hear(.queued) }
+            isTold = true
+            try await Task.sleep(nanoseconds: 200_000_000)
+        }
+    }
+}

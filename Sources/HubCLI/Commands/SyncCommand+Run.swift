@@ -1,0 +1,126 @@
+import Fetcher
+import HubCore
+import Synchronization
+
+extension SyncCommand {
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let began = Clock.seconds
+        guard !context.isOffline else {
+            throw AIError(.offline, "a sync asks the Hub, and the network is switched off")
+        }
+        var options = MirrorSync.Options()
+        options.author = arguments[author]
+        options.isWhole = arguments[all]
+        options.limit = arguments[limit]
+        let workspace = try await context.workspace(needsCatalog: true)
+        // Without a catalog there is a fault, and that was thrown.
+        let sync = MirrorSync(catalog: workspace.catalog!, client: try workspace.client())
+        let watcher = SyncWatcher(options, context)
+        let result = await sync.run(options) { watcher.hear($0) }
+        watcher.finish()
+        let report = result.report
+        context.output.document(json(report, seconds: Clock.seconds - began))
+        if let error = result.error { throw told(error, report, context) }
+        for line in lines(report, options, seconds: Clock.seconds - began) { context.output.line(Styled(line)) }
+        if let author = options.author, report.isComplete, report.models == 0 {
+            context.output.note("the Hub lists no model of \(author)")
+        }
+    }
+
+    private static func json(_ report: MirrorSync.Report, seconds: Double) -> JSONObject {
+        [
+            "models_seen": .int(Int64(report.models)), "added": .int(Int64(report.added)),
+            "changed": .int(Int64(report.changed)), "unchanged": .int(Int64(report.unchanged)),
+            "vanished": .int(Int64(report.vanished)), "pages": .int(Int64(report.pages)),
+            "requests": .int(Int64(report.requests)), "complete": .bool(report.isComplete),
+            "elapsed_seconds": .double(seconds),
+        ]
+    }
+
+    private static func lines(_ report: MirrorSync.Report, _ options: MirrorSync.Options, seconds: Double)
+        -> [String]
+    {
+        var facts = ["\(report.added) new", "\(report.changed) changed", "\(report.unchanged) the same"]
+        if options.isWhole { facts.append("\(report.vanished) gone") }
+        let seen = Humanize.plural(report.models, "model")
+        var lines = ["\(seen) seen in \(Humanize.duration(seconds)): \(facts.joined(separator: ", "))"]
+        if !report.isComplete { lines.append("that is the limit; the next run goes on there") }
+        return lines
+    }
+
+    /// The error with what is kept all the same.
+    private static func told(_ error: AIError, _ report: MirrorSync.Report, _ context: Context) -> any Error {
+        guard report.models > 0 else { return error }
+        let kept = "kept: \(Humanize.plural(report.models, "model")) of this run; the same command goes on there"
+        if error.code == .cancelled {
+            context.interruption.kept = kept
+            return CancellationError()
+        }
+        var told = error
+        told.specificAdvice = (error.recoverySuggestion.map { $0 + "\n" } ?? "") + kept
+        return told
+    }
+}
+
+/// Turns the events of a sync into progress on stderr.
+private final class SyncWatcher: Sendable {
+    private let renderer: ProgressRenderer
+    private let output: Output
+    private let now: Double
+    private let state: Mutex<(snapshot: ProgressSnapshot, rate: RateEstimator)>
+
+    init(_ options: MirrorSync.Options, _ context: Context) {
+        renderer = context.progress()
+        output = context.output
+        now = context.now
+        var snapshot = ProgressSnapshot(title: options.author.map { "sync of \($0)" } ?? "sync")
+        snapshot.unit = .models
+        snapshot.totalBytes = options.limit.map(Int64.init)
+        state = Mutex((snapshot, RateEstimator()))
+        show { _ in }
+    }
+
+    func finish() { renderer.finish() }
+
+    func hear(_ event: MirrorSync.Event) {
+        switch event {
+        case .queued:
+            output.note("another hub is bringing this catalog up to date; waiting for it")
+            show { $0.phase = "waiting for another process" }
+        case .resumed(let models, let beganAt):
+            let age = Humanize.age(of: beganAt, now: now)
+            output.note("going on behind \(Humanize.plural(models, "model")), with what was begun \(age)")
+        case .restarted:
+            output.note("the Hub does not know the place any more where the last run stopped; beginning anew")
+        case .page(let report): show(report)
+        case .waiting(let seconds):
+            let reason = "the Hub allows few more requests for now"
+            renderer.event(.wait(reason: reason, seconds: seconds))
+            output.note("\(reason); waiting \(Humanize.duration(seconds)), Ctrl-C keeps what came")
+            show { $0.phase = "waiting for the Hub's limit" }
+        }
+    }
+
+    private func show(_ report: MirrorSync.Report) {
+        show { snapshot in
+            snapshot.phase = nil
+            snapshot.doneBytes = Int64(report.models)
+            snapshot.counts = [
+                .init(name: "new", value: Int64(report.added)),
+                .init(name: "changed", value: Int64(report.changed)),
+                .init(name: "pages", value: Int64(report.pages)),
+            ]
+        }
+    }
+
+    private func show(_ change: (inout ProgressSnapshot) -> Void) {
+        let snapshot = state.withLock { state in
+            change(&state.snapshot)
+            state.rate.record(state.snapshot.doneBytes)
+            state.snapshot.bytesPerSecond = state.rate.bytesPerSecond
+            state.snapshot.secondsLeft = state.snapshot.totalBytes.flatMap { state.rate.secondsLeft(to: $0) }
+            return state.snapshot
+        }
+        renderer.update(snapshot)
+    }
+}

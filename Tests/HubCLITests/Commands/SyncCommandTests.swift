@@ -1,0 +1,177 @@
+import HubCore
+import HubServer
+import Support
+import Testing
+
+@testable import HubCLI
+
+@Suite struct SyncCommandTests {
+    /// Some of the Hub's models, three days apart.
+    private static func models(_ name: String) throws -> [JSONObject] {
+        try String(decoding: Fixtures.bytes("hub-metadata/\(name).ndjson"), as: UTF8.self).split(separator: "\n")
+            .compactMap { try JSON.parse(String($0)).object }
+    }
+
+    private static func stage(_ name: String = "sync-t0", page: Int = 50) throws -> Stage {
+        var options = LoopbackHub.Options()
+        options.listedModels = try models(name)
+        options.pages.models = page
+        return try Stage(options: options)
+    }
+
+    private static let keys =
+        "models_seen added changed unchanged vanished pages requests complete elapsed_seconds error"
+
+    private func figures(_ result: ProcessResult) throws -> [Int64?] {
+        let document = try result.document()
+        document.expectKeys(Self.keys)
+        #expect(document["elapsed_seconds"]?.double != nil)
+        return ["models_seen", "added", "changed", "unchanged", "vanished", "pages"].map { document[$0]?.int }
+    }
+
+    @Test func threeDaysOfTheHub() async throws {
+        let stage = try Self.stage()
+        let first = try await stage.run("sync", "--all", "--json")
+        #expect(first.status == 0 && first.error.isEmpty)
+        #expect(try figures(first) == [192, 192, 0, 0, 0, 4])
+        #expect(try first.document()["complete"]?.bool == true)
+        let later = try Self.stage("sync-t1")
+        let there = ["HF_ENDPOINT": later.hub.endpoint]
+        #expect(
+            try figures(try await stage.run("sync", "--all", "--json", with: there)) == [233, 81, 111, 41, 40, 5])
+        let found = try await stage.run("search", "--offline", "-q", "--limit", "1000")
+        #expect(Set(found.lines) == Set(try Self.models("sync-t1").compactMap { $0["id"]?.string }))
+        let again = try await stage.run("sync", with: there)
+        #expect(again.status == 0 && again.error.isEmpty)
+        #expect(
+            again.output.contains("50 models seen in ")
+                && again.output.hasSuffix(": 0 new, 0 changed, 50 the same\n"))
+    }
+
+    @Test func whatIsSaid() async throws {
+        let stage = try Self.stage()
+        let quiet = try await stage.run("sync", "-q")
+        #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.error.isEmpty)
+        let part = try await stage.run("sync", "--all", "--limit", "60")
+        #expect(part.output.contains("60 models seen in "))
+        #expect(
+            part.output.hasSuffix(
+                "0 new, 0 changed, 60 the same, 0 gone\nthat is the limit; the next run goes on there\n"))
+        let rest = try await stage.run("sync", "--all", "--json", "--progress", "json")
+        #expect(try figures(rest)[0] == 132)
+        let events = try rest.error.split(separator: "\n").map { try JSON.parse(String($0)) }
+        let note = events.first { $0["event"]?.string == "note" }
+        #expect(note?["message"]?.string?.hasPrefix("going on behind 60 models, with what was begun ") == true)
+        let last = try #require(events.last { $0["event"]?.string == "progress" })
+        #expect(last["done_models"]?.int == 132 && last["pages"]?.int == 3 && last["new"]?.int == 0)
+        let nobody = try await stage.run("sync", "--author", "nobody")
+        #expect(nobody.status == 0 && nobody.error == "hub: the Hub lists no model of nobody\n")
+        let author = try await stage.run("sync", "--author", "Gautam6", "--json")
+        #expect(try figures(author) == [1, 0, 0, 1, 0, 1])
+        #expect(
+            stage.hub.requests.last?.query.hasPrefix("author=Gautam6&sort=lastModified&limit=1000&expand=") == true)
+    }
+
+    @Test func badInputIsOneError() async throws {
+        let stage = try Stage()
+        for (words, status, error) in [
+            (["--author", "a/b"], 2, "--author: \"a/b\" is not the name of a user or organisation"),
+            (["--author", "a b"], 2, "--author: \"a b\" is not the name of a user or organisation"),
+            (["--limit", "0"], 2, "--limit: 0 is out of bounds: it must be at least 1"),
+            (["--offline"], 5, "a sync asks the Hub, and the network is switched off"),
+        ] as [([String], Int32, String)] {
+            let result = try await RunningProcess.run(
+                BuiltProduct.path(), ["sync"] + words, environment: stage.environment)
+            #expect(result.status == status && result.output.isEmpty)
+            #expect(result.error.hasPrefix("hub: \(error)\n"), "\(result.error)")
+        }
+        #expect(stage.hub.requests.isEmpty)
+    }
+
+    @Test func withoutACatalogThereIsNothingToSync() async throws {
+        let stage = try Stage()
+        try FileSystem.createDirectories(Path.parent(stage.catalog))
+        try FileSystem.replace(stage.catalog, with: Array("garbage".utf8))
+        let result = try await stage.run("sync", "--json")
+        #expect(try result.status == 6 && result.errorCode() == "catalog_unusable")
+        #expect(stage.hub.requests.isEmpty)
+    }
+
+    /// What a kill loses is the page under way.
+    @Test(arguments: [[], ["--all"]] as [[String]])
+    func afterAKillItGoesOn(words: [String]) async throws {
+        let stage = try Self.stage()
+        stage.hub.fail("GET /api/models", .delay(seconds: 0), times: words.isEmpty ? 2 : 3)
+        let gate = stage.hub.hold("GET /api/models", after: 10)
+        let first = try RunningProcess(
+            BuiltProduct.path(), ["sync"] + words, environment: stage.environment, directory: stage.machine.path)
+        try await gate.reached()
+        // Others read meanwhile.
+        #expect(try await stage.run("search", "--offline", "-q", "--limit", "1000").lines.count == 100)
+        first.killHard()
+        _ = try await first.wait()
+        gate.release()
+        let before = stage.hub.requests.count
+        let next = try await RunningProcess.run(
+            BuiltProduct.path(), ["sync", "--json"] + words, environment: stage.environment)
+        #expect(next.status == 0)
+        #expect(next.error.hasPrefix("hub: going on behind 100 models, with what was begun "))
+        #expect(try next.document()["added"]?.int == 92)
+        #expect(stage.hub.requests[before].query.contains("cursor=100"))
+    }
+
+    @Test func aFailureInTheMiddleKeepsWhatCame() async throws {
+        let stage = try Self.stage()
+        stage.hub.fail("GET /api/models", .delay(seconds: 0), times: 2)
+        stage.hub.fail("GET /api/models", .garbage)
+        let result = try await stage.run("sync", "--json")
+        #expect(try result.status == 5 && result.errorCode() == "protocol_violation")
+        #expect(try figures(result) == [100, 100, 0, 0, 0, 2])
+        #expect(try result.document()["complete"]?.bool == false)
+        #expect(result.error.hasSuffix("     kept: 100 models of this run; the same command goes on there\n"))
+        #expect(try figures(try await stage.run("sync", "--json"))[1] == 92)
+    }
+
+    /// The Hub's window is five minutes long; nobody should have to kill a program that waits for it.
+    @Test func ctrlCEndsAWaitForTheHubsLimit() async throws {
+        let stage = try Self.stage()
+        stage.hub.fail(
+            "GET /api/models",
+            .status(
+                200,
+                headers: [
+                    "Content-Type": "application/json", "RateLimit": "\"api\";r=1;t=250",
+                    "Link": "<\(stage.hub.endpoint)/api/models?sort=lastModified&cursor=50>; rel=\"next\"",
+                ], body: "[{\"id\":\"org/first\"}]"))
+        let process = try stage.start("sync", "-v")
+        let said = try await process.wait(
+            forText: "the Hub allows few more requests for now; waiting 4 min 11 s, Ctrl-C keeps what came\n")
+        #expect(said.contains("1 requests are left; waiting 251 s for more"))
+        process.interrupt()
+        let result = try await process.wait()
+        #expect(result.status == 130 && stage.hub.requests.count == 1)
+        #expect(result.error.hasSuffix("     kept: 1 model of this run; the same command goes on there\n"))
+        #expect(try await stage.run("search", "--offline", "-q").lines == ["org/first"])
+        #expect(try await stage.run("sync", "--json").document()["added"]?.int == 192)
+    }
+
+    @Test func twoAtOnceAskOnce() async throws {
+        let stage = try Self.stage()
+        let gate = stage.hub.hold("GET /api/models", after: 10)
+        let first = try stage.start("sync")
+        try await gate.reached()
+        let second = try stage.start("sync")
+        try await second.wait(forText: "another hub is bringing this catalog up to date; waiting for it\n")
+        #expect(stage.hub.requests.count == 1)
+        gate.release()
+        #expect(try await first.wait().output.contains("192 new"))
+        let result = try await second.wait()
+        #expect(result.status == 0 && result.output.contains("50 models seen") && result.output.contains("0 new"))
+    }
+
+    @Test func aBarThatFits() async throws {
+        let stage = try Self.stage()
+        let result = try await stage.run("sync", terminal: .init())
+        #expect(result.status == 0 && result.terminal.contains("192 models seen"))
+    }
+}
