@@ -29,7 +29,7 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "directories", "files", "model_tags", "models",
+                    "bandwidth", "blobs", "caches", "cards", "directories", "files", "model_tags", "models",
                     "range_digests", "repositories",
                     "revisions", "tags", "trees", "uses",
                 ])
