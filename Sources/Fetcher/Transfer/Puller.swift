@@ -59,19 +59,21 @@ package struct Puller: Sendable {
         if isOffline {
             let folder = layout.repository(reference.repository)
             if let known = try folder.commit(ofRef: revision) { return known }
-            throw AIError(
-                .offline, "\(reference) is not in the cache, and the network is switched off",
-                context: .init(repository: reference.repository.description))
+            throw AIError.offline(reference)
         }
+        return try await info(reference).commit
+    }
+
+    /// What the Hub says of a branch or tag now, in one request; remembered.
+    package func info(_ reference: ModelReference) async throws -> RepositoryInfo {
         let info = try await client.info(reference.repository, revision: reference.revision)
         remember { catalog throws(AIError) in
             try catalog.remember([info.record], detailed: true, at: Timestamp.now)
             try catalog.remember(
-                [KnownRevision(name: revision, kind: .branch, commit: info.commit)], of: reference.repository,
-                complete: false,
-                at: Timestamp.now)
+                [KnownRevision(name: reference.revision ?? "main", kind: .branch, commit: info.commit)],
+                of: reference.repository, complete: false, at: Timestamp.now)
         }
-        return info.commit
+        return info
     }
 
     /// The files of a commit: from the catalog, from the cache, else from the Hub.
@@ -271,10 +273,20 @@ package struct Puller: Sendable {
     }
 
     /// Tells the catalog. A catalog that fails now is said, and is no reason to fail what it only mirrors.
-    private func remember(_ body: (Catalog) throws(AIError) -> Void) {
+    func remember(_ body: (Catalog) throws(AIError) -> Void) {
         guard let catalog else { return }
         do throws(AIError) { try body(catalog) } catch {
             client.notice("the catalog could not be written: \(error.message)")
         }
+    }
+}
+
+extension AIError {
+    /// What is not here and may not be asked for. Whoever would have to ask the Hub cannot say that there is no such thing, so
+    /// that this is a matter of the network, switched off or not.
+    package static func offline(_ reference: ModelReference) -> AIError {
+        AIError(
+            .offline, "\(reference) is not in the cache, and the network is switched off",
+            context: .init(repository: reference.repository.description))
     }
 }
