@@ -64,6 +64,10 @@ let package = Package(
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
             name: "Benchmarks", dependencies: ["HubCore"], path: "Benchmarks", swiftSettings: swiftSettings),
+        // Held to what other packages may call, and run by a test.
+        .executableTarget(
+            name: "CatalogTour", dependencies: ["HubCore", "Catalog", "Fetcher"], path: "Examples/CatalogTour",
+            packageAccess: false, swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
         .target(
@@ -76,7 +80,8 @@ let package = Package(
         tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
-            name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Support", "HubServer"],
+            name: "HubCLITests",
+            dependencies: ["HubCLI", "CatalogTour", "Catalog", "HubCore", "Support", "HubServer"],
             swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17
