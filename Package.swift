@@ -66,6 +66,10 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher"], path: "Benchmarks",
             exclude: ["Data", "catalog_peer.py", "synthetic_models.py"], swiftSettings: swiftSettings),
+        // Held to what other packages may call, and run by a test.
+        .executableTarget(
+            name: "CatalogTour", dependencies: ["HubCore", "Catalog", "Fetcher"], path: "Examples/CatalogTour",
+            packageAccess: false, swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
         .target(
@@ -78,7 +82,8 @@ let package = Package(
         tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
-            name: "HubCLITests", dependencies: ["HubCLI", "HubCore", "Catalog", "Support", "HubServer"],
+            name: "HubCLITests",
+            dependencies: ["HubCLI", "CatalogTour", "Catalog", "HubCore", "Support", "HubServer"],
             swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17

@@ -19,6 +19,7 @@ enum Schema {
         Migration(name: "the registry", sql: registry),
         Migration(name: "pins and facts", sql: keeping),
         Migration(name: "how far the mirror of the Hub has come", sql: mirrors),
+        Migration(name: "cards", sql: cards),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

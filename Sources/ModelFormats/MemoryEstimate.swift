@@ -10,31 +10,97 @@ package struct MemoryEstimate: Sendable, Hashable {
     package let batch: Int
 
     package init(weightsBytes: Int64, configuration: ModelConfiguration?, batch: Int) {
-        func product(_ factors: Int?...) -> Int64 {
-            factors.reduce(Int64(1)) { left, right in
-                let (value, overflow) = left.multipliedReportingOverflow(by: Int64(right ?? 0))
-                return overflow ? .max : value
-            }
-        }
         let c = configuration
         self.weightsBytes = weightsBytes
         cacheBytesPerPosition = product(2, c?.layers, c?.kvHeads, c?.headSize, 4)
-        let width = product(4, c?.hiddenSize).addingReportingOverflow(product(2, c?.intermediateSize)).partialValue
-        activationBytesPerPosition =
-            4 &* (width &+ product(2, c?.heads, c?.headSize) &+ product(2, c?.kvHeads, c?.headSize))
+        let width = sum(
+            product(4, c?.hiddenSize), product(2, c?.intermediateSize), product(2, c?.heads, c?.headSize),
+            product(2, c?.kvHeads, c?.headSize))
+        activationBytesPerPosition = width.multipliedClamped(by: 4)
         self.batch = batch
     }
 
     /// Weights, keys and values of `context` positions, and activations, in bytes; at most `Int64.max`.
     package func bytes(context: Int) -> Int64 {
-        func times(_ left: Int64, _ right: Int) -> Int64 {
-            let (value, overflow) = left.multipliedReportingOverflow(by: Int64(right))
-            return overflow || value < 0 ? .max : value
+        sum(
+            weightsBytes, cacheBytesPerPosition.multipliedClamped(by: Int64(context)),
+            activationBytesPerPosition.multipliedClamped(by: Int64(min(batch, context))))
+    }
+}
+
+/// What running a model takes of the memory, told before any of it is fetched.
+///
+/// - Where `config.json` says how the decoder is built, it is what `hub try` itself takes: the weights as stored,
+///   2 × layers × key-value heads × head size × 4 bytes for each position (keys and values as float32), and the activations of
+///   a batch; for as many positions as the model was made for, 4,096 at most.
+/// - Where it does not, or nobody has it: the weights and a fifth of them. "When performing inference, expect to add up to
+///   an additional 20% to this as found by EleutherAI"
+///   (https://huggingface.co/docs/accelerate/usage_guides/model_size_estimator,
+///   https://blog.eleuther.ai/transformer-math/).
+///
+/// Weights are the bytes of their files, which is parameters × bytes of a weight and some kilobytes of header; where no file
+/// is known, that product alone.
+package struct MemoryNeed: Sendable, Hashable {
+    /// Bytes in all; at most `Int64.max`.
+    package let bytes: Int64
+    /// Bytes of the weights.
+    package let weightsBytes: Int64
+    /// The positions counted, where `config.json` says what one takes; nil for the rule of a fifth.
+    package let context: Int?
+
+    /// Positions at most, and computed at a time: what `hub try` takes without being asked.
+    private static let (mostPositions, batch) = (4096, 256)
+    /// Positions where a configuration does not say what the model was made for.
+    private static let usualPositions = 2048
+
+    /// - Parameter configuration: what is known of the decoder; one without layers, heads or widths counts as none.
+    package init(weightsBytes: Int64, configuration: ModelConfiguration? = nil) {
+        self.weightsBytes = weightsBytes
+        guard let c = configuration, c.layers != nil, c.kvHeads != nil, c.headSize != nil, c.hiddenSize != nil
+        else {
+            context = nil
+            bytes = sum(weightsBytes, weightsBytes / 5)
+            return
         }
-        return [times(cacheBytesPerPosition, context), times(activationBytesPerPosition, min(batch, context))]
-            .reduce(weightsBytes) { left, right in
-                let (value, overflow) = left.addingReportingOverflow(right)
-                return overflow ? .max : value
-            }
+        let context = min(c.maxPositions ?? Self.usualPositions, Self.mostPositions)
+        self.context = context
+        bytes = MemoryEstimate(weightsBytes: weightsBytes, configuration: c, batch: Self.batch).bytes(
+            context: context)
+    }
+
+    /// - Parameter bitsPerWeight: 16 is how most models are published.
+    package init(parameters: Int64, bitsPerWeight: Double = 16, configuration: ModelConfiguration? = nil) {
+        let bytes = (Double(max(0, parameters)) * bitsPerWeight / 8).rounded(.up)
+        self.init(weightsBytes: Int64(exactly: bytes) ?? .max, configuration: configuration)
+    }
+
+    /// - Parameter parameters: how many there are of each element type, as the Hub counts a model's safetensors:
+    ///   `["BF16": 1115264]`. nil where one of the types is not known.
+    package init?(parameters: [String: Int64], configuration: ModelConfiguration? = nil) {
+        var bits: Int64 = 0
+        for (name, count) in parameters {
+            guard let type = TensorDataType(rawValue: name), count >= 0 else { return nil }
+            bits = sum(bits, count.multipliedClamped(by: Int64(type.bits)))
+        }
+        self.init(weightsBytes: bits / 8, configuration: configuration)
+    }
+}
+
+/// A product of which no factor is negative; 0 where one is not known.
+private func product(_ factors: Int?...) -> Int64 {
+    factors.reduce(1) { $0.multipliedClamped(by: Int64($1 ?? 0)) }
+}
+
+private func sum(_ terms: Int64...) -> Int64 {
+    terms.reduce(0) { left, right in
+        let (value, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : value
+    }
+}
+
+extension Int64 {
+    fileprivate func multipliedClamped(by other: Int64) -> Int64 {
+        let (value, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : value
     }
 }

@@ -3,18 +3,21 @@ import HubCore
 extension HubClient {
     /// The first bytes of a file at a commit, and no more of it, for deciding whether to fetch the rest. They are as a
     /// server sent them, not proven.
-    func beginning(of file: RepositoryFile, _ count: Int, in repository: Repository, at commit: Commit) async throws
-        -> [UInt8]
-    {
+    ///
+    /// - Parameter isPatient: false for what is not worth a second try, nor more time than an answer of the API.
+    func beginning(
+        of file: RepositoryFile, _ count: Int, in repository: Repository, at commit: Commit, isPatient: Bool = true
+    ) async throws -> [UInt8] {
         guard count > 0 else { return [] }
         var request = HTTPRequest(.get, fileAddress(repository, revision: commit.hash, path: file.path))
+        if !isPatient { request.deadline = configuration.timeout }
         request.connectTimeout = connectTimeout
         request.fields["Accept-Encoding"] = "identity"
         request.fields["Range"] = "bytes=0-\(count - 1)"
         // A server without ranges sends everything, and a redirect has a note of its own.
         let limit = max(count, 64 << 10)
         let answer = try await retrying(
-            request, fault: fault(repository, revision: commit.hash, path: file.path)
+            request, fault: fault(repository, revision: commit.hash, path: file.path), retries: isPatient ? nil : 0
         ) { try await http.response(to: $0, limit: limit, cutsOff: true) }
         func violation(_ what: String) -> AIError {
             AIError(

@@ -6,6 +6,10 @@ package struct RepositoryInfo: Sendable, Hashable {
     package var record: ModelRecord
     /// The commit that the revision stands for.
     package var commit: Commit
+    /// What the Hub calls it now, where that is another name than it was asked by.
+    package var newName: String?
+    /// The parameters by element type, `["BF16": 1115264]`, as the Hub counts those of safetensors.
+    package var parameters: [String: Int64] = [:]
 }
 
 extension RepositoryTree {
@@ -25,13 +29,17 @@ extension HubClient {
         guard let commit = json["sha"]?.string.flatMap(Commit.init) else {
             throw violation(repository, "the answer about \(repository) has no commit")
         }
-        var answer = record
+        var answer = RepositoryInfo(record: record, commit: commit)
         if name != repository.id.name {
             // A renamed repository answers under its new name; what was asked for keeps the name it was asked by.
             log("\(repository) is now called \(name.printable)")
-            answer.repository = repository
+            answer.record.repository = repository
+            answer.newName = record.repository.id.name
         }
-        return RepositoryInfo(record: answer, commit: commit)
+        for (type, count) in json["safetensors"]?["parameters"]?.object?.members ?? [] {
+            if let count = count.int, count > 0 { answer.parameters[type] = count }
+        }
+        return answer
     }
 
     /// All files of a commit: page after page, folders left out, every name checked.

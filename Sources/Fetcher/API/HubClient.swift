@@ -94,9 +94,13 @@ package struct HubClient: Sendable {
     }
 
     /// Asks until an answer is a success, as often as is worth it.
+    ///
+    /// - Parameter retries: another number than the configuration's.
     func retrying(
-        _ request: HTTPRequest, fault: HubFault, ask: (HTTPRequest) async throws -> HTTPResponse
+        _ request: HTTPRequest, fault: HubFault, retries: Int? = nil,
+        ask: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
+        let most = retries ?? configuration.maxRetries
         var attempt = 0
         while true {
             log("\(request.method.rawValue) \(SafeAddress.shown(request.address))")
@@ -115,14 +119,14 @@ package struct HubClient: Sendable {
             }
             let worthIt: Set<ErrorCode> = [.serverError, .rateLimited, .connectionLost]
             guard worthIt.contains(failure.code) || (failure.code == .timedOut && failure.context.status != nil),
-                attempt < configuration.maxRetries
+                attempt < most
             else { throw failure }
             let delay = wait ?? configuration.retryBaseDelay * Double(1 << attempt) * Double.random(in: 0.75...1.25)
             // The Hub's windows are five minutes; a longer wait is not meant for a program that someone waits for.
             guard delay <= 310 else { throw failure }
             attempt += 1
             let text =
-                "\(failure.message); trying again in \(Int(delay.rounded(.up))) s (\(attempt) of \(configuration.maxRetries))"
+                "\(failure.message); trying again in \(Int(delay.rounded(.up))) s (\(attempt) of \(most))"
             if delay > 5 { notice(text) } else { log(text) }
             try await Task.sleep(nanoseconds: UInt64(delay * 1e9))
         }

@@ -1,5 +1,6 @@
 import Catalog
 public import HubCore
+import ModelFormats
 
 /// What a download would cost, found out without fetching anything and without writing into the cache.
 public struct DownloadEstimate: Sendable, Hashable {
@@ -28,6 +29,23 @@ public struct DownloadEstimate: Sendable, Hashable {
     /// Bytes a second of the last downloads from this Hub; nil where there were none.
     public let bytesPerSecond: Double?
 
+    /// Bytes of memory that running the largest set of weights among the files takes; nil where there are no weights. What it
+    /// was reckoned from is ``memoryBasis``.
+    public let memoryBytes: Int64?
+    /// What ``memoryBytes`` rests on; nil where there are no weights.
+    public let memoryBasis: MemoryBasis?
+
+    /// What a figure of memory was reckoned from. Nothing is fetched for it.
+    public enum MemoryBasis: Sendable, Hashable {
+        /// The weights, and keys and values of so many positions as the cached `config.json` describes them.
+        case configuration(positions: Int)
+        /// The weights and a fifth of them, for the cache has no `config.json` that says more.
+        /// https://huggingface.co/docs/accelerate/usage_guides/model_size_estimator
+        case weights
+    }
+
+    /// Bytes that are free on the cache's disk once it is here; negative where they do not suffice.
+    public var freeBytesAfter: Int64 { freeBytes - neededBytes }
     /// Whether the disk has room for it.
     public var fits: Bool { neededBytes <= freeBytes }
     /// Seconds that it takes at ``bytesPerSecond``; nil where that is not known.
@@ -50,6 +68,9 @@ public struct DownloadEstimate: Sendable, Hashable {
         downloadBytes = totals.downloadBytes
         neededBytes = totals.neededBytes
         freeBytes = try FileSystem.diskSpace(workspace.layout.root).available
+        let need = try plan.largestVariant.map { variant throws(AIError) in try plan.memoryNeed(of: variant) }
+        memoryBytes = need?.bytes
+        memoryBasis = need.map { $0.context.map(MemoryBasis.configuration(positions:)) ?? .weights }
         // An estimate is as good without a rate as with none.
         let origin = workspace.configuration.endpoint.origin.description
         bytesPerSecond =

@@ -189,34 +189,14 @@ final class HeaderReader: Sendable {
     // MARK: Bytes
 
     private func beginning(of file: RepositoryFile, _ count: Int) async throws -> [UInt8] {
-        if let known = try await Offload.run({ [self] in try local(file, count) }) { return known }
+        if let known = try await Offload.run({ [plan] in try plan.cachedBeginning(of: file, count) }) {
+            return known
+        }
         guard !isOffline else {
             throw AIError(
                 .offline, "\(shown(file)) is not in the cache, and the network is switched off",
                 context: .init(repository: plan.repository.description, path: file.path))
         }
         return try await client.beginning(of: file, count, in: plan.repository, at: plan.commit)
-    }
-
-    /// The beginning of a file that the cache has, in the snapshot or under another name; nil where it has not.
-    private func local(_ file: RepositoryFile, _ count: Int) throws(AIError) -> [UInt8]? {
-        let path: String
-        if try SnapshotFile.state(file, commit: plan.commit, in: plan.folder) == .present {
-            path = Path.join(plan.folder.snapshot(plan.commit), file.path)
-        } else if try SnapshotFile.hasBlob(file, in: plan.folder) {
-            path = plan.folder.blob(file.digest.hex)
-        } else if case .elsewhere(let source) = plan.files.first(where: { $0.file == file })?.state {
-            path = source
-        } else {
-            return nil
-        }
-        let descriptor = try FileDescriptor(path)
-        var bytes = [UInt8](repeating: 0, count: count)
-        let read = bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(AIError) in try descriptor.read(into: buffer, at: 0) }
-        }
-        // A file that was cut short since is looked at as short as it is.
-        bytes.removeLast(count - (try read.get()))
-        return bytes
     }
 }

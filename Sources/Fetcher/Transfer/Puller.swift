@@ -59,20 +59,22 @@ package struct Puller: Sendable {
         if isOffline {
             let folder = layout.repository(reference.repository)
             if let known = try folder.commit(ofRef: revision) { return known }
-            throw AIError(
-                .offline, "\(reference) is not in the cache, and the network is switched off",
-                context: .init(repository: reference.repository.description))
+            throw AIError.offline(reference)
         }
+        return try await info(reference).commit
+    }
+
+    /// What the Hub says of a branch or tag now, in one request; remembered.
+    package func info(_ reference: ModelReference) async throws -> RepositoryInfo {
         let info = try await client.info(reference.repository, revision: reference.revision)
         catalog.use { catalog throws(AIError) in
             try catalog.remember([info.record], detailed: true, at: Timestamp.now)
             try catalog.noteEndpoint(client.endpoint, at: Timestamp.now)
             try catalog.remember(
-                [KnownRevision(name: revision, kind: .branch, commit: info.commit)], of: reference.repository,
-                complete: false,
-                at: Timestamp.now)
+                [KnownRevision(name: reference.revision ?? "main", kind: .branch, commit: info.commit)],
+                of: reference.repository, complete: false, at: Timestamp.now)
         }
-        return info.commit
+        return info
     }
 
     /// The files of a commit: from the catalog, from the cache, else from the Hub.
@@ -265,5 +267,15 @@ package struct Puller: Sendable {
                     bytes: bytes, seconds: seconds, origin: client.endpoint.origin.description, at: Timestamp.now)
             }
         }
+    }
+}
+
+extension AIError {
+    /// What is not here and may not be asked for. Whoever would have to ask the Hub cannot say that there is no such thing, so
+    /// that this is a matter of the network, switched off or not.
+    package static func offline(_ reference: ModelReference) -> AIError {
+        AIError(
+            .offline, "\(reference) is not in the cache, and the network is switched off",
+            context: .init(repository: reference.repository.description))
     }
 }

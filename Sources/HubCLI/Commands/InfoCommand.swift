@@ -2,15 +2,20 @@ import HubCore
 
 /// `hub info`
 enum InfoCommand {
-    static let files = Switch("files", "list the files")
+    static let files = Switch(
+        "files", "list the files",
+        detail: "As a tree: each folder with the bytes of all that is in it, and what of it the cache has.")
     static let refresh = Switch("refresh", "ask the Hub for the branches and tags again, too")
 
     static let command = Command(
         name: "info", doc: "show what a model is, its files and what it would cost to fetch",
         detail: """
-            Shows metadata, revision and total size, how much of it the cache holds, what is still to be fetched, and \
-            whether that fits on the disk. The Hub is asked where it can be; what the catalog knows stands in for an \
-            answer that does not come.
+            Shows what the README says first, metadata, revision, the sets of weights on offer with their sizes, how much \
+            the cache holds, what is still to be fetched, whether that fits on the disk, and whether the largest set fits \
+            in memory. With a glob after a colon (REF:GLOB) only the files that match count. The Hub is asked where it can \
+            be; what the catalog and the cache know stands in for an answer that does not come, and says how old it is.
+
+            The memory is that of the weights, keys and values where config.json is cached, else the weights and a fifth.
             """,
         operands: [Operand("REF", .one, .model)],
         flags: [files.flag, refresh.flag],

@@ -3,15 +3,17 @@ import Fetcher
 import HubCore
 import ModelFormats
 
-/// What pulls would cost: bytes to fetch, room on the disk, time. Fetches nothing and writes nothing into the cache.
+/// What pulls would cost: bytes to fetch, room on the disk, memory to run it, time. Fetches nothing and writes nothing into
+/// the cache.
 struct PullEstimate {
     let plans: [PullPlan]
     let totals: PullTotals
     let diskFree: Int64
     /// Bytes a second of earlier pulls, and of how many.
     let rate: (bytesPerSecond: Double, pulls: Int)?
-    /// Memory that the weights take; nil where there are none that could be run.
-    let memoryBytes: Int64?
+    /// What running the set of weights takes that takes most; nil where there are none.
+    let memory: (need: MemoryNeed, subject: String)?
+    let memoryTotal: Int64
 
     init(_ plans: [PullPlan], _ workspace: Workspace) async throws {
         self.plans = plans
@@ -23,9 +25,21 @@ struct PullEstimate {
                 ?? nil
         }
         totals = PullTotals(plans)
-        let weights = plans.filter { $0.repository.kind == .model }
-            .compactMap { plan in ModelFiles(plan.files.map(\.file)).variants.map(\.sizeBytes).max() }
-        memoryBytes = weights.max()
+        memoryTotal = try Machine.memory().total
+        memory = try await Offload.run { try Self.memory(plans) }
+    }
+
+    /// Models of one pull are not run at once, so that the largest counts.
+    private static func memory(_ plans: [PullPlan]) throws(AIError) -> (MemoryNeed, String)? {
+        var largest: (need: MemoryNeed, subject: String)?
+        for plan in plans {
+            guard let variant = plan.largestVariant else { continue }
+            let need = try plan.memoryNeed(of: variant)
+            guard need.bytes > largest?.need.bytes ?? -1 else { continue }
+            let name = variant.name == variant.format.identifier ? "" : ", \(variant.name)"
+            largest = (need, plans.count > 1 ? "\(plan.repository)\(name)" : name.isEmpty ? "it" : variant.name)
+        }
+        return largest
     }
 
     private var diskAfter: Int64 { diskFree - totals.neededBytes }
@@ -34,41 +48,40 @@ struct PullEstimate {
 
     func show(_ context: Context) async throws {
         context.output.render(json: json, quiet: plans.map { "\($0.totals.downloadBytes)" }) {
-            for plan in plans { show(plan, context) }
-            show("to fetch", "\(ByteCount(totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""), context)
-            show(
+            for plan in plans { show(plan, context.output) }
+            let output = context.output
+            output.fact("to fetch", "\(ByteCount(totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""))
+            output.fact(
                 "disk",
                 "\(ByteCount(diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) too little")",
-                context, fits ? .plain : .bad)
-            if let memoryBytes { show("memory", "\(ByteCount(memoryBytes)) for the weights", context) }
+                fits ? .plain : .bad)
+            if let (need, subject) = memory {
+                output.fact(
+                    "memory", need.sentence(subject, of: memoryTotal), need.bytes <= memoryTotal ? .plain : .bad)
+            }
             if totals.downloadBytes > 0 {
-                show(
+                output.fact(
                     "time",
                     rate.map { rate in
                         "\(Humanize.duration(seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(Humanize.plural(rate.pulls, "pull"))"
-                    } ?? "not known: nothing was pulled from \(context.endpointText) before", context)
+                    } ?? "not known: nothing was pulled from \(context.endpointText) before")
             }
         }
     }
 
-    private func show(_ name: String, _ text: String, _ context: Context, _ style: Styled.Style = .plain) {
-        let padding = String(repeating: " ", count: max(1, 12 - name.count))
-        context.output.line(Styled("  \(name)\(padding)", .faint) + Styled(text, style))
-    }
-
-    private func show(_ plan: PullPlan, _ context: Context) {
-        context.output.line(
+    private func show(_ plan: PullPlan, _ output: Output) {
+        output.cutLine(
             Styled("\(plan.repository)", .name)
                 + Styled(" at \(plan.commit.short)" + (plan.ref.map { " (\($0))" } ?? "")))
-        show("files", "\(plan.files.count), \(ByteCount(plan.totalBytes))", context)
-        if plan.cachedBytes > 0 { show("cached", "\(ByteCount(plan.cachedBytes))", context) }
+        output.fact("files", "\(plan.files.count), \(ByteCount(plan.totalBytes))")
+        if plan.cachedBytes > 0 { output.fact("cached", "\(ByteCount(plan.cachedBytes))") }
         if plan.reusableBytes > 0 {
-            show("reusable", "\(ByteCount(plan.reusableBytes)) that other repositories hold", context)
+            output.fact("reusable", "\(ByteCount(plan.reusableBytes)) that other repositories hold")
         }
         if plan.totals.partialBytes > 0 {
-            show("partial", "\(ByteCount(plan.totals.partialBytes)) from an earlier pull", context)
+            output.fact("partial", "\(ByteCount(plan.totals.partialBytes)) from an earlier pull")
         }
-        if plans.count > 1 { show("to fetch", "\(ByteCount(plan.totals.downloadBytes))", context) }
+        if plans.count > 1 { output.fact("to fetch", "\(ByteCount(plan.totals.downloadBytes))") }
     }
 
     private var json: JSONObject {
@@ -91,7 +104,7 @@ struct PullEstimate {
                 }),
             "download_bytes": .int(totals.downloadBytes), "disk_free_bytes": .int(diskFree),
             "disk_after_bytes": .int(diskAfter),
-            "fits": .bool(fits), "memory_bytes": memoryBytes.map { .int($0) },
+            "fits": .bool(fits), "memory_bytes": memory.map { .int($0.need.bytes) },
             "estimated_seconds": seconds.map { .double($0) },
             "estimated_from": rate.map { .string("\($0.pulls) earlier pulls") },
         ]

@@ -68,11 +68,7 @@ extension TryCommand {
             await Offload.run { workspace.markUsed(folder, commit) }
             return (id, folder.snapshot(commit))
         }
-        guard !workspace.isOffline else {
-            throw AIError(
-                .notCached, "\(reference) is not in the cache, and the network is switched off",
-                advice: "hub pull \(reference) fetches it")
-        }
+        guard !workspace.isOffline else { throw AIError.offline(reference) }
         let puller = try workspace.puller()
         var options = Puller.Options()
         options.select = try PullCommand.selection(context, ParsedArguments(), workspace)

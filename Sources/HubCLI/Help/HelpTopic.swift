@@ -29,7 +29,10 @@ struct HelpTopic: Sendable {
                 """
             ),
             ("4", "not allowed: the token is refused, or the model is gated"),
-            ("5", "the network: unreachable, timed out, rate limited, or the server misbehaved"),
+            (
+                "5",
+                "the network: unreachable, timed out, rate limited, switched off where it is needed, or the server misbehaved"
+            ),
             ("6", "this machine: no space, no permission, or the catalog cannot be used where it is needed"),
             ("7", "integrity: a digest is wrong, or a model is malformed, fails a check or is not supported"),
             ("130", "interrupted by SIGINT or SIGTERM; what was fetched is kept"),

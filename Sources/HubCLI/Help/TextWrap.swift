@@ -27,6 +27,33 @@ enum TextWrap {
         return current.isEmpty ? lines : lines + [current]
     }
 
+    /// A text in lines none of which is wider than `width` cells, at least 2: a word that is wider is broken.
+    static func cells(_ text: String, width: Int) -> [String] {
+        var lines: [String] = []
+        var current = ""
+        var used = 0
+        func end() {
+            lines.append(current)
+            (current, used) = ("", 0)
+        }
+        for word in text.split(separator: " ") {
+            let needed = DisplayWidth.of(String(word))
+            if used > 0, used + 1 + needed > width { end() }
+            if used > 0 {
+                current += " "
+                used += 1
+            }
+            for character in word {
+                let cell = DisplayWidth.of(character)
+                if used + cell > width { end() }
+                current.append(character)
+                used += cell
+            }
+        }
+        if used > 0 || lines.isEmpty { end() }
+        return lines
+    }
+
     /// Terms on the left, their texts on the right; a term that is too long has its text on the next line.
     static func definitions(_ entries: [(term: String, text: String)], width: Int, indent: Int = 2, most: Int = 28)
         -> [String]

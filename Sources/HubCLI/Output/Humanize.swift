@@ -18,6 +18,15 @@ enum Humanize {
         return "\(tenths / 10).\(abs(tenths % 10))\(unit)"
     }
 
+    /// `512`, `4,096`.
+    static func grouped(_ number: Int) -> String {
+        var digits = String(number.magnitude)
+        for place in stride(from: digits.count - 3, to: 0, by: -3) {
+            digits.insert(",", at: digits.index(digits.startIndex, offsetBy: place))
+        }
+        return number < 0 ? "-" + digits : digits
+    }
+
     /// `1 file`, `12 files`.
     static func plural(_ number: Int, _ noun: String, _ nouns: String? = nil) -> String {
         "\(number) \(number == 1 ? noun : nouns ?? noun + "s")"

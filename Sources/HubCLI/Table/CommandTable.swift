@@ -2,7 +2,8 @@
 enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
-        ListCommand.command, PathCommand.command, RemoveCommand.command, CollectCommand.command,
+        ListCommand.command, OutdatedCommand.command, PathCommand.command, RemoveCommand.command,
+        CollectCommand.command,
         TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command, ServeCommand.command,
         AuthCommand.command,
         CompletionsCommand.command, HelpCommand.command, VersionCommand.command,

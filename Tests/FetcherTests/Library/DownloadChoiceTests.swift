@@ -38,6 +38,8 @@ import Foundation
         #expect((estimate.cachedBytes, estimate.reusableBytes, estimate.partialBytes) == (0, 0, 0))
         #expect(estimate.fits && estimate.freeBytes > 50_026)
         #expect(estimate.estimatedSeconds == nil, "nothing was fetched before")
+        #expect(estimate.freeBytesAfter == estimate.freeBytes - 50_026)
+        #expect(estimate.memoryBytes == 60_000 && estimate.memoryBasis == .weights)
         #expect(place.contentRequests.isEmpty)
         #expect(!FileSystem.exists(place.folder().path))
         #expect(manager.downloads.active.isEmpty)
@@ -49,7 +51,8 @@ import Foundation
         try await manager.download(tiny, patterns: ["*.txt"])
         let gate = place.hub.hold("^GET", after: 30_000, times: nil, on: .cdn)
         let task = try await manager.downloadTask(for: tiny)
-        for await now in task.updates where now.bytesDownloaded == 30_026 { break }
+        // What has come of config.json counts before it is proven.
+        for await now in task.updates where now.bytesDownloaded == 30_026 && now.filesCompleted == 3 { break }
         #expect(try await manager.cancelDownload(tiny))
         place.hub.clearFaults()
         gate.release()
@@ -71,6 +74,35 @@ import Foundation
             #expect((estimate.reusableBytes, estimate.downloadBytes, estimate.filesToFetch) == (50_000, 0, 0))
             return true
         }
+    }
+
+    /// `config.json` counts where it is here; it is not fetched for an estimate.
+    @Test func memoryIsTheKitsOwnWhereTheConfigurationIsCached() async throws {
+        let repository = try ModelRepository("org/shakespeare", in: place.served)
+        for name in ["config.json", "model.safetensors"] {
+            try repository.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+        }
+        let model = ModelIdentifier.huggingFace("org/shakespeare")
+        let weights = Int64(try Fixtures.bytes("tiny-shakespeare/model.safetensors").count)
+        let manager = place.manager
+        func estimate(_ patterns: [String]? = nil) async throws -> DownloadEstimate? {
+            let estimates = Monitor<[DownloadEstimate]>([])
+            await #expect(throws: CancellationError.self) {
+                try await manager.downloadWithEstimation(model, patterns: patterns) { estimate in
+                    estimates.update { $0.append(estimate) }
+                    return false
+                }
+            }
+            return estimates.update { $0.first }
+        }
+        #expect(try await estimate()?.memoryBasis == .weights)
+        #expect(place.contentRequests.isEmpty)
+        let small = try #require(try await estimate(["config.json"]))
+        #expect(small.memoryBytes == nil && small.memoryBasis == nil)
+        try await manager.download(model, patterns: ["config.json"])
+        let known = try #require(try await estimate())
+        #expect(known.memoryBasis == .configuration(positions: 512))
+        #expect(known.memoryBytes == weights + 512 * 2048 + 256 * 7680)
     }
 
     @Test func whatWasAgreedToIsFetchedThoughTheBranchMovesOn() async throws {

@@ -2,6 +2,8 @@ import HubCore
 import Support
 import Testing
 
+@testable import HubCLI
+
 @Suite struct InfoCommandTests {
     let stage: Stage
 
@@ -32,11 +34,14 @@ import Testing
                 "  files       4, 300 kB", "  weights     safetensors, 1 file, 300 kB", "  cached      nothing",
             ])
         #expect(lines[11].hasPrefix("  to fetch    300 kB, fits on the disk: "))
-        #expect(lines[12].hasPrefix("  memory      300 kB for the weights, of ") && lines.count == 13)
+        #expect(
+            lines[12].wholeMatch(
+                of: /\ \ memory      360 kB to run it, of [\d.]+ GB: its weights and a fifth of them/) != nil)
+        #expect(lines.count == 13)
         #expect(!FileSystem.exists(stage.cache))
     }
 
-    @Test func filesAreListedWithWhatIsCached() async throws {
+    @Test func filesAreATreeWithWhatIsCached() async throws {
         #expect(try await stage.run("pull", "org/tiny:config.json").status == 0)
         let result = try await stage.run("info", "org/tiny", "--files")
         let table = result.output.components("\n\n").last ?? ""
@@ -46,7 +51,9 @@ import Testing
                 config.json          22 B  regular  yes
                 empty.txt             0 B  regular
                 model.safetensors  300 kB  lfs
-                sub/dir/vocab.txt     4 B  regular
+                sub/                  4 B
+                  dir/                4 B
+                    vocab.txt         4 B  regular
 
                 """)
         #expect(result.output.contains("  cached      22 B\n"))
@@ -91,17 +98,129 @@ import Testing
         #expect(unknown.status == 5 && unknown.output.isEmpty)
     }
 
-    /// "hub pull fetches it" is no advice to someone who switched the network off.
-    @Test func offlineWhatIsNotKnownIsNotFound() async throws {
+    /// Whoever would have to ask cannot say that there is no such model: the same as where the Hub is away.
+    @Test func offlineWhatIsNotKnownIsExit5() async throws {
         let result = try await stage.run("info", "org/tiny", "--offline")
-        #expect(result.status == 3 && result.output.isEmpty)
+        #expect(result.status == 5 && result.output.isEmpty)
         #expect(
             result.error == """
-                hub: nothing is known of org/tiny without the network
-                     without --offline and HF_HUB_OFFLINE hub info asks the Hub
+                hub: nothing is known of org/tiny, and the network is switched off
+                     leave out --offline, or unset HF_HUB_OFFLINE
 
                 """)
+        let refresh = try await stage.run("info", "org/tiny", "--refresh", with: ["HF_HUB_OFFLINE": "1"])
+        #expect(refresh.status == 5)
+        #expect(refresh.error.hasPrefix("hub: --refresh asks the Hub, and the network is switched off\n"))
         #expect(stage.hub.requests.isEmpty)
+    }
+
+    /// The files of a commit cannot change: after the first time only the branch is asked about.
+    @Test func aTreeIsFetchedOnce() async throws {
+        let first = try await stage.run("info", "org/tiny", "--json").document()
+        for words in [
+            ["info", "org/tiny"], ["info", "org/tiny", "--refresh"], ["pull", "org/tiny", "--estimate"],
+        ] {
+            let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
+            #expect(result.status == 0)
+        }
+        let commit = try #require(first["commit"]?.string)
+        #expect(try await stage.run("info", "org/tiny@\(commit)").status == 0)
+        #expect(stage.hub.requests("/tree/").count == 1)
+        let offline = try await stage.run("info", "org/tiny", "--offline", "--json").document()
+        #expect(offline["files"] == first["files"] && offline["commit"] == first["commit"])
+        #expect(first["as_of"] == nil && offline["as_of"]?.string?.hasSuffix("Z") == true)
+    }
+
+    @Test func branchesThatWereNotAskedForAgainSayHowOldTheyAre() async throws {
+        let first = try await stage.run("info", "org/tiny")
+        #expect(first.output.contains("  refs        main, v1.0\n"))
+        try ModelRepository("org/tiny", in: stage.root, revision: "v2.0").write("config.json", "{ }")
+        let second = try await stage.run("info", "org/tiny")
+        #expect(settled(second.output).contains("  refs  main, v1.0 (as of AGE)\n"))
+        #expect(stage.hub.requests("/refs$").count == 1)
+        let third = try await stage.run("info", "org/tiny", "--refresh")
+        #expect(third.output.contains("  refs        main, v1.0, v2.0\n"))
+    }
+
+    @Test func aGlobNarrowsTheFiles() async throws {
+        let document = try await stage.run("info", "org/tiny:*.json", "--json").document()
+        #expect(document.objects("files").map { $0["path"]?.string } == ["config.json"])
+        #expect(document["size_bytes"]?.int == 22 && document.objects("variants").isEmpty)
+        let nothing = try await stage.run("info", "org/tiny:*.gguf")
+        #expect(nothing.status == 3 && nothing.error.hasPrefix("hub: no file of org/tiny matches \"*.gguf\"\n"))
+    }
+
+    @Test func datasetsAndSpaces() async throws {
+        let data = try ModelRepository("org/data", in: stage.root, kind: .dataset)
+        try data.write("README.md", "---\nlicense: mit\n---\n# Data\n\nSome rows of data.\n")
+        try data.write("train/a.csv", "1,2\n")
+        try ModelRepository("org/show", in: stage.root, kind: .space).write("app.py", "print()\n")
+        let result = try await stage.run("info", "datasets/org/data", "--files")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(result.output.hasPrefix("datasets/org/data at "))
+        #expect(result.lines[1] == "  Some rows of data.")
+        #expect(!result.output.contains("memory") && !result.output.contains("weights"))
+        #expect(
+            result.output.hasSuffix(
+                """
+
+                FILE       SIZE  KIND     CACHED
+                README.md  48 B  regular
+                train/      4 B
+                  a.csv     4 B  regular
+
+                """))
+        let space = try await stage.run("info", "spaces/org/show", "--json").document()
+        #expect(space["id"]?.string == "org/show" && space["size_bytes"]?.int == 8)
+        #expect(space.objects("variants").isEmpty)
+    }
+
+    /// What another tool fetched, whose files nobody here has seen listed.
+    @Test func offlineWithoutAListOfFilesWhatIsCachedStillShows() async throws {
+        try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bb"])
+        let result = try await stage.run("info", "org/one", "--offline")
+        #expect(
+            result.output == """
+                org/one at 11111111
+                  cached      2 files, 6 B; whether that is all is not known
+
+                """)
+        let document = try await stage.run("info", "org/one", "--offline", "--json").document()
+        #expect(document["cached_bytes"]?.int == 6 && document["files"] == nil && document["size_bytes"] == nil)
+    }
+
+    @Test func parametersAndTheirTypes() async throws {
+        try ModelRepository("org/tiny", in: stage.root).card([
+            "safetensors": .object([
+                "parameters": .object(["F32": 1000, "BF16": 1_115_264, "\u{1B}[2J": 5]), "total": 1_116_269,
+            ])
+        ])
+        let result = try await stage.run("info", "org/tiny")
+        #expect(result.output.contains("  parameters  1.1M, BF16, F32, ␛[2J\n"))
+    }
+
+    @Test(arguments: [40, 80, 200])
+    func noLineIsWiderThanTheTerminal(columns: Int) async throws {
+        let wide = try ModelRepository("org/wide", in: stage.root)
+        try wide.write("README.md", "这是一个用于测试的小型语言模型。" + String(repeating: "很长的说明，", count: 60) + "\n")
+        try wide.write("数据/说明书/一个非常非常非常非常非常非常非常长的文件名.txt", "x")
+        try wide.write("a/b/c/d/e/f/g/h/i/j/k/l/m/n/deep-\(String(repeating: "x", count: 100)).txt", "x")
+        try wide.random("model-00001-of-00001.safetensors", size: 1000)
+        try wide.card([
+            "tags": .array((1...40).map { .string("tag-number-\($0)") }), "pipeline_tag": "一个很长的任务名称一个很长的任务名称一个很长",
+            "library_name": .string(String(repeating: "x", count: 90)),
+        ])
+        let process = try stage.start(
+            "info", "org/wide", "--files", "--color", "never", terminal: .init(columns: UInt16(columns), rows: 50))
+        let result = try await process.wait()
+        #expect(result.status == 0)
+        let lines = result.terminal.split(whereSeparator: \.isNewline).map(String.init)
+        #expect(lines.count > 20)
+        for line in lines { #expect(DisplayWidth.of(line) <= columns, "\(line)") }
+        #expect(lines.contains { $0.hasPrefix("数据/") } && lines.contains { $0.hasPrefix("  说明书/") })
+        // What is too long goes on below itself; nothing of it is lost.
+        let library = lines.filter { $0.contains("xx") && !$0.contains("deep") && !$0.contains("…") }.joined()
+        #expect(library.count { $0 == "x" } == 90)
     }
 }
 

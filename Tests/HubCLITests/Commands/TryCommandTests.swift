@@ -236,11 +236,11 @@ extension JSONObject {
 
     @Test func offlineOnlyWhatIsHereRuns() async throws {
         let missing = try await stage.run("try", "org/tiny", "--offline", "--yes")
-        #expect(missing.status == 3)
+        #expect(missing.status == 5)
         #expect(
             missing.error == """
                 hub: org/tiny is not in the cache, and the network is switched off
-                     hub pull org/tiny fetches it
+                     leave out --offline, or unset HF_HUB_OFFLINE
 
                 """)
         #expect(stage.hub.requests.isEmpty)

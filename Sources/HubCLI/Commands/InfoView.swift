@@ -1,0 +1,164 @@
+import Catalog
+import Fetcher
+import HubCore
+import ModelFormats
+
+/// The forms of `hub info`.
+struct InfoView {
+    let facts: ModelFacts
+    let context: Context
+    private var output: Output { context.output }
+    private var record: ModelRecord { facts.record }
+
+    // MARK: For people
+
+    func show() {
+        output.cutLine(
+            Styled("\(facts.reference.repository)", .name) + Styled(facts.commit.map { " at \($0.short)" } ?? ""))
+        showSummary()
+        if let seen = facts.seenAt { output.fact("as of", Humanize.age(of: seen, now: context.now), .caution) }
+        showMetadata()
+        showRevisions()
+        output.fact("tags", (record.tags ?? []).filter { !$0.contains(":") }.prefix(10).joined(separator: ", "))
+        if let plan = facts.plan { show(plan) }
+        if let sizes = facts.cachedFiles {
+            output.fact(
+                "cached",
+                "\(Humanize.plural(sizes.count, "file")), \(ByteCount(sizes.reduce(0, +))); whether that is all is not known"
+            )
+        }
+    }
+
+    /// Four lines at most of what the README says first.
+    private func showSummary() {
+        guard let summary = facts.summary else { return }
+        let most = 4
+        var lines = TextWrap.cells(SafeText.line(summary), width: max(2, min(output.settings.width ?? 80, 100) - 2))
+        if lines.count > most {
+            lines = Array(lines[..<(most - 1)]) + [lines[(most - 1)...].joined(separator: " ")]
+        }
+        for line in lines {
+            let room = max(2, min(output.settings.width ?? 80, 100) - 2)
+            output.line(Styled("  " + DisplayWidth.fit(line, room, ellipsis: output.settings.ellipsis)))
+        }
+        output.line()
+    }
+
+    private func showMetadata() {
+        output.fact("task", record.task)
+        output.fact("library", record.library)
+        output.fact("license", record.license)
+        let gating = record.gating.flatMap { $0 == .open ? nil : "gated (\($0.rawValue))" }
+        output.fact("access", record.isPrivate == true ? "private" : gating, .caution)
+        let types = facts.parameters.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        output.fact(
+            "parameters",
+            record.parameters.map { ([Humanize.count($0)] + types.prefix(3)).joined(separator: ", ") })
+        output.fact(
+            "popularity",
+            [
+                record.downloads.map { "\(Humanize.count($0)) downloads a month" },
+                record.likes.map { "\(Humanize.count($0)) likes" },
+            ].compactMap { $0 }.joined(separator: ", "))
+        output.fact("updated", record.updatedAt.map { Humanize.age(of: $0, now: context.now) })
+    }
+
+    private func showRevisions() {
+        guard !facts.revisions.isEmpty else { return }
+        let names =
+            facts.revisions.prefix(8).map(\.name).joined(separator: ", ")
+            + (facts.revisions.count > 8 ? ", ..." : "")
+        let age = facts.revisionsSeenAt.map { Humanize.age(of: $0, now: context.now) }
+        output.fact("refs", names + (age.map { " (as of \($0))" } ?? ""))
+    }
+
+    private func show(_ plan: PullPlan) {
+        output.fact("files", "\(plan.files.count), \(ByteCount(plan.totalBytes))")
+        let cached = Set(plan.files.lazy.filter { $0.state.isCached }.map { ExactText($0.file.path) })
+        for variant in facts.variants {
+            show(variant, isCached: variant.files.allSatisfy { cached.contains(.init($0)) })
+        }
+        output.fact(
+            "cached",
+            plan.cachedBytes == plan.totalBytes
+                ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
+        let totals = plan.totals
+        if totals.downloadBytes > 0 {
+            let fits = totals.neededBytes <= facts.diskFree
+            output.fact(
+                "to fetch",
+                "\(ByteCount(totals.downloadBytes)), \(fits ? "fits on the disk" : "does not fit on the disk"): \(ByteCount(facts.diskFree)) free",
+                fits ? .plain : .bad)
+        }
+        if let memory = facts.memory {
+            output.fact(
+                "memory", memory.sentence(facts.variants.count > 1 ? "the largest" : "it", of: facts.memoryTotal),
+                memory.bytes <= facts.memoryTotal ? .plain : .bad)
+        }
+    }
+
+    private func show(_ variant: ModelVariant, isCached: Bool) {
+        let isTooLarge = variant.sizeBytes > facts.memoryTotal
+        let parts = [
+            variant.name, variant.name == variant.format.identifier ? "" : variant.format.identifier,
+            Humanize.plural(variant.files.count, "file"), "\(ByteCount(variant.sizeBytes))",
+            isCached ? "cached" : "",
+            isTooLarge ? "more than the memory" : "",
+        ]
+        output.fact("weights", parts.filter { !$0.isEmpty }.joined(separator: ", "), isTooLarge ? .bad : .plain)
+    }
+
+    /// The files as a tree.
+    func showFiles() {
+        guard let plan = facts.plan else { return }
+        output.line()
+        output.table(FileTree(plan).table())
+    }
+
+    // MARK: For programs
+
+    var json: JSONObject {
+        func text(_ value: String?) -> JSON? { value.map { .string($0) } }
+        func time(_ value: Double?) -> JSON? { value.map { .string(Timestamp.iso8601($0)) } }
+        return [
+            "id": .string(record.repository.id.name), "commit": text(facts.commit?.hash),
+            "refs": .array(facts.revisions.map(Self.json)),
+            "task": text(record.task), "library": text(record.library), "license": text(record.license),
+            "downloads": record.downloads.map { .int($0) }, "likes": record.likes.map { .int($0) },
+            "parameters": record.parameters.map { .int($0) },
+            "gated": record.gating.map { $0 == .open ? .bool(false) : .string($0.rawValue) },
+            "private": record.isPrivate.map { .bool($0) }, "created_at": time(record.createdAt),
+            "updated_at": time(record.updatedAt),
+            "tags": record.tags.map { .array($0.map { .string($0) }) },
+            "size_bytes": facts.plan.map { .int($0.totalBytes) },
+            "files": facts.plan.map { .array($0.files.map(Self.json)) },
+            "cached_bytes": (facts.plan?.cachedBytes ?? facts.cachedFiles?.reduce(0, +)).map { .int($0) },
+            "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
+            // Said only where the Hub was not asked.
+            "as_of": time(facts.seenAt),
+        ]
+    }
+
+    private static func json(_ revision: KnownRevision) -> JSON {
+        .object([
+            "name": .string(revision.name), "kind": .string(revision.kind.rawValue),
+            "commit": .string(revision.commit.hash),
+        ])
+    }
+
+    private static func json(_ entry: (file: RepositoryFile, state: PullPlan.State)) -> JSON {
+        .object([
+            "path": .string(entry.file.path), "size_bytes": .int(entry.file.size),
+            "kind": .string(entry.file.isLFS ? "lfs" : "regular"), "digest": .string(entry.file.digest.hex),
+            "cached": .bool(entry.state.isCached),
+        ])
+    }
+
+    private static func json(_ variant: ModelVariant) -> JSON {
+        .object([
+            "name": .string(variant.name), "format": .string(variant.format.identifier),
+            "quantization": variant.quantization.map { .string($0) },
+            "files": .array(variant.files.map { .string($0) }), "size_bytes": .int(variant.sizeBytes),
+        ])
+    }
+}

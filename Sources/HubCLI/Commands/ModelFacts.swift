@@ -1,0 +1,41 @@
+import Catalog
+import Fetcher
+import HubCore
+import ModelFormats
+
+/// What was found out of a model, from the Hub, the catalog and the cache.
+struct ModelFacts {
+    var reference: ModelReference
+    var record: ModelRecord
+    var commit: Commit?
+    var revisions: [KnownRevision] = []
+    /// When the Hub said where the branches and tags stand, where it was not asked now.
+    var revisionsSeenAt: Double?
+    var tree: RepositoryTree?
+    /// What fetching its files would take: all, or those that the reference names.
+    var plan: PullPlan?
+    /// The sizes of the cached files, where it is not known which files there are.
+    var cachedFiles: [Int64]?
+    /// Parameters by element type, where the Hub said so.
+    var parameters: [String: Int64] = [:]
+    /// What the README says first.
+    var summary: String?
+    /// When the Hub said so, where it was not asked now.
+    var seenAt: Double?
+    var diskFree: Int64 = 0
+    var memoryTotal: Int64 = 0
+    /// What running the largest set of weights takes.
+    var memory: MemoryNeed?
+    /// The sets of weights, the smallest first.
+    private(set) var variants: [ModelVariant] = []
+
+    mutating func findVariants() {
+        guard reference.repository.kind == .model, let plan else { return }
+        variants = ModelFiles(plan.files.map(\.file), library: record.library, tags: record.tags ?? []).variants
+    }
+}
+
+extension PullPlan.State {
+    /// Whether nothing of the file must come from anywhere.
+    var isCached: Bool { self == .present || self == .blob }
+}

@@ -1,0 +1,18 @@
+import HubCore
+import InferenceKit
+import ModelFormats
+import Support
+import Testing
+
+/// What is told before a download is what the kit then takes.
+@Suite struct MemoryAgreementTests {
+    @Test(arguments: ["tiny-shakespeare", "tiny-shakespeare-sharded", "micro/llama"])
+    func theEstimateIsTheKitsOwn(name: String) async throws {
+        let folder = Fixtures.path(name)
+        let inspection = try await ModelInspection.inspect(folder: folder)
+        let configuration = try ModelConfiguration.read(folder: folder)
+        let need = MemoryNeed(weightsBytes: inspection.weightsBytes, configuration: configuration)
+        #expect(need.bytes == inspection.memoryBytes())
+        #expect(MemoryNeed(parameters: inspection.dataTypes)?.weightsBytes == inspection.weightsBytes)
+    }
+}
