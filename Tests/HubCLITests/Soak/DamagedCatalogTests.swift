@@ -100,7 +100,8 @@ import Testing
             }
         }
 
-        /// What a list says of the cache, times of use and free space left out: those are the catalog's own, or change.
+        /// What a list says of the cache; times of use, by which it is ordered, and free space left out: those are the
+        /// catalog's own, or change.
         private static func settled(_ result: ProcessResult) throws -> String {
             var document = try result.document()
             document["disk_free_bytes"] = nil
@@ -108,8 +109,8 @@ import Testing
                 document.objects("models").map { model in
                     var model = model
                     model["last_used_at"] = nil
-                    return .object(model)
-                })
+                    return JSON.object(model)
+                }.sorted { $0.text() < $1.text() })
             return JSON.object(document).text()
         }
     }
