@@ -102,6 +102,7 @@ extension Catalog {
             walk.lastRow = try walk.lastRow ?? Self.lastRow(connection)
             var step = MirrorStep(
                 walk: walk, tally: try Self.take(records, detailed: false, now: now, connection))
+            try Self.note(heard: [.model], at: now, connection)
             step.walk.pages += 1
             step.walk.models += records.count
             if walk.kind == .whole {

@@ -21,6 +21,7 @@ extension Catalog {
     public func remember(_ records: [ModelRecord], detailed: Bool = false, at now: Double) throws(AIError) {
         try write { connection in
             let tally = try Self.take(records, detailed: detailed, now: now, connection)
+            try Self.note(heard: Set(records.map(\.repository.kind)), at: now, connection)
             for row in tally.rows {
                 try connection.once("UPDATE models SET seen_at = ? WHERE model = ? AND seen_at < ?") { values in
                     values.add(now)

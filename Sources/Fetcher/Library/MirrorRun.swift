@@ -12,6 +12,8 @@ struct MirrorRun {
 
     /// So many pages in a row may name nothing new before the list counts as one without an end.
     private static let patience = 10
+    /// After so many models the search index is tidied.
+    private static let many = 5000
 
     init(
         _ sync: MirrorSync, _ options: MirrorSync.Options, _ hear: @escaping @Sendable (MirrorSync.Event) -> Void
@@ -30,6 +32,12 @@ struct MirrorRun {
     mutating func go() async throws {
         let lock = try await self.lock()
         defer { withExtendedLifetime(lock) {} }
+        try await goOn()
+        // Each page has become a part of the search index, and a search looks into every part.
+        if report.added + report.changed >= Self.many { try await stored { try $0.tidySearch() } }
+    }
+
+    private mutating func goOn() async throws {
         if let interrupted = try await stored({ [kind, scope] in try $0.interruptedWalk(kind, scope) }) {
             hear(.resumed(models: interrupted.models, beganAt: interrupted.beganAt))
             let isAtEnd = try await walk(interrupted, isStored: true)
