@@ -1,6 +1,7 @@
 import HubCore
 
-/// Whether a model's row has words that begin in certain ways. Names that many models share are looked at once.
+/// Whether a model's row has words that begin in certain ways, single letters and digits as words of their own. Names that
+/// many models share are looked at once.
 final class BeginningTest {
     private let beginnings: [String]
     private let connection: Connection
@@ -45,6 +46,7 @@ final class BeginningTest {
         var found: UInt64 = 0
         for word in tokenizer.words(text) {
             for (place, beginning) in beginnings.enumerated() where word.utf8.starts(with: beginning.utf8) {
+                if SearchExpression.isWhole(beginning), word.utf8.count > 1 { continue }
                 found |= 1 << UInt64(place)
             }
         }

@@ -9,7 +9,8 @@ extension Catalog {
         return try read { connection in
             var expression = SearchExpression(query.kind)
             // What a condition names stands among the words of the index too: that leaves few rows to look at.
-            for condition in [query.author, query.task, query.library, query.license, query.format] + query.tags {
+            try expression.require(author: query.author, connection)
+            for condition in [query.task, query.library, query.license, query.format] + query.tags {
                 try expression.require(words: condition, connection)
             }
             try expression.require(beginnings: query.text, connection)
@@ -31,22 +32,22 @@ private struct Search {
     private static let fewMatches: Int64 = 20_000
 
     func answer() throws -> [KnownModel] {
-        if let ids = query.ids { return try query.sorted(among(ids)) }
+        if let ids = query.ids { return query.sorted(try among(ids)) }
         guard let order = query.sort.order else { return try byRelevance() }
         var out: [KnownModel] = []
         func room() -> Int { query.limit < 0 ? -1 : query.limit - out.count }
-        if try hasFewMatches() {
-            out += try sortingMatches(by: order.column)
-        } else {
+        if let test = try BeginningTest(expression.words, connection), try !hasFewMatches() {
             // Those that the index holds, then the many others, for which every row is read.
             if let most = order.indexed {
-                out += try walking(by: order.column, "\(order.column) > \(most)", room())
+                out += try walking(by: order.column, "\(order.column) > \(most)", room(), test)
             }
             let rest = order.indexed.map { "\(order.column) <= \($0)" } ?? "\(order.column) IS NOT NULL"
-            out += try walking(by: order.column, rest, room())
+            out += try walking(by: order.column, rest, room(), test)
+        } else {
+            out += try sortingMatches(by: order.column)
         }
         // The unknown come last, the most popular of them first.
-        return out + (try byPopularity("\(order.column) IS NULL", room()))
+        return out + (try byPopularity("\(order.column) IS NULL", room: room()))
     }
 
     /// What is called exactly like the text, then the popular first.
@@ -70,17 +71,17 @@ private struct Search {
 
     /// Streams the index, the popular first. What is broad is found soon among them, by looking at each; where it is not,
     /// the index gathers it.
-    private func byPopularity(_ condition: String = "TRUE", _ room: Int? = nil) throws -> [KnownModel] {
+    private func byPopularity(_ condition: String = "TRUE", room: Int? = nil) throws -> [KnownModel] {
         func stream(_ expression: SearchExpression, _ test: BeginningTest?) throws -> [KnownModel]? {
             try collect(
                 """
                 SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
                 WHERE search MATCH ? AND \(condition) AND \(filter.sql) ORDER BY search.rowid
-                """, [expression.text] + filter.values, room: room, test)
+                """, [expression.text] + filter.values, room: room, test, patience: test == nil ? .max : 2000)
         }
         let room = room ?? query.limit
-        if !expression.broad.isEmpty, room > 0,
-            let soon = try stream(expression, BeginningTest(expression.broad, connection))
+        if !expression.broad.isEmpty, room > 0, let test = try BeginningTest(expression.broad, connection),
+            let soon = try stream(expression, test)
         {
             return soon
         }
@@ -95,27 +96,27 @@ private struct Search {
             """, [try complete.text] + filter.values) ?? []
     }
 
-    /// Goes through the models in the wanted order and asks the index of each whether it matches.
-    private func walking(by column: String, _ condition: String, _ room: Int) throws -> [KnownModel] {
+    /// Goes through the models in the wanted order and looks at each.
+    private func walking(by column: String, _ condition: String, _ room: Int, _ test: BeginningTest) throws
+        -> [KnownModel]
+    {
+        // Numbers alone are sorted where there is no index; the limit keeps the two queries apart.
         try collect(
             """
-            SELECT \(ModelRow.columns) FROM models
-            WHERE \(condition) AND \(filter.sql) AND \(expression.isNarrowed ? Self.matches : "? IS NOT NULL")
-            ORDER BY \(column) DESC
-            """, filter.values + [try complete.text], room: room) ?? []
+            SELECT \(ModelRow.columns) FROM
+                (SELECT model AS found FROM models WHERE \(condition) ORDER BY \(column) DESC LIMIT -1)
+            CROSS JOIN models ON model = found WHERE \(filter.sql)
+            """, filter.values, room: room, test) ?? []
     }
 
-    private static let matches =
-        "EXISTS (SELECT 1 FROM search WHERE search MATCH ? AND search.rowid = \(Popularity.row))"
-
     private func among(_ ids: [String]) throws -> [KnownModel] {
-        try collect(
+        guard let test = try BeginningTest(expression.words, connection) else { return try byPopularity(room: -1) }
+        return try collect(
             """
-            SELECT \(ModelRow.columns) FROM (SELECT value AS wanted FROM json_each(?)) CROSS JOIN models ON kind = ? AND id = wanted
-            WHERE \(filter.sql) AND \(Self.matches) ORDER BY \(Popularity.row)
-            """,
-            [JSON.array(ids.map { .string($0) }).text(), query.kind.rawValue] + filter.values
-                + [try complete.text], room: -1) ?? []
+            SELECT \(ModelRow.columns) FROM (SELECT value AS wanted FROM json_each(?))
+            CROSS JOIN models ON kind = ? AND id = wanted WHERE \(filter.sql) ORDER BY step DESC, model
+            """, [JSON.array(ids.map { .string($0) }).text(), query.kind.rawValue] + filter.values, room: -1, test)
+            ?? []
     }
 
     /// What the columns tell at once; the rest is asked of each record.
@@ -139,14 +140,14 @@ private struct Search {
         return (conditions.joined(separator: " AND "), values)
     }
 
-    /// As many rows are looked at for what is broad before the index gathers it.
-    private static let patience = 2000
-
     /// The rows that meet the query, until there is no more room.
     ///
-    /// - Parameter test: what each row has to pass as well; nil comes back where that took too long.
+    /// - Parameters:
+    ///   - test: what each row has to pass as well.
+    ///   - patience: nil comes back where so many rows are not enough.
     private func collect(
-        _ sql: String, _ values: [any SQLBindable], room: Int? = nil, _ test: BeginningTest? = nil
+        _ sql: String, _ values: [any SQLBindable], room: Int? = nil, _ test: BeginningTest? = nil,
+        patience: Int = .max
     ) throws -> [KnownModel]? {
         let room = room ?? query.limit
         var out: [KnownModel] = []
@@ -154,13 +155,13 @@ private struct Search {
         var seen = 0
         try connection.each(sql, list: values) { row in
             seen += 1
-            guard test == nil || seen <= Self.patience else { return false }
+            guard seen <= patience else { return false }
             if let test, try !test.passes(row) { return true }
             let known = try ModelRow.read(row, connection).known
             if query.matches(known.record) { out.append(known) }
             return out.count != room
         }
-        return test == nil || seen <= Self.patience ? out : nil
+        return seen <= patience ? out : nil
     }
 }
 

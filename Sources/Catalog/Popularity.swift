@@ -36,6 +36,4 @@ enum Popularity {
     static func row(step: Int64, model: Int64) -> Int64 { (highest - step) << 32 | model }
     /// The model of a row of the search index, in SQL.
     static let model = "(search.rowid & 4294967295)"
-    /// The row in the search index of a row of the models, in SQL.
-    static let row = "((1023 - step) << 32 | model)"
 }

@@ -6,6 +6,10 @@ import HubCore
 struct SearchExpression {
     /// In FTS5's own language. https://www.sqlite.org/fts5.html#full_text_query_syntax
     private(set) var text: String
+    /// The words of the text, folded as the index folds them.
+    private(set) var words: [String] = []
+    /// Whether a word is meant as a whole, not as the beginning of one.
+    static func isWhole(_ word: String) -> Bool { word.utf8.count == 1 }
     /// Beginnings of so many words of the index that ``text`` leaves them out: a row has to be looked at.
     private(set) var broad: [String] = []
     /// Whether some word occurs nowhere, so that nothing can match.
@@ -17,6 +21,13 @@ struct SearchExpression {
     private static let (few, most) = (300, 5000)
 
     init(_ kind: RepositoryKind) { text = "\"\(SearchIndex.mark(kind))\"" }
+
+    /// It must be somebody's.
+    mutating func require(author: String?, _ connection: Connection) throws {
+        guard let author else { return }
+        // Not taken apart here: whatever the tokenizer makes of it, it made of the index's too.
+        for word in try connection.tokenizer().words(SearchIndex.mark(author: author)) { add("\"\(word)\"") }
+    }
 
     /// Every whole word of a text must occur.
     mutating func require(words text: String?, _ connection: Connection) throws {
@@ -30,8 +41,9 @@ struct SearchExpression {
     /// The beginnings are looked up in the table of words: FTS5 alone would gather all rows of all words that begin so
     /// before it gives the first.
     mutating func require(beginnings text: String, _ connection: Connection) throws {
-        for word in Set(try Self.words(text, connection)).sorted() {
-            if word.utf8.count == 1 {
+        words = Set(try Self.words(text, connection)).sorted()
+        for word in words {
+            if Self.isWhole(word) {
                 add("\"\(word)\"")
             } else if let words = try Vocabulary.words(from: word, limit: Self.few, connection) {
                 if words.isEmpty { isHopeless = true }
@@ -71,6 +83,8 @@ struct SearchExpression {
 
     private static func words(_ text: String, _ connection: Connection) throws -> [String] {
         // A mark of our own is nobody's word.
-        try connection.tokenizer().words(text).filter { $0.unicodeScalars.first != "\u{E000}" }
+        try connection.tokenizer().words(text).filter {
+            $0.unicodeScalars.first.map { !("\u{E000}"..."\u{E001}").contains($0) } ?? false
+        }
     }
 }

@@ -6,8 +6,20 @@ import HubCore
 /// The index keeps no text of its own, so a row is taken out by saying its old text again, byte for byte.
 /// https://www.sqlite.org/fts5.html#contentless_tables
 enum SearchIndex {
-    /// A word that every repository of a kind has and nobody can type: private use is taken out of what is searched for.
+    /// A word that every repository of a kind has and nobody searches for.
     static func mark(_ kind: RepositoryKind) -> String { "\u{E000}" + kind.rawValue }
+
+    /// The same for every repository of an author; without regard to case, as the index takes words.
+    static func mark(author: String) -> String {
+        "\u{E001}"
+            + String(
+                String.UnicodeScalarView(author.unicodeScalars.map { $0.isASCII && !isWord($0) ? "\u{E002}" : $0 }))
+    }
+
+    /// What the index would not take for a boundary between words.
+    private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
+        ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
+    }
 
     /// What is indexed of a model: id, author, tags, task, library and licence, as bytes.
     static func document(_ record: ModelRecord) -> [UInt8] {
@@ -19,6 +31,7 @@ enum SearchIndex {
             bytes.append(UInt8(ascii: " "))
         }
         add(mark(record.repository.kind))
+        if let author = record.author ?? record.repository.id.owner { add(mark(author: author)) }
         add(record.repository.id.name)
         if !record.isByOwner { add(record.author) }
         for tag in record.tags ?? [] { add(tag) }

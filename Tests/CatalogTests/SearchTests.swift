@@ -250,7 +250,7 @@ import Testing
             try connection.run("INSERT INTO search (search) VALUES ('integrity-check')")
             try connection.execute("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, search, instance)")
             return (
-                try connection.query("SELECT \(Popularity.row) FROM models ORDER BY 1") { $0.int(0) },
+                try connection.query("SELECT (1023 - step) << 32 | model FROM models ORDER BY 1") { $0.int(0) },
                 try connection.query("SELECT DISTINCT doc FROM terms ORDER BY doc") { $0.int(0) }
             )
         }
