@@ -96,17 +96,22 @@ private struct Search {
             """, [try complete.text] + filter.values) ?? []
     }
 
-    /// Goes through the models in the wanted order and looks at each.
+    /// Goes through the models in the wanted order and looks at each: at the first two thousand, which are found without
+    /// sorting the others, and at all where those are not enough.
     private func walking(by column: String, _ condition: String, _ room: Int, _ test: BeginningTest) throws
         -> [KnownModel]
     {
-        // Numbers alone are sorted where there is no index; the limit keeps the two queries apart.
-        try collect(
-            """
-            SELECT \(ModelRow.columns) FROM
-                (SELECT model AS found FROM models WHERE \(condition) ORDER BY \(column) DESC LIMIT -1)
-            CROSS JOIN models ON model = found WHERE \(filter.sql)
-            """, filter.values, room: room, test) ?? []
+        func walk(_ most: Int) throws -> [KnownModel] {
+            // Numbers alone are sorted where there is no index; the limit keeps the two queries apart.
+            try collect(
+                """
+                SELECT \(ModelRow.columns) FROM
+                    (SELECT model AS found FROM models WHERE \(condition) ORDER BY \(column) DESC LIMIT ?)
+                CROSS JOIN models ON model = found WHERE \(filter.sql)
+                """, [most] + filter.values, room: room, test) ?? []
+        }
+        if room > 0, case let first = try walk(2000), first.count == room { return first }
+        return try walk(-1)
     }
 
     private func among(_ ids: [String]) throws -> [KnownModel] {
