@@ -1,85 +1,70 @@
 package import HubCore
 
-/// What a scan of one repository's cache folder found, as text of the scanner's own, with the state of the folders it
-/// was read from. While no folder's modification time changes, the text stays true.
+/// What a scan of one repository's cache folder found, as bytes of the scanner's own.
 package struct RememberedScan: Sendable, Hashable {
     package var folder: String
-    package var scan: String
-    /// Path below the cache to modification time in nanoseconds; nil where the folder was too fresh to be trusted.
-    package var directories: [String: Int64]
+    /// What a list shows, and what must be unchanged for it to be true.
+    package var summary: [UInt8]
+    /// Everything that was found.
+    package var details: [UInt8]
 
-    package init(folder: String, scan: String, directories: [String: Int64]) {
+    package init(folder: String, summary: [UInt8], details: [UInt8]) {
         self.folder = folder
-        self.scan = scan
-        self.directories = directories
+        self.summary = summary
+        self.details = details
     }
 }
 
 extension Catalog {
-    /// The scans of a cache folder, by repository folder.
-    package func scans(ofCache path: String) throws(AIError) -> [String: RememberedScan] {
+    /// The summaries of a cache folder's scans, by repository folder.
+    package func scans(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
+        try blobs("SELECT folder, summary FROM scans JOIN caches USING (cache) WHERE path = ?", path)
+    }
+
+    /// All that the scans of a cache folder found, by repository folder.
+    package func scanDetails(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
+        try blobs(
+            "SELECT folder, details FROM scans JOIN scan_details USING (scan) JOIN caches USING (cache) WHERE path = ?",
+            path)
+    }
+
+    private func blobs(_ sql: String, _ path: String) throws(AIError) -> [String: [UInt8]] {
         try read { connection in
-            var out: [String: RememberedScan] = [:]
-            var folders: [Int64: String] = [:]
-            for (row, folder, scan) in try connection.query(
-                "SELECT repository, folder, scan FROM repositories JOIN caches USING (cache) WHERE path = ?", path,
-                map: { ($0.int(0), $0.text(1), $0.text(2)) })
-            {
-                folders[row] = folder
-                out[folder] = RememberedScan(folder: folder, scan: scan, directories: [:])
-            }
-            for (row, path, modified) in try connection.query(
-                """
-                SELECT repository, directories.path, modified FROM directories
-                JOIN repositories USING (repository) JOIN caches USING (cache) WHERE caches.path = ?
-                """, path, map: { ($0.int(0), $0.text(1), $0.int(2)) })
-            {
-                if let folder = folders[row] { out[folder]?.directories[path] = modified }
-            }
-            return out
+            Dictionary(try connection.query(sql, path) { ($0.text(0), $0.blob(1)) }) { $1 }
         }
     }
 
     /// Replaces the scans of some repositories and forgets those of others.
-    ///
-    /// - Parameter blobs: for each folder the blobs in it with their sizes, for finding content that is already here.
-    package func remember(
-        scans: [RememberedScan], blobs: [String: [(etag: String, size: Int64)]], gone: [String],
-        ofCache path: String
-    ) throws(AIError) {
+    package func remember(scans: [RememberedScan], gone: [String], ofCache path: String) throws(AIError) {
         try write { connection in
             try connection.run("INSERT INTO caches (path) VALUES (?) ON CONFLICT DO NOTHING", path)
             let cache = try connection.first("SELECT cache FROM caches WHERE path = ?", path, map: { $0.int(0) })
             for folder in gone + scans.map(\.folder) {
-                try connection.run("DELETE FROM repositories WHERE cache = ? AND folder = ?", cache, folder)
+                try connection.run("DELETE FROM scans WHERE cache = ? AND folder = ?", cache, folder)
             }
             for scan in scans {
                 try connection.run(
-                    "INSERT INTO repositories (cache, folder, scan) VALUES (?, ?, ?)", cache, scan.folder, scan.scan
-                )
-                let row = connection.lastInsertedRow
-                for (directory, modified) in scan.directories {
-                    try connection.run(
-                        "INSERT INTO directories (repository, path, modified) VALUES (?, ?, ?)", row, directory,
-                        modified)
-                }
-                for blob in blobs[scan.folder] ?? [] {
-                    try connection.run(
-                        "INSERT INTO blobs (repository, etag, size) VALUES (?, ?, ?)", row, blob.etag, blob.size)
-                }
+                    "INSERT INTO scans (cache, folder, summary) VALUES (?, ?, ?)", cache, scan.folder, scan.summary)
+                try connection.run(
+                    "INSERT INTO scan_details (scan, details) VALUES (?, ?)", connection.lastInsertedRow,
+                    scan.details)
             }
         }
     }
 
-    /// Repository folders of a cache that hold a blob of this name and size, as far as the last scans know.
-    package func folders(holding etag: String, size: Int64, inCache path: String) throws(AIError) -> [String] {
+    /// The commits whose trees are known, by ``treeName(_:_:)``.
+    package func knownTrees() throws(AIError) -> Set<String> {
         try read { connection in
-            try connection.query(
-                """
-                SELECT folder FROM blobs JOIN repositories USING (repository) JOIN caches USING (cache)
-                WHERE etag = ? AND size = ? AND path = ? ORDER BY folder
-                """, etag, size, path, map: { $0.text(0) })
+            Set(
+                try connection.query(
+                    "SELECT kind || '/' || id || '@' || \"commit\" FROM trees JOIN models USING (model)",
+                    map: { $0.text(0) }))
         }
+    }
+
+    /// What ``knownTrees()`` calls a commit.
+    package static func treeName(_ repository: Repository, _ commit: Commit) -> String {
+        "\(repository.kind.rawValue)/\(repository.id.name)@\(commit.hash)"
     }
 
     /// Notes that a cached revision was used.

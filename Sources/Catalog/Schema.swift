@@ -12,6 +12,7 @@ enum Schema {
         Migration(name: "the state of caches", sql: caches),
         Migration(name: "transfers", sql: transfers),
         Migration(name: "range digests", sql: rangeDigests),
+        Migration(name: "scans of caches", sql: scans),
     ]
 
     /// `rank` orders models by popularity and is the rowid of the search index, so that the best matches stream out

@@ -12,6 +12,8 @@ package final class Workspace: Sendable {
     package let catalogFault: AIError?
     package let configuration: HFConfiguration
     package let isOffline: Bool
+    /// What Xet transfers of Python's client keep; nil where a cache was named that it does not belong to.
+    package let xet: XetFolder?
     private let log: @Sendable (String) -> Void
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
@@ -33,6 +35,7 @@ package final class Workspace: Sendable {
         self.isOffline = isOffline
         self.log = log
         self.notice = notice
+        xet = cacheDirectory == nil ? XetFolder(path: environment.xetDirectory) : nil
         layout = CacheLayout(environment.expand(cacheDirectory ?? environment.cacheDirectory))
         guard opensCatalog else {
             catalog = nil
@@ -72,12 +75,25 @@ package final class Workspace: Sendable {
     ///
     /// - Parameter fresh: reads everything from the disk.
     package func state(fresh: Bool = false) async throws -> CacheState {
-        let scanner = CacheScanner(layout, catalog: catalog)
+        try await scanning { scanner throws(AIError) in try scanner.scan(fresh: fresh) }
+    }
+
+    /// What a list of the cache shows, and beside it what Xet transfers keep.
+    package func overview() async throws -> (cache: CacheOverview, xet: XetFolder.Contents) {
+        let xet = xet
+        return try await scanning { scanner throws(AIError) in (try scanner.overview(), xet?.contents() ?? .init()) }
+    }
+
+    /// Scans with the catalog; where that cannot say what it knows, without it.
+    private func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
+        async throws -> Value
+    {
+        let (layout, catalog) = (layout, catalog)
         return try await Offload.run { [notice] in
-            do throws(AIError) { return try scanner.scan(fresh: fresh) } catch {
-                guard error.code == .catalogUnusable else { throw error }
+            do throws(AIError) { return try scan(CacheScanner(layout, catalog: catalog)) } catch {
+                guard let catalog, error.context.path == catalog.path else { throw error }
                 notice("the cache is read without the catalog: \(error.message)")
-                return try CacheScanner(scanner.layout, catalog: nil).scan(fresh: fresh)
+                return try scan(CacheScanner(layout, catalog: nil))
             }
         }
     }

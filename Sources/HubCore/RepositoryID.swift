@@ -51,6 +51,9 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
         }
     }
 
+    /// What Python shows for a cache folder of a name that no repository has: nothing can be asked of the Hub by it.
+    package init(unchecked name: String) { self.name = name }
+
     /// The part before the slash; nil for a canonical single word.
     public var owner: String? { name.contains("/") ? name.split(separator: "/").first.map(String.init) : nil }
 
@@ -98,6 +101,17 @@ public struct Repository: Sendable, Hashable, CustomStringConvertible {
         self.init(kind, id)
         // Splitting forgives doubled and trailing "--".
         guard self.folderName == folderName else { return nil }
+    }
+
+    /// The repository that Python sees in a cache folder whose name is no repository's, with a `/` for each `--`; nil
+    /// where Python sees none either.
+    package init?(foreignFolderName name: String) {
+        guard let split = name.range(of: "--"),
+            let kind = RepositoryKind.allCases.first(where: { $0.plural == name[..<split.lowerBound] })
+        else { return nil }
+        let rest = name[split.upperBound...]
+        guard !rest.isEmpty else { return nil }
+        self.init(kind, RepositoryID(unchecked: String(rest).replacing("--", with: "/")))
     }
 }
 

@@ -259,6 +259,9 @@ package enum FileSystem {
     /// Whether a folder lies on a network file system, where shared memory and often locks do not work.
     package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
 
+    /// Whether reading a file in this folder is noted in its time of access; true where that cannot be told.
+    package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }
+
     /// Sets access and modification time, in seconds since 1970.
     package static func setTimes(_ path: String, accessed: Double, modified: Double) throws(AIError) {
         func time(_ seconds: Double) -> timespec {

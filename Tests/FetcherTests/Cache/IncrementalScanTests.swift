@@ -37,6 +37,41 @@ import Testing
             let known = try scanner.scan()
             let fresh = try scanner.scan(fresh: true)
             #expect(summary(known) == summary(fresh), comment, sourceLocation: location)
+            // What a list shows are the sums over that, whoever has made them.
+            #expect(list(try scanner.overview()) == list(fresh), comment, sourceLocation: location)
+        }
+
+        /// What a list shows of a scan.
+        private func list(_ state: CacheState) -> [String] {
+            let costs = FreeableSizes(state)
+            return state.repositories.map { repository in
+                let revisions = repository.revisions.map { revision in
+                    let size = repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }
+                    return "\(revision.commit) \(revision.refs) \(size) \(costs.ofRevision(revision, repository)) "
+                        + "\(String(describing: revision.isComplete)) \(revision.downloadedAt) \(revision.lastUsedAt)"
+                }
+                return "\(repository.repository) \(repository.size) \(costs.ofRepository(repository)) "
+                    + "\(repository.physicalFiles.count) \(revisions) \(repository.partials) "
+                    + "\(repository.danglingRefs)"
+            } + [
+                "\(state.totalSize) \(state.partialSize) \(state.otherSize)", "\(state.remarks.sorted())",
+                "\(state.keepsAccessTimes)",
+            ]
+        }
+
+        /// What a list shows.
+        private func list(_ overview: CacheOverview) -> [String] {
+            overview.repositories.map { repository in
+                let revisions = repository.revisions.map { revision in
+                    "\(revision.commit) \(revision.refs) \(revision.size) \(revision.freeable) "
+                        + "\(String(describing: revision.isComplete)) \(revision.downloadedAt) \(revision.lastUsedAt ?? -1)"
+                }
+                return "\(repository.repository) \(repository.size) \(repository.freeable) \(repository.files) "
+                    + "\(revisions) \(repository.partials) \(repository.danglingRefs)"
+            } + [
+                "\(overview.totalSize) \(overview.partialSize) \(overview.otherSize)",
+                "\(overview.remarks.sorted())", "\(overview.keepsAccessTimes)",
+            ]
         }
 
         func summary(_ state: CacheState) -> [String] {
@@ -73,12 +108,20 @@ import Testing
         let place = try filled()
         try place.check()
         // A lie that only a scan from the disk would find out: the catalog is believed.
-        let scans = try place.catalog.scans(ofCache: place.cache.layout.root)
-        let known = try #require(scans["datasets--d--d"])
+        let (root, folder) = (place.cache.layout.root, "datasets--d--d")
+        func changed(_ bytes: [UInt8]?) throws -> [UInt8] {
+            let text = String(decoding: try #require(bytes), as: Unicode.ASCII.self)
+            #expect(text.contains(sha256("5")))
+            var bytes = bytes!
+            for index in bytes.indices where bytes[index...].starts(with: sha256("5").utf8) {
+                bytes.replaceSubrange(index..<index + 64, with: sha256("6").utf8)
+            }
+            return bytes
+        }
         let lie = RememberedScan(
-            folder: known.folder, scan: known.scan.replacing(sha256("5"), with: sha256("6")),
-            directories: known.directories)
-        try place.catalog.remember(scans: [lie], blobs: [:], gone: [], ofCache: place.cache.layout.root)
+            folder: folder, summary: try #require(try place.catalog.scans(ofCache: root)[folder]),
+            details: try changed(try place.catalog.scanDetails(ofCache: root)[folder]))
+        try place.catalog.remember(scans: [lie], gone: [], ofCache: root)
         let state = try CacheScanner(place.cache.layout, catalog: place.catalog).scan()
         #expect(state.repositories.first?.blobs.keys.sorted() == [sha256("6")])
         let fresh = try CacheScanner(place.cache.layout, catalog: place.catalog).scan(fresh: true)
@@ -128,6 +171,21 @@ import Testing
                 let other = cache.repository("datasets--d--d")
                 try FileSystem.createHardLink(folder.blob(sha256("2")), at: other.blob(sha256("2")))
                 try cache.link("more.bin", to: sha256("2"), at: .of("a"), in: other)
+            }
+        ),
+        (
+            "a ref written in place, as Python once did",
+            { _, folder in
+                let file = try FileDescriptor(folder.ref("main"), [.write])
+                try Array(Commit.of("b").hash.utf8).withUnsafeBytes { try file.write($0, at: 0) }
+            }
+        ),
+        (
+            "a folder that became a link to where it went",
+            { cache, folder in
+                let place = cache.folder("moved")
+                try FileSystem.rename(folder.path, to: place)
+                try FileSystem.createSymlink(place, at: folder.path)
             }
         ),
         (
@@ -223,23 +281,52 @@ import Testing
         #expect(try used() == later)
     }
 
-    @Test(arguments: [
-        "", "{}", "[]", "{\"version\":99}", "{\"version\":2,\"revisions\":[{}],\"blobs\":[],\"partials\":[]}",
-        "{\"version\":2,\"revisions\":[],\"blobs\":[[\"a\",[1,\"2\",\"3\",-4,5.0,6.0],null,false]],\"partials\":[]}",
-    ])
-    func aTextThatIsNoScanIsReadAgainFromTheDisk(text: String) throws {
+    /// What the catalog holds is not trusted to be what this program wrote.
+    @Test(arguments: 0..<40)
+    func bytesThatAreNoScanAreReadAgainFromTheDisk(number: Int) throws {
         let place = try filled()
         let root = place.cache.layout.root
-        let scans = try place.catalog.scans(ofCache: root).values.map {
-            RememberedScan(folder: $0.folder, scan: text, directories: $0.directories)
+        var random = SeededRandom(number: number)
+        func damaged(_ bytes: [UInt8]) -> [UInt8] {
+            var bytes = bytes
+            switch number % 4 {
+            case 0: bytes.removeLast(Int.random(in: 1...bytes.count, using: &random))
+            case 1: bytes += [0]
+            case 2: bytes[0] ^= 1
+            // A count or a length that is enormous.
+            default: bytes.replaceSubrange(1..<5, with: [255, 255, 255, 255])
+            }
+            return bytes
         }
-        try place.catalog.remember(scans: scans, blobs: [:], gone: [], ofCache: root)
-        if text.contains("-4") {
-            // Sound in form; that it cannot be true must not end the program.
-            _ = try CacheScanner(place.cache.layout, catalog: place.catalog).scan()
-        } else {
-            try place.check()
+        let details = try place.catalog.scanDetails(ofCache: root)
+        let scans = try place.catalog.scans(ofCache: root).map { folder, summary in
+            RememberedScan(
+                folder: folder, summary: random.one(in: 2) ? damaged(summary) : summary,
+                details: damaged(details[folder]!))
         }
+        try place.catalog.remember(scans: scans, gone: [], ofCache: root)
+        try place.check()
+    }
+
+    /// Sound in form; that it cannot be true must not end the program.
+    @Test(arguments: 0..<40)
+    func bytesThatLieDoNotEndTheProgram(number: Int) throws {
+        let place = try filled()
+        let root = place.cache.layout.root
+        var random = SeededRandom(number: number)
+        func flipped(_ bytes: [UInt8]) -> [UInt8] {
+            var bytes = bytes
+            for _ in 0..<8 { bytes[Int.random(in: 1..<bytes.count, using: &random)] ^= 1 << UInt8(random.next() % 8) }
+            return bytes
+        }
+        let details = try place.catalog.scanDetails(ofCache: root)
+        let scans = try place.catalog.scans(ofCache: root).map { folder, summary in
+            RememberedScan(folder: folder, summary: flipped(summary), details: flipped(details[folder]!))
+        }
+        try place.catalog.remember(scans: scans, gone: [], ofCache: root)
+        let scanner = CacheScanner(place.cache.layout, catalog: place.catalog)
+        #expect(try scanner.overview().repositories.count == 2)
+        #expect(try scanner.scan().repositories.count == 2)
     }
 
     @Test func twoCachesDoNotMix() throws {

@@ -1,0 +1,85 @@
+import HubCore
+
+/// A scan of one repository folder as bytes, for the catalog to remember.
+enum ScanDetails {
+    private static let form: UInt8 = 1
+
+    static func write(_ repository: CachedRepository) -> [UInt8] {
+        var out = ScanWriter(form: form)
+        out.write(repository.revisions) { revision, out in
+            out.write(revision.commit.hash)
+            out.write(revision.refs) { $1.write($0) }
+            out.write(byte: revision.isComplete.map { $0 ? 1 : 0 } ?? 2)
+            out.write(revision.downloadedAt)
+            out.write(revision.lastUsedAt)
+            out.write(revision.files) { file, out in
+                out.write(file.path)
+                out.write(file.isBroken)
+                out.write(file.blob != nil)
+                if let blob = file.blob { out.write(blob) }
+                out.write(file.file != nil)
+                if let physical = file.file { out.write(physical) }
+            }
+        }
+        out.write(repository.blobs.values.sorted { $0.name < $1.name }) { write($0, &$1) }
+        out.write(repository.partials) { write($0, &$1) }
+        out.write(repository.danglingRefs) { $1.write($0) }
+        out.write(repository.problems) { $1.write($0) }
+        return out.bytes
+    }
+
+    private static func write(_ blob: CachedBlob, _ out: inout ScanWriter) {
+        out.write(blob.name)
+        out.write(blob.isForeign)
+        out.write(blob.sharedHash != nil)
+        if let hash = blob.sharedHash { out.write(hash) }
+        out.write(blob.file != nil)
+        if let file = blob.file { out.write(file) }
+    }
+
+    /// nil where the bytes are no scan of this form: look again.
+    static func read(_ bytes: [UInt8], _ candidate: CacheScanner.Candidate) -> CachedRepository? {
+        bytes.withUnsafeBytes { bytes in
+            var reader = ScanReader(bytes, form: form)
+            let revisions = reader.list(revision)
+            let blobs = reader.list(blob)
+            let repository = CachedRepository(
+                folder: candidate.folder, repository: candidate.repository, revisions: revisions,
+                blobs: Dictionary(blobs.map { ($0.name, $0) }) { $1 }, partials: reader.list(blob),
+                danglingRefs: reader.list { $0.text() }, problems: reader.list { $0.problem() })
+            return reader.isSound && reader.isAtEnd ? repository : nil
+        }
+    }
+
+    private static func revision(_ reader: inout ScanReader) -> CachedRevision? {
+        guard let commit = Commit(reader.text()) else { return nil }
+        let refs = reader.list { $0.text() }
+        let completeness = reader.byte()
+        guard completeness <= 2 else { return nil }
+        return CachedRevision(
+            commit: commit, refs: refs, files: [], isComplete: completeness == 2 ? nil : completeness == 1,
+            downloadedAt: reader.time(), lastUsedAt: reader.time()
+        ).with(
+            reader.list { reader in
+                let (path, isBroken) = (reader.text(), reader.bool())
+                return CachedFile(
+                    path: path, blob: reader.bool() ? reader.text() : nil,
+                    file: reader.bool() ? reader.file() : nil, isBroken: isBroken)
+            })
+    }
+
+    private static func blob(_ reader: inout ScanReader) -> CachedBlob? {
+        let (name, isForeign) = (reader.text(), reader.bool())
+        let hash = reader.bool() ? reader.text() : nil
+        return CachedBlob(
+            name: name, file: reader.bool() ? reader.file() : nil, sharedHash: hash, isForeign: isForeign)
+    }
+}
+
+extension CachedRevision {
+    fileprivate func with(_ files: [CachedFile]) -> CachedRevision {
+        var out = self
+        out.files = files
+        return out
+    }
+}
