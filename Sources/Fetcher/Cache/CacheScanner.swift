@@ -47,6 +47,9 @@ package struct CacheScanner {
     struct Candidate {
         var folder: RepositoryFolder
         var repository: Repository
+        /// Whether the name is no repository's.
+        var hasForeignName: Bool
+        /// Whether a link leads to it.
         var isLink: Bool
     }
 
@@ -62,12 +65,14 @@ package struct CacheScanner {
             // Whoever has moved a repository to another disk has left a link.
             let target = kind == .symlink ? try root.target(name) : nil
             let isLink = target?.kind == .directory
+            let known = Repository(folderName: name)
             if entry.isText, kind == .directory || isLink,
-                let repository = Repository(folderName: name) ?? Repository(foreignFolderName: name)
+                let repository = known ?? Repository(foreignFolderName: name)
             {
                 found.append(
                     Candidate(
-                        folder: RepositoryFolder(cache: layout, name: name), repository: repository, isLink: isLink))
+                        folder: RepositoryFolder(cache: layout, name: name), repository: repository,
+                        hasForeignName: known == nil, isLink: isLink))
             } else if kind != nil, !(name.hasPrefix("tmp") && kind == .directory) {
                 foreign.append(CacheProblem(entry.isText ? .stranger : .bytes, path))
             }
@@ -210,7 +215,7 @@ package struct CacheScanner {
     func read(_ candidate: Candidate) throws(AIError) -> Reading {
         let now = Int64(Timestamp.now * 1e9)
         var scanner = RepositoryScanner(
-            folder: candidate.folder, repository: candidate.repository, isLink: candidate.isLink, store: store
+            candidate, store: store
         ) { [catalog] commit throws(AIError) in try catalog?.tree(of: candidate.repository, at: commit) }
         let repository = try scanner.scan()
         let watched = scanner.watched.map { path in

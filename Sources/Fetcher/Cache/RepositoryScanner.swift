@@ -4,10 +4,7 @@ import HubCore
 ///
 /// Unlike Python's scan nothing hides the repository: what is broken is noted beside what is whole.
 struct RepositoryScanner {
-    let folder: RepositoryFolder
-    let repository: Repository
-    /// Whether a link leads to the folder.
-    let isLink: Bool
+    let candidate: CacheScanner.Candidate
     let store: SharedStore?
     /// The files of a commit that the catalog knows.
     let knownTree: (Commit) throws(AIError) -> RepositoryTree?
@@ -16,22 +13,20 @@ struct RepositoryScanner {
     /// Python once wrote in place. 0 where nothing was there, -1 where the next scan must look again in any case.
     private(set) var watched: [WatchedPath] = []
     private var problems: [CacheProblem] = []
+    private var folder: RepositoryFolder { candidate.folder }
 
     init(
-        folder: RepositoryFolder, repository: Repository, isLink: Bool, store: SharedStore?,
+        _ candidate: CacheScanner.Candidate, store: SharedStore?,
         knownTree: @escaping (Commit) throws(AIError) -> RepositoryTree?
     ) {
-        (self.folder, self.repository, self.isLink) = (folder, repository, isLink)
-        (self.store, self.knownTree) = (store, knownTree)
+        (self.candidate, self.store, self.knownTree) = (candidate, store, knownTree)
     }
 
     /// - Throws: only where the catalog cannot say what it knows.
     mutating func scan() throws(AIError) -> CachedRepository {
         let path = folder.path
-        if isLink { problems.append(CacheProblem(.elsewhere, path)) }
-        if repository.folderName != folder.name || (try? RepositoryID(repository.id.name)) == nil {
-            problems.append(CacheProblem(.name, path))
-        }
+        if candidate.isLink { problems.append(CacheProblem(.elsewhere, path)) }
+        if candidate.hasForeignName { problems.append(CacheProblem(.name, path)) }
         guard let top = attempt(path, { () throws(AIError) in try OpenFolder.open(path) }) else {
             watched.append(WatchedPath(path: folder.name, modified: -1))
             return found([], [:], [], [:])
@@ -57,11 +52,8 @@ struct RepositoryScanner {
                     continue
                 }
                 var revision = scanSnapshot(commit, status, refs[entry.name] ?? [], blobs, in: place)
-                if !revision.files.contains(where: \.isBroken), revision.isComplete != false {
-                    let isThere = problems.isEmpty || !problems.contains {
-                        $0.kind == .unreadable && $0.path.hasPrefix(folder.snapshot(commit))
-                    }
-                    if isThere { revision.isComplete = try isComplete(revision, blobs, trees) }
+                if revision.isComplete != false, !isUnreadable(folder.snapshot(commit)) {
+                    revision.isComplete = try isComplete(revision, blobs, trees)
                 }
                 revisions.append(revision)
             }
@@ -76,7 +68,7 @@ struct RepositoryScanner {
         let known = Set(revisions.map(\.commit.hash))
         let dangling = refs.filter { !known.contains($0.key) }.flatMap(\.value).sorted()
         return CachedRepository(
-            folder: folder, repository: repository, revisions: revisions, blobs: blobs, partials: partials,
+            folder: folder, repository: candidate.repository, revisions: revisions, blobs: blobs, partials: partials,
             danglingRefs: dangling, problems: problems)
     }
 
@@ -119,6 +111,11 @@ struct RepositoryScanner {
 
     private mutating func look(at entry: OpenFolder.Entry, in place: OpenFolder) -> FileStatus? {
         attempt(Path.join(place.path, entry.name)) { () throws(AIError) in try place.status(of: entry) }
+    }
+
+    /// Whether something in a folder could not be read.
+    private func isUnreadable(_ path: String) -> Bool {
+        problems.contains { $0.kind == .unreadable && $0.path.hasPrefix(path) }
     }
 
     // MARK: Blobs
@@ -271,12 +268,12 @@ struct RepositoryScanner {
     private func blob(ofLink text: String, in path: String, depth: Int) -> String? {
         // As Python and hub write it; what else leads to the same place is taken apart.
         let bytes = text.utf8
-        let start = 3 * depth + 6
-        if bytes.count > start, bytes.starts(with: String(repeating: "../", count: depth).utf8),
-            bytes.dropFirst(3 * depth).starts(with: "blobs/".utf8)
-        {
-            let name = bytes.dropFirst(start)
-            if !name.contains(UInt8(ascii: "/")), name.first != UInt8(ascii: ".") { return String(Substring(name)) }
+        let way = String(repeating: "../", count: depth) + "blobs/"
+        if text.hasPrefix(way) {
+            let name = bytes.dropFirst(way.utf8.count)
+            if !name.isEmpty, !name.contains(UInt8(ascii: "/")), name.first != UInt8(ascii: ".") {
+                return String(Substring(name))
+            }
         }
         let target = Path.normalized(Path.join(path, text))
         return Path.parent(target) == folder.blobs ? Path.name(target) : nil

@@ -6,6 +6,10 @@ enum ScanDetails {
 
     static func write(_ repository: CachedRepository) -> [UInt8] {
         var out = ScanWriter(form: form)
+        let blobs = repository.blobs.values.sorted { $0.name < $1.name }
+        out.write(blobs) { write($0, &$1) }
+        // Links name blobs by their place in the list; what has gone meanwhile, or never was, by name.
+        let places = Dictionary(uniqueKeysWithValues: blobs.indices.map { (blobs[$0].name, $0) })
         out.write(repository.revisions) { revision, out in
             out.write(revision.commit.hash)
             out.write(revision.refs) { $1.write($0) }
@@ -15,13 +19,13 @@ enum ScanDetails {
             out.write(revision.files) { file, out in
                 out.write(file.path)
                 out.write(file.isBroken)
-                out.write(file.blob != nil)
-                if let blob = file.blob { out.write(blob) }
+                let place = file.blob.flatMap { places[$0] }
+                out.write(count: place.map { $0 + 2 } ?? (file.blob == nil ? 0 : 1))
+                if let blob = file.blob, place == nil { out.write(blob) }
                 out.write(file.file != nil)
                 if let physical = file.file { out.write(physical) }
             }
         }
-        out.write(repository.blobs.values.sorted { $0.name < $1.name }) { write($0, &$1) }
         out.write(repository.partials) { write($0, &$1) }
         out.write(repository.danglingRefs) { $1.write($0) }
         out.write(repository.problems) { $1.write($0) }
@@ -41,8 +45,8 @@ enum ScanDetails {
     static func read(_ bytes: [UInt8], _ candidate: CacheScanner.Candidate) -> CachedRepository? {
         bytes.withUnsafeBytes { bytes in
             var reader = ScanReader(bytes, form: form)
-            let revisions = reader.list(revision)
             let blobs = reader.list(blob)
+            let revisions = reader.list { revision(&$0, blobs) }
             let repository = CachedRepository(
                 folder: candidate.folder, repository: candidate.repository, revisions: revisions,
                 blobs: Dictionary(blobs.map { ($0.name, $0) }) { $1 }, partials: reader.list(blob),
@@ -51,7 +55,7 @@ enum ScanDetails {
         }
     }
 
-    private static func revision(_ reader: inout ScanReader) -> CachedRevision? {
+    private static func revision(_ reader: inout ScanReader, _ blobs: [CachedBlob]) -> CachedRevision? {
         guard let commit = Commit(reader.text()) else { return nil }
         let refs = reader.list { $0.text() }
         let completeness = reader.byte()
@@ -62,8 +66,10 @@ enum ScanDetails {
         ).with(
             reader.list { reader in
                 let (path, isBroken) = (reader.text(), reader.bool())
+                let place = reader.count()
+                guard place < blobs.count + 2 else { return nil }
                 return CachedFile(
-                    path: path, blob: reader.bool() ? reader.text() : nil,
+                    path: path, blob: place == 0 ? nil : place == 1 ? reader.text() : blobs[place - 2].name,
                     file: reader.bool() ? reader.file() : nil, isBroken: isBroken)
             })
     }

@@ -86,8 +86,13 @@ package final class OpenFolder {
             if let entry { entries.append(entry) }
         }
         guard errno == 0 else { throw .system("cannot list", path: path, errno: errno) }
-        entries.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        entries.sort { Self.precedes($0.name, $1.name) }
         return entries
+    }
+
+    /// Whether a name comes first by its bytes.
+    private static func precedes(_ left: String, _ right: String) -> Bool {
+        left.withCString { left in right.withCString { right in strcmp(left, right) < 0 } }
     }
 
     private static func kind(_ type: UInt8) -> FileStatus.Kind? {

@@ -17,13 +17,15 @@ import Testing
             catalog = try Catalog(path: state("catalog.sqlite3"))
         }
 
-        /// Sets every folder's time back, as if nothing had been touched for an hour: only then is a scan trusted.
+        /// Sets the times of every folder and ref back, as if nothing had been touched for an hour: only then is a scan trusted.
         func settle() throws {
             func visit(_ path: String) throws {
                 for name in try FileSystem.entries(path) ?? [] {
                     let child = Path.join(path, name)
-                    guard try FileSystem.linkStatus(child)?.kind == .directory else { continue }
-                    try visit(child)
+                    guard let kind = try FileSystem.linkStatus(child)?.kind, kind != .symlink else { continue }
+                    if kind == .directory { try visit(child) }
+                    // Refs are watched too.
+                    if kind == .file, Path.name(path) == "blobs" { continue }
                     let time = Timestamp.now - 3600
                     try FileSystem.setTimes(child, accessed: time, modified: time)
                 }

@@ -180,8 +180,9 @@ import Testing
             try cache.write(Path.join(cache.layout.root, name))
         }
         let state = try cache.scan()
-        #expect(state.repositories.map(\.repository.description) == ["kernels/org/k"])
-        #expect(state.remarks.count == 5)
+        #expect(state.repositories.map(\.repository.description) == ["kernels/org/k", "a/b/c"])
+        #expect(state.repositories.map(\.hasForeignName) == [false, true])
+        #expect(state.remarks.count == 5 && state.foreign.map(\.kind) == [.stranger, .stranger, .stranger, .stranger])
     }
 
     @Test func whatIsNoSnapshotIsRemarkedOn() throws {
