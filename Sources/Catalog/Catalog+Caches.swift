@@ -18,14 +18,16 @@ package struct RememberedScan: Sendable, Hashable {
 extension Catalog {
     /// The summaries of a cache folder's scans, by repository folder.
     package func scans(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
-        try blobs("SELECT folder, summary FROM scans JOIN caches USING (cache) WHERE path = ?", path)
+        try blobs("SELECT folder, summary FROM repositories JOIN caches USING (cache) WHERE path = ?", path)
     }
 
     /// All that the scans of a cache folder found, by repository folder.
     package func scanDetails(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
         try blobs(
-            "SELECT folder, details FROM scans JOIN scan_details USING (scan) JOIN caches USING (cache) WHERE path = ?",
-            path)
+            """
+            SELECT folder, details FROM scans JOIN repositories USING (repository) JOIN caches USING (cache)
+            WHERE path = ?
+            """, path)
     }
 
     private func blobs(_ sql: String, _ path: String) throws(AIError) -> [String: [UInt8]] {
@@ -40,13 +42,14 @@ extension Catalog {
             try connection.run("INSERT INTO caches (path) VALUES (?) ON CONFLICT DO NOTHING", path)
             let cache = try connection.first("SELECT cache FROM caches WHERE path = ?", path, map: { $0.int(0) })
             for folder in gone + scans.map(\.folder) {
-                try connection.run("DELETE FROM scans WHERE cache = ? AND folder = ?", cache, folder)
+                try connection.run("DELETE FROM repositories WHERE cache = ? AND folder = ?", cache, folder)
             }
             for scan in scans {
                 try connection.run(
-                    "INSERT INTO scans (cache, folder, summary) VALUES (?, ?, ?)", cache, scan.folder, scan.summary)
+                    "INSERT INTO repositories (cache, folder, summary) VALUES (?, ?, ?)", cache, scan.folder,
+                    scan.summary)
                 try connection.run(
-                    "INSERT INTO scan_details (scan, details) VALUES (?, ?)", connection.lastInsertedRow,
+                    "INSERT INTO scans (repository, details) VALUES (?, ?)", connection.lastInsertedRow,
                     scan.details)
             }
         }

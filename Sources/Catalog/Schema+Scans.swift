@@ -5,15 +5,15 @@ extension Schema {
         DROP TABLE directories;
         DROP TABLE blobs;
         DROP TABLE repositories;
-        CREATE TABLE scans (
-            scan INTEGER PRIMARY KEY,
+        CREATE TABLE repositories (
+            repository INTEGER PRIMARY KEY,
             cache INTEGER NOT NULL REFERENCES caches ON DELETE CASCADE,
             folder TEXT NOT NULL,
             summary BLOB NOT NULL,
             UNIQUE (cache, folder)
         ) STRICT;
-        CREATE TABLE scan_details (
-            scan INTEGER PRIMARY KEY REFERENCES scans ON DELETE CASCADE,
+        CREATE TABLE scans (
+            repository INTEGER PRIMARY KEY REFERENCES repositories ON DELETE CASCADE,
             details BLOB NOT NULL
         ) STRICT;
         """

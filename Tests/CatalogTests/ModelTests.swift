@@ -240,7 +240,7 @@ import Testing
         try check([:], cache: "/other")
         try remember([scan("models--b", "two")], cache: "/other")
         try check(["models--a": "newer"])
-        let details = try catalog.read { try $0.first("SELECT count(*) FROM scan_details") { $0.int(0) } }
+        let details = try catalog.read { try $0.first("SELECT count(*) FROM scans") { $0.int(0) } }
         #expect(details == 2, "what is forgotten leaves nothing")
     }
 

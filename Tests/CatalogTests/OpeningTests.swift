@@ -29,8 +29,8 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "caches", "files", "model_tags", "models", "range_digests", "revisions",
-                    "scan_details", "scans", "tags", "trees", "uses",
+                    "bandwidth", "caches", "files", "model_tags", "models", "range_digests", "repositories",
+                    "revisions", "scans", "tags", "trees", "uses",
                 ])
             let loose = try connection.query(
                 "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name <> 'sqlite_schema'",

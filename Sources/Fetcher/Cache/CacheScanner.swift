@@ -17,9 +17,11 @@ package struct CacheScanner {
         self.store = store.exists() ? store : nil
     }
 
-    /// What Python's own scan passes over in the cache's root.
+    /// What Python's own scan passes over in the cache's root; then what transformers, diffusers and the Swift client of
+    /// Hugging Face leave there, of which Python warns.
     private static let knownNames: Set<String> = [
         ".locks", "CACHEDIR.TAG", ".DS_Store", "Thumbs.db", "desktop.ini",
+        "version.txt", "version_diffusers_cache.txt", ".metadata",
     ]
 
     /// The state of the cache; an absent folder is an empty cache.

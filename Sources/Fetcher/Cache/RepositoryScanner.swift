@@ -193,7 +193,7 @@ struct RepositoryScanner {
                 let bytes = attempt(child) { () throws(AIError) in try place.contents(name, limit: 4096) }
                 guard let bytes else { continue }
                 let text = String(decoding: bytes, as: UTF8.self)
-                let trimmed = text.filter { !$0.isWhitespace }
+                let trimmed = Commit(text) == nil ? text.filter { !$0.isWhitespace } : text
                 refs[trimmed, default: []].append(prefix + name)
                 if Commit(trimmed) == nil {
                     problems.append(CacheProblem(.refWithoutCommit, child))

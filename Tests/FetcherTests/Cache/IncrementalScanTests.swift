@@ -269,6 +269,23 @@ import Testing
         try place.check()
     }
 
+    /// It was taken for a catalog that knows no tree, and a whole model for one of which nobody knows.
+    @Test func aCatalogThatCannotSayATreeIsAnError() throws {
+        let place = try filled()
+        try place.catalog.write { try $0.execute("DROP TABLE files") }
+        try place.cache.blob(sha1("9"), in: place.cache.repository())
+        let files = [RepositoryFile(path: "1111.bin", size: 3, oid: sha1("1"))]
+        #expect(throws: AIError.self) {
+            try place.catalog.remember(
+                RepositoryTree(commit: .of("b"), files: files), of: .model("org/m"), at: Timestamp.now)
+        }
+        try place.catalog.write { connection in
+            try connection.execute("ALTER TABLE trees RENAME TO lost")
+        }
+        #expect(throws: AIError.self) { try CacheScanner(place.cache.layout, catalog: place.catalog).scan() }
+        #expect(throws: AIError.self) { try CacheScanner(place.cache.layout, catalog: place.catalog).overview() }
+    }
+
     @Test func whatTheCatalogNotedOfUseCountsAndIsNotLostByAChange() throws {
         let place = try filled()
         let later = Timestamp.now + 1000

@@ -1,0 +1,2 @@
+/// `hub doctor`
+enum DoctorCommand {}
