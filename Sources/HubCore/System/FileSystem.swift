@@ -35,7 +35,7 @@ package enum FileSystem {
     /// The names in a folder, sorted by bytes, without `.` and `..`; nil where there is no such folder.
     package static func entries(_ path: String) throws(AIError) -> [String]? {
         guard let directory = opendir(path) else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
+            if errno == ENOENT || errno == ENOTDIR || errno == ELOOP { return nil }
             throw .system("cannot list", path: path, errno: errno)
         }
         defer { closedir(directory) }
