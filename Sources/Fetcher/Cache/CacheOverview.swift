@@ -54,11 +54,13 @@ extension CacheScanner {
         for repository in overview.repositories {
             overview.totalSize += repository.size
             overview.otherSize += repository.orphanSize
-            overview.partialSize += repository.partials.reduce(0) { $0 + ($1.file?.size ?? 0) }
             // Counted with its repository; each further one takes it away again.
             for file in repository.shared where file.isNeeded && !needed.insert(file.file.identity).inserted {
                 overview.totalSize -= file.file.size
             }
+        }
+        for file in overview.repositories.flatMap(\.partials).compactMap(\.file) where !needed.contains(file.identity) {
+            if others.insert(file.identity).inserted { overview.partialSize += file.size }
         }
         for repository in overview.repositories where repository.isReadable {
             for file in repository.shared where !file.isNeeded && file.place != .outside {

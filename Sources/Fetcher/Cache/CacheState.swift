@@ -206,13 +206,25 @@ package struct CacheState: Sendable {
         for repository in repositories { for (id, file) in repository.physicalFiles { seen[id] = file.size } }
         return seen.values.reduce(0, +)
     }
-    package var partialSize: Int64 { repositories.flatMap(\.partials).reduce(0) { $0 + ($1.file?.size ?? 0) } }
+    /// Bytes of what was begun to be fetched, each physical file once.
+    package var partialSize: Int64 {
+        var seen = neededFiles
+        return Self.sum(repositories.flatMap(\.partials), &seen)
+    }
     /// Orphans and payloads that nobody needs, each physical file once.
     package var otherSize: Int64 {
-        var seen: Set<PhysicalFile.Identity> = []
-        for repository in repositories { seen.formUnion(repository.physicalFiles.keys) }
-        let others = (repositories.flatMap(\.orphans) + unusedPayloads).filter { !$0.isForeign }.compactMap(\.file)
-        return others.reduce(0) { seen.insert($1.identity).inserted ? $0 + $1.size : $0 }
+        var seen = neededFiles
+        _ = Self.sum(repositories.flatMap(\.partials), &seen)
+        return Self.sum((repositories.flatMap(\.orphans) + unusedPayloads).filter { !$0.isForeign }, &seen)
+    }
+
+    private var neededFiles: Set<PhysicalFile.Identity> {
+        repositories.reduce(into: []) { $0.formUnion($1.physicalFiles.keys) }
+    }
+
+    /// Bytes of the files that were not seen yet.
+    private static func sum(_ blobs: [CachedBlob], _ seen: inout Set<PhysicalFile.Identity>) -> Int64 {
+        blobs.lazy.compactMap(\.file).reduce(0) { seen.insert($1.identity).inserted ? $0 + $1.size : $0 }
     }
 
     package func repository(_ repository: Repository) -> CachedRepository? {

@@ -162,7 +162,8 @@ struct DamagedCache {
             guard ftruncate(file, 5) == 0 else { throw AIError.system("cannot write", path: path, errno: errno) }
             close(file)
         case "a hard link of it" where status.kind == .file:
-            try FileSystem.createHardLink(path, at: Path.join(Path.parent(path), digits(40)))
+            let other = Path.join(Path.parent(path), digits(40))
+            if try FileSystem.linkStatus(other) == nil { try FileSystem.createHardLink(path, at: other) }
         case "moved":
             let place = Path.join(Path.parent(path), "models--moved--\(random.next() % 100)")
             if try FileSystem.linkStatus(place) == nil { try FileSystem.rename(path, to: place) }
