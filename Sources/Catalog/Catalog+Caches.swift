@@ -16,23 +16,24 @@ package struct RememberedScan: Sendable, Hashable {
 }
 
 extension Catalog {
-    /// The summaries of a cache folder's scans, by repository folder.
-    package func scans(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
-        try blobs("SELECT folder, summary FROM repositories JOIN caches USING (cache) WHERE path = ?", path)
+    /// Hands over the summaries of a cache folder's scans, by repository folder. The bytes live as long as the call.
+    package func scans(ofCache path: String, _ body: (String, UnsafeRawBufferPointer) -> Void) throws(AIError) {
+        _ = try read { connection in
+            try connection.query(
+                "SELECT folder, summary FROM repositories JOIN caches USING (cache) WHERE path = ?", path
+            ) { row in row.withBlob(1) { body(row.text(0), $0) } }
+        }
     }
 
     /// All that the scans of a cache folder found, by repository folder.
     package func scanDetails(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
-        try blobs(
-            """
-            SELECT folder, details FROM scans JOIN repositories USING (repository) JOIN caches USING (cache)
-            WHERE path = ?
-            """, path)
-    }
-
-    private func blobs(_ sql: String, _ path: String) throws(AIError) -> [String: [UInt8]] {
         try read { connection in
-            Dictionary(try connection.query(sql, path) { ($0.text(0), $0.blob(1)) }) { $1 }
+            let rows = try connection.query(
+                """
+                SELECT folder, details FROM scans JOIN repositories USING (repository) JOIN caches USING (cache)
+                WHERE path = ?
+                """, path, map: { ($0.text(0), $0.blob(1)) })
+            return Dictionary(rows) { $1 }
         }
     }
 

@@ -228,7 +228,9 @@ import Testing
 
     private func check(_ texts: [String: String], cache: String = "/cache") throws {
         func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-        #expect(try catalog.scans(ofCache: cache).mapValues(text) == texts)
+        var summaries: [String: String] = [:]
+        try catalog.scans(ofCache: cache) { summaries[$0] = String(decoding: $1, as: UTF8.self) }
+        #expect(summaries == texts)
         #expect(try catalog.scanDetails(ofCache: cache).mapValues(text) == texts.mapValues { "all of \($0)" })
     }
 

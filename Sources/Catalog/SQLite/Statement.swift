@@ -96,6 +96,12 @@ package struct Row {
         let bytes = sqlite3_column_blob(handle, Int32(column))
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
     }
+    /// The bytes of a column that is never NULL, without a copy; valid as long as the row.
+    package func withBlob<Value>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        let bytes = sqlite3_column_blob(handle, Int32(column))
+        return try body(
+            UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
+    }
 
     /// A column that may be NULL.
     package func optionalInt(_ column: Int) -> Int64? { isNull(column) ? nil : int(column) }

@@ -33,8 +33,10 @@ extension CacheScanner {
         let root = try OpenFolder.open(layout.root)
         for index in overview.repositories.indices {
             let name = overview.repositories[index].folder.name
+            // What has just been read needs no second look.
             overview.repositories[index].addUse(
-                uses[name] ?? [:], in: root, keepsAccessTimes: overview.keepsAccessTimes)
+                uses[name] ?? [:], in: findings[index].repository == nil ? root : nil,
+                keepsAccessTimes: overview.keepsAccessTimes)
         }
         try addSums(to: &overview, findings)
         return overview
@@ -83,7 +85,7 @@ extension RepositoryOverview {
     ///
     /// - Parameters:
     ///   - noted: what `hub` noted, by commit.
-    ///   - root: the cache's folder.
+    ///   - root: the cache's folder; nil where no look is needed.
     fileprivate mutating func addUse(_ noted: [String: Double], in root: OpenFolder?, keepsAccessTimes: Bool) {
         for index in revisions.indices {
             var used = keepsAccessTimes ? revisions[index].lastUsedAt : nil

@@ -93,26 +93,30 @@ package struct CacheScanner {
 
     /// What is known of each candidate, in their order: from the catalog where nothing has changed, else from the disk.
     func findings(_ candidates: [Candidate], fresh: Bool) throws(AIError) -> [Finding] {
-        let remembered = fresh ? [:] : try catalog?.scans(ofCache: layout.root) ?? [:]
         var findings: [Finding?] = candidates.map { _ in nil }
-        if !remembered.isEmpty, let root = try OpenFolder.open(layout.root) {
-            for (index, candidate) in candidates.enumerated() {
-                findings[index] = remembered[candidate.folder.name].flatMap {
-                    ScanSummary.current($0, candidate, in: root).map { Finding(overview: $0) }
-                }
-            }
-        }
+        let gone = fresh ? [] : try recall(&findings, candidates)
         try forgetLackingTrees(&findings)
         var scans: [RememberedScan] = []
         try fill(&findings, candidates, &scans)
         try forgetChangedLinks(&findings)
         try fill(&findings, candidates, &scans)
-        let names = Set(candidates.map(\.folder.name))
-        let gone = remembered.keys.filter { !names.contains($0) }
         if let catalog, !scans.isEmpty || !gone.isEmpty {
             try catalog.remember(scans: scans, gone: gone, ofCache: layout.root)
         }
         return findings.map { $0! }
+    }
+
+    /// What the catalog knows and nothing has changed of; the folders that are there no more.
+    private func recall(_ findings: inout [Finding?], _ candidates: [Candidate]) throws(AIError) -> [String] {
+        guard let catalog, let root = try OpenFolder.open(layout.root) else { return [] }
+        let places = Dictionary(candidates.enumerated().map { ($1.folder.name, $0) }) { $1 }
+        var gone: [String] = []
+        try catalog.scans(ofCache: layout.root) { folder, summary in
+            guard let place = places[folder] else { return gone.append(folder) }
+            let overview = ScanSummary.current(summary, candidates[place], in: root)
+            findings[place] = overview.map { Finding(overview: $0) }
+        }
+        return gone
     }
 
     /// Adds what the overviews leave out, from the catalog as far as it has it.

@@ -130,8 +130,12 @@ private struct FileTable {
         }
     }
 
-    private mutating func add(_ file: PhysicalFile, _ place: RepositoryOverview.SharedFile.Place, _ path: String) {
+    private mutating func add(
+        _ file: PhysicalFile, _ place: RepositoryOverview.SharedFile.Place, _ path: @autoclosure () -> String
+    ) {
         if files[file.identity] == nil {
+            // Where it has no other name nobody asks for this one.
+            let path = place == .own && file.links == 1 ? "" : path()
             files[file.identity] = .init(file: file, place: place, names: 1, isNeeded: false, path: path)
         } else {
             files[file.identity]!.names += 1

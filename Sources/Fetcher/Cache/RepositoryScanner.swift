@@ -75,9 +75,11 @@ struct RepositoryScanner {
     // MARK: Looking
 
     /// What cannot be read is noted, and the rest is read all the same.
-    private mutating func attempt<Value>(_ path: String, _ look: () throws(AIError) -> Value?) -> Value? {
+    private mutating func attempt<Value>(
+        _ path: @autoclosure () -> String, _ look: () throws(AIError) -> Value?
+    ) -> Value? {
         do throws(AIError) { return try look() } catch {
-            problems.append(CacheProblem(.unreadable, path, error.message))
+            problems.append(CacheProblem(.unreadable, path(), error.message))
             // A mode that changes does not change the time of modification.
             watched.append(WatchedPath(path: folder.name, modified: -1))
             return nil
@@ -86,7 +88,8 @@ struct RepositoryScanner {
 
     /// A folder in another; its modification time is noted, that of an absent one too.
     private mutating func enter(_ name: String, of parent: OpenFolder, _ path: String) -> OpenFolder? {
-        let place = attempt(Path.join(folder.path, path)) { () throws(AIError) in try parent.folder(name) }
+        let above = folder.path
+        let place = attempt(Path.join(above, path)) { () throws(AIError) in try parent.folder(name) }
         guard let place else {
             watched.append(WatchedPath(path: "\(folder.name)/\(path)", modified: 0))
             return nil
@@ -231,6 +234,7 @@ struct RepositoryScanner {
         _ place: OpenFolder, _ path: String, prefix: String, depth: Int, _ blobs: [String: CachedBlob],
         into revision: inout CachedRevision
     ) {
+        let way = String(repeating: "../", count: depth) + "blobs/"
         for entry in list(place) {
             let name = prefix + entry.name
             let status = entry.kind == .directory ? nil : look(at: entry, in: place)
@@ -247,7 +251,7 @@ struct RepositoryScanner {
                 revision.files.append(CachedFile(path: name, file: PhysicalFile(status), isBroken: false))
             case .symlink:
                 guard entry.isText, let text = place.linkText(entry.name) else { continue }
-                let blob = blob(ofLink: text, in: place.path, depth: depth)
+                let blob = blob(ofLink: text, in: place.path, way: way)
                 let isBroken = blob.map { blobs[$0]?.file == nil } ?? leadsNowhere(entry.name, in: place)
                 revision.files.append(CachedFile(path: name, blob: blob, isBroken: isBroken))
                 if isBroken { problems.append(CacheProblem(.brokenLink, Path.join(place.path, entry.name))) }
@@ -265,12 +269,11 @@ struct RepositoryScanner {
     }
 
     /// The blob that a link of a snapshot names, by its text alone; nil where it leads elsewhere.
-    private func blob(ofLink text: String, in path: String, depth: Int) -> String? {
-        // As Python and hub write it; what else leads to the same place is taken apart.
-        let bytes = text.utf8
-        let way = String(repeating: "../", count: depth) + "blobs/"
+    ///
+    /// - Parameter way: how Python and hub write the way there; what else leads to the same place is taken apart.
+    private func blob(ofLink text: String, in path: String, way: String) -> String? {
         if text.hasPrefix(way) {
-            let name = bytes.dropFirst(way.utf8.count)
+            let name = text.utf8.dropFirst(way.utf8.count)
             if !name.isEmpty, !name.contains(UInt8(ascii: "/")), name.first != UInt8(ascii: ".") {
                 return String(Substring(name))
             }

@@ -106,6 +106,12 @@ import Testing
         return place
     }
 
+    private func summaries(_ place: Place) throws -> [String: [UInt8]] {
+        var summaries: [String: [UInt8]] = [:]
+        try place.catalog.scans(ofCache: place.cache.layout.root) { summaries[$0] = Array($1) }
+        return summaries
+    }
+
     @Test func nothingIsReadAgainWhereNothingChanged() throws {
         let place = try filled()
         try place.check()
@@ -121,7 +127,7 @@ import Testing
             return bytes
         }
         let lie = RememberedScan(
-            folder: folder, summary: try #require(try place.catalog.scans(ofCache: root)[folder]),
+            folder: folder, summary: try #require(try summaries(place)[folder]),
             details: try changed(try place.catalog.scanDetails(ofCache: root)[folder]))
         try place.catalog.remember(scans: [lie], gone: [], ofCache: root)
         let state = try CacheScanner(place.cache.layout, catalog: place.catalog).scan()
@@ -318,7 +324,7 @@ import Testing
             return bytes
         }
         let details = try place.catalog.scanDetails(ofCache: root)
-        let scans = try place.catalog.scans(ofCache: root).map { folder, summary in
+        let scans = try summaries(place).map { folder, summary in
             RememberedScan(
                 folder: folder, summary: random.one(in: 2) ? damaged(summary) : summary,
                 details: damaged(details[folder]!))
@@ -339,7 +345,7 @@ import Testing
             return bytes
         }
         let details = try place.catalog.scanDetails(ofCache: root)
-        let scans = try place.catalog.scans(ofCache: root).map { folder, summary in
+        let scans = try summaries(place).map { folder, summary in
             RememberedScan(folder: folder, summary: flipped(summary), details: flipped(details[folder]!))
         }
         try place.catalog.remember(scans: scans, gone: [], ofCache: root)
