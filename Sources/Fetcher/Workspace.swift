@@ -81,7 +81,8 @@ package final class Workspace: Sendable {
     /// What a list of the cache shows, and beside it what Xet transfers keep.
     package func overview() async throws -> (cache: CacheOverview, xet: XetFolder.Contents) {
         let xet = xet
-        return try await scanning { scanner throws(AIError) in (try scanner.overview(), xet?.contents() ?? .init()) }
+        return try await scanning { scanner throws(AIError) in (try scanner.overview(), xet?.contents() ?? .init())
+        }
     }
 
     /// Scans with the catalog; where that cannot say what it knows, without it.

@@ -70,7 +70,9 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
         return (1...96).contains(length) && !isPunctuation(last) && !name.suffix(4).elementsEqual(".git".utf8)
     }
 
-    private static func isPunctuation(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") }
+    private static func isPunctuation(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
 
     private static func allows(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {

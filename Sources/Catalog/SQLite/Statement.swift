@@ -97,7 +97,8 @@ package struct Row {
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
     }
     /// The bytes of a column that is never NULL, without a copy; valid as long as the row.
-    package func withBlob<Value>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    package func withBlob<Value>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value
+    {
         let bytes = sqlite3_column_blob(handle, Int32(column))
         return try body(
             UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))

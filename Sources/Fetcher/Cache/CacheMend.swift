@@ -56,7 +56,9 @@ package enum CacheMend: Sendable, Hashable {
         }
     }
 
-    private static func plural(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+    private static func plural(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
 
     private func isAtRest(_ path: String, now: Double) throws(AIError) -> Bool {
         guard let status = try FileSystem.linkStatus(path), status.kind != .directory else { return false }

@@ -61,7 +61,8 @@ extension CacheScanner {
                 overview.totalSize -= file.file.size
             }
         }
-        for file in overview.repositories.flatMap(\.partials).compactMap(\.file) where !needed.contains(file.identity) {
+        for file in overview.repositories.flatMap(\.partials).compactMap(\.file)
+        where !needed.contains(file.identity) {
             if others.insert(file.identity).inserted { overview.partialSize += file.size }
         }
         for repository in overview.repositories where repository.isReadable {

@@ -182,7 +182,9 @@ package struct DeletionPlanner {
     /// Why nothing of a repository can be planned to go.
     private static func obstacle(_ repository: CachedRepository) -> String? {
         if !repository.isReadable { return "not all of it can be read, so what it needs is not known" }
-        if repository.isElsewhere { return "a link leads to it, and what lies outside of the cache is somebody's own" }
+        if repository.isElsewhere {
+            return "a link leads to it, and what lies outside of the cache is somebody's own"
+        }
         return nil
     }
 

@@ -70,7 +70,8 @@ package struct RepositoryOverview: Sendable {
     /// Whether every revision is whole; nil where that is not known.
     package var isComplete: Bool? {
         let completeness = revisions.map(\.isComplete)
-        return completeness.contains(false) || completeness.isEmpty ? false : completeness.contains(nil) ? nil : true
+        return completeness.contains(false) || completeness.isEmpty
+            ? false : completeness.contains(nil) ? nil : true
     }
 }
 
@@ -80,7 +81,8 @@ extension RepositoryOverview {
         var table = FileTable(repository)
         revisions = repository.revisions.map { revision in
             Revision(
-                commit: revision.commit, refs: revision.refs, size: table.add(revision, of: repository), freeable: 0,
+                commit: revision.commit, refs: revision.refs, size: table.add(revision, of: repository),
+                freeable: 0,
                 isComplete: revision.isComplete, downloadedAt: revision.downloadedAt,
                 lastUsedAt: revision.lastUsedAt, largestFile: repository.largestFile(of: revision))
         }

@@ -68,7 +68,8 @@ struct RepositoryScanner {
         let known = Set(revisions.map(\.commit.hash))
         let dangling = refs.filter { !known.contains($0.key) }.flatMap(\.value).sorted()
         return CachedRepository(
-            folder: folder, repository: candidate.repository, revisions: revisions, blobs: blobs, partials: partials,
+            folder: folder, repository: candidate.repository, revisions: revisions, blobs: blobs,
+            partials: partials,
             danglingRefs: dangling, problems: problems)
     }
 
@@ -179,7 +180,8 @@ struct RepositoryScanner {
     private mutating func scanRefs(
         _ place: OpenFolder, _ path: String, prefix: String, into refs: inout [String: [String]]
     ) {
-        for entry in list(place) where entry.isText && !(prefix.isEmpty && RepositoryFolder.litter.contains(entry.name)) {
+        for entry in list(place)
+        where entry.isText && !(prefix.isEmpty && RepositoryFolder.litter.contains(entry.name)) {
             guard let status = look(at: entry, in: place) else { continue }
             let (name, child) = (entry.name, Path.join(place.path, entry.name))
             switch status.kind {
@@ -243,7 +245,8 @@ struct RepositoryScanner {
             case .directory:
                 if entry.isText, let inner = enter(entry.name, of: place, path + entry.name) {
                     scanFiles(
-                        inner, path + entry.name + "/", prefix: name + "/", depth: depth + 1, blobs, into: &revision)
+                        inner, path + entry.name + "/", prefix: name + "/", depth: depth + 1, blobs, into: &revision
+                    )
                 }
                 continue
             case .file:

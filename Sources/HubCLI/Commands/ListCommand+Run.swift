@@ -69,7 +69,9 @@ extension ListCommand {
             repository.revisions.lazy.map(time).max() ?? 0
         }
         func descending(_ key: (RepositoryOverview) -> Double) -> [RepositoryOverview] {
-            repositories.indices.map { ($0, key(repositories[$0])) }.sorted { $0.1 > $1.1 }.map { repositories[$0.0] }
+            repositories.indices.map { ($0, key(repositories[$0])) }.sorted { $0.1 > $1.1 }.map {
+                repositories[$0.0]
+            }
         }
         return switch sort {
         case .name: repositories.sorted { $0.repository.description < $1.repository.description }

@@ -119,7 +119,8 @@ package final class OpenFolder {
         try name.withCString { text in Result { () throws(AIError) in try status(text, name, 0) } }.get()
     }
 
-    private func status(_ name: UnsafePointer<CChar>, _ text: String, _ flags: Int32) throws(AIError) -> FileStatus? {
+    private func status(_ name: UnsafePointer<CChar>, _ text: String, _ flags: Int32) throws(AIError) -> FileStatus?
+    {
         var info = stat()
         if fstatat(descriptor, name, &info, flags) == 0 { return FileStatus(info) }
         if errno == ENOENT || errno == ENOTDIR || errno == ELOOP { return nil }

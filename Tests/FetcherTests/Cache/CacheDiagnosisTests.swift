@@ -92,7 +92,8 @@ import Testing
         let found = try findings()
         #expect(found[.brokenLinks]?.paths == [Path.join(folder.snapshot(.of("a")), "gone.bin")])
         #expect(found[.orphans]?.count == 1 && found[.orphans]?.bytes == 30)
-        #expect(found[.detached]?.count == 1 && found[.detached]?.bytes == 20, "what others need does not go with it")
+        #expect(
+            found[.detached]?.count == 1 && found[.detached]?.bytes == 20, "what others need does not go with it")
         #expect(found[.orphans]?.mend == nil && found[.detached]?.mend == nil)
     }
 
@@ -157,7 +158,9 @@ import Testing
     // MARK: What is left over
 
     @Test func whatNobodyEverRemovesIsCounted() throws {
-        for name in ["a.json", "sub/b.json"] { try cache.write(Path.join(folder.missing, "\(Commit.of("a"))/\(name)")) }
+        for name in ["a.json", "sub/b.json"] {
+            try cache.write(Path.join(folder.missing, "\(Commit.of("a"))/\(name)"))
+        }
         try cache.write(folder.tree(.of("a")), "{}")
         try cache.write(folder.tree(.of("e")), "12345")
         try cache.write(folder.ref("main.0a1b2c3d.tmp"), Commit.of("a").hash)
@@ -192,7 +195,9 @@ import Testing
     @Test func whatEverybodyMayWriteIsToldButForTheStoresOwn() throws {
         try cache.makeStore()
         let path = try cache.payload("ab" + String(repeating: "c", count: 62))
-        for name in [path + ".refs", path + ".lock", folder.blob(sha256("1"))] { try FileSystem.setMode(name, 0o666) }
+        for name in [path + ".refs", path + ".lock", folder.blob(sha256("1"))] {
+            try FileSystem.setMode(name, 0o666)
+        }
         let findings = try CacheDiagnosis(cache.layout, xet: nil, now: later).findings
         #expect(findings.first { $0.kind == .worldWritable }?.paths == [folder.blob(sha256("1"))])
     }

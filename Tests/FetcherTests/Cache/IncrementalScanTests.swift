@@ -341,7 +341,9 @@ import Testing
         var random = SeededRandom(number: number)
         func flipped(_ bytes: [UInt8]) -> [UInt8] {
             var bytes = bytes
-            for _ in 0..<8 { bytes[Int.random(in: 1..<bytes.count, using: &random)] ^= 1 << UInt8(random.next() % 8) }
+            for _ in 0..<8 {
+                bytes[Int.random(in: 1..<bytes.count, using: &random)] ^= 1 << UInt8(random.next() % 8)
+            }
             return bytes
         }
         let details = try place.catalog.scanDetails(ofCache: root)

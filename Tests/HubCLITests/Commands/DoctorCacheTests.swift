@@ -12,7 +12,9 @@ import Testing
     init() throws { stage = try Stage() }
 
     /// The findings, by name; with `fix` they are mended, and what was done is told.
-    private func look(fix: Bool = false) async throws -> (findings: [String: DoctorFinding], mended: [String: String]) {
+    private func look(fix: Bool = false) async throws -> (
+        findings: [String: DoctorFinding], mended: [String: String]
+    ) {
         let found = Monitor<[DoctorFinding]>([])
         let mended = Monitor<[String: String]>([:])
         let command = testCommand { context, _ in
@@ -67,7 +69,9 @@ import Testing
     }
 
     @Test func aDiskThatNotesNoReadingIsSaid() async throws {
-        guard let disk = try await SmallDisk(stage.machine, "4m") else { try Test.cancel("no disk can be mounted here") }
+        guard let disk = try await SmallDisk(stage.machine, "4m") else {
+            try Test.cancel("no disk can be mounted here")
+        }
         let result: Result<Void, any Error>
         do { result = .success(try await expectNoReadingsNoted(disk)) } catch { result = .failure(error) }
         try await disk.unmount()

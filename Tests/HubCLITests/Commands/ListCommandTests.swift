@@ -58,7 +58,8 @@ import Testing
         #expect(models.map { $0["kind"]?.string } == ["dataset", "model", "model"])
         for model in models {
             model.expectKeys(
-                "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned complete revisions problems")
+                "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned complete revisions problems"
+            )
             for revision in model.objects("revisions") {
                 revision.expectKeys("commit refs size_bytes freeable_bytes complete")
             }
@@ -217,7 +218,9 @@ import Testing
     /// One folder that this user may not read made the whole list fail.
     @Test func whatCannotBeReadIsListedWithItsFaultAndNothingOfItGoes() async throws {
         let program = try BuiltProduct.path()
-        guard let other = OtherUser(54_301, group: 54_301) else { try Test.cancel("this user cannot become another") }
+        guard let other = OtherUser(54_301, group: 54_301) else {
+            try Test.cancel("this user cannot become another")
+        }
         guard try await other.canRun(program) else { try Test.cancel("another user cannot run \(program)") }
         try fill()
         for name in ["home", "state"] { try other.own(stage.machine(name)) }
@@ -229,7 +232,9 @@ import Testing
         }
         let table = try await run("ls", "--sort", "name")
         #expect(table.status == 0)
-        #expect(table.lines.count == 5 && table.lines[1].hasSuffix("unreadable") && table.lines[2].hasSuffix("unreadable"))
+        #expect(
+            table.lines.count == 5 && table.lines[1].hasSuffix("unreadable")
+                && table.lines[2].hasSuffix("unreadable"))
         #expect(!table.lines[3].hasSuffix("unreadable"))
         let folder = Path.join(stage.cache, "models--org--one/snapshots")
         #expect(table.error.contains("warning: org/one: cannot list \(folder): Permission denied\n"))

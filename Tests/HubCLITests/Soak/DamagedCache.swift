@@ -15,7 +15,9 @@ struct DamagedCache {
     private(set) var story: [String] = []
     private var random: SeededRandom
 
-    private static let folders = ["models--org--one", "models--org--two", "datasets--org--data", "spaces--app", "kernels--k--k"]
+    private static let folders = [
+        "models--org--one", "models--org--two", "datasets--org--data", "spaces--app", "kernels--k--k",
+    ]
 
     init(_ root: String, seed: Int) throws {
         self.root = root
@@ -51,7 +53,8 @@ struct DamagedCache {
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let name = digits(random.one(in: 2) ? 40 : 64)
             blobs.append(name)
-            try random.one(in: 4) ? share(name, in: folder) : write(Path.join(folder, "blobs/\(name)"), Int(random.next() % 300))
+            try random.one(in: 4)
+                ? share(name, in: folder) : write(Path.join(folder, "blobs/\(name)"), Int(random.next() % 300))
         }
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             let commit = digits(40)
@@ -117,10 +120,13 @@ struct DamagedCache {
 
     private mutating func damage() throws {
         let all = try paths()
-        guard let path = all.randomElement(using: &random), let status = try FileSystem.linkStatus(path) else { return }
+        guard let path = all.randomElement(using: &random), let status = try FileSystem.linkStatus(path) else {
+            return
+        }
         let isStore = path.hasPrefix(Path.join(root, "blobs"))
         let kinds = [
-            "removed", "flipped", "cut", "replaced by a file", "replaced by a folder", "replaced by a link to nothing",
+            "removed", "flipped", "cut", "replaced by a file", "replaced by a folder",
+            "replaced by a link to nothing",
             "linked to itself", "a pipe", "odd names beside it", "no text beside it", "a hard link of it", "moved",
         ]
         // Only what people and tools do to payloads: they are read-only.
@@ -151,7 +157,9 @@ struct DamagedCache {
             try FileSystem.removeTree(path)
             guard mkfifo(path, 0o644) == 0 else { throw AIError.system("cannot make", path: path, errno: errno) }
         case "odd names beside it":
-            for name in ["  ", "-rf", "a\nb", "\u{1B}[31m", "models--", "models--a----b", ".hidden", "x.incomplete"] {
+            for name in [
+                "  ", "-rf", "a\nb", "\u{1B}[31m", "models--", "models--a----b", ".hidden", "x.incomplete",
+            ] {
                 try write(Path.join(Path.parent(path), name), 4)
             }
         case "no text beside it":

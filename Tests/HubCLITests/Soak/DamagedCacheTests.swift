@@ -15,7 +15,9 @@ import Testing
         let folder = try TemporaryFolder("damaged")
         let cache = try DamagedCache(folder("hub"), seed: seed)
         let comment = Comment(rawValue: "seed \(seed): \(cache.story.joined(separator: "; "))")
-        let environment = ["HF_HUB_CACHE": cache.root, "HF_HOME": folder("hf"), "HUB_HOME": folder("state"), "HOME": folder.path]
+        let environment = [
+            "HF_HUB_CACHE": cache.root, "HF_HOME": folder("hf"), "HUB_HOME": folder("state"), "HOME": folder.path,
+        ]
         let before = try Self.everything(below: cache.root)
         let count = try NaiveCount(cache.root)
         // Read anew, and then as the catalog remembers it.

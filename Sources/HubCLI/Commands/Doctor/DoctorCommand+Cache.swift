@@ -3,7 +3,8 @@ import HubCore
 
 extension DoctorCommand {
     /// What the cache looks like, and everything in it that is not as it should be.
-    @Sendable static func cacheFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding] {
+    @Sendable static func cacheFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding]
+    {
         let (layout, xet, now) = (workspace.layout, workspace.xet, context.now)
         let diagnosis = try await Offload.run { try CacheDiagnosis(layout, xet: xet, now: now) }
         return [summary(diagnosis.state)] + diagnosis.findings.map { doctorFinding($0, context) }
@@ -80,7 +81,8 @@ extension DoctorCommand {
                 advice = "hub knows nothing of \(does("it", "them")): look, and move \(does("it", "them")) away"
             case .unwritable:
                 text = "in \(many("folder")) of the cache this user can make nothing"
-                advice = "a cache that several share wants a common group: chgrp -R GROUP, chmod -R g+rwX, and g+s on folders"
+                advice =
+                    "a cache that several share wants a common group: chgrp -R GROUP, chmod -R g+rwX, and g+s on folders"
             case .ofOthers:
                 (level, text) = (.note, "\(many("file or folder", "files and folders")) of other users")
             case .worldWritable:
@@ -90,12 +92,16 @@ extension DoctorCommand {
                 (level, text, hasBytes) = (.note, "\(many("blob")) that no snapshot links to, \(bytes)", true)
                 advice = "hub gc --orphans deletes \(does("it", "them"))"
             case .unusedPayloads:
-                (level, text, hasBytes) = (.note, "\(many("payload")) of the shared store without a user, \(bytes)", true)
+                (level, text, hasBytes) = (
+                    .note, "\(many("payload")) of the shared store without a user, \(bytes)", true
+                )
                 advice = "hub gc --orphans deletes \(does("it", "them"))"
             case .detached:
                 (level, hasBytes) = (.note, true)
-                text = "\(many("revision")) that no branch or tag names; deleting \(does("it", "them")) frees \(bytes)"
-                advice = "hub gc --detached deletes \(does("it", "them")); a commit that was asked for by itself has no name either"
+                text =
+                    "\(many("revision")) that no branch or tag names; deleting \(does("it", "them")) frees \(bytes)"
+                advice =
+                    "hub gc --detached deletes \(does("it", "them")); a commit that was asked for by itself has no name either"
             case .stalePartials:
                 (level, text, hasBytes, hasPlaces) = (.note, "\(many("unfinished file")), \(bytes)", true, false)
                 advice = "hub pull goes on with its own; hub gc --partials deletes all"
@@ -109,23 +115,37 @@ extension DoctorCommand {
             case .foreignNames:
                 (level, text) = (.note, "\(many("folder")) of a name that no repository can have")
             case .strangers:
-                (level, text) = (.note, "\(many("entry", "entries")) that \(does("belongs", "belong")) to no Hugging Face library")
+                (level, text) = (
+                    .note,
+                    "\(many("entry", "entries")) that \(does("belongs", "belong")) to no Hugging Face library"
+                )
                 advice = "hf cache ls warns of \(does("it", "each")): move \(does("it", "them")) out of the cache"
             case .plainFiles:
-                (level, text, hasBytes) = (.note, "\(many("file")) in snapshots that \(does("is", "are")) no link, \(bytes)", true)
+                (level, text, hasBytes) = (
+                    .note, "\(many("file")) in snapshots that \(does("is", "are")) no link, \(bytes)", true
+                )
                 advice = "so it is where links cannot be made; revisions share no content there"
             case .missing:
-                (level, text, hasPlaces) = (.note, "\(many("note")) of files that a repository does not have", false)
+                (level, text, hasPlaces) = (
+                    .note, "\(many("note")) of files that a repository does not have", false
+                )
             case .trees:
-                (level, text, hasBytes) = (.note, "\(many("list")) of files of revisions that are gone, \(bytes)", true)
+                (level, text, hasBytes) = (
+                    .note, "\(many("list")) of files of revisions that are gone, \(bytes)", true
+                )
                 advice = "hub doctor --fix deletes \(does("it", "them"))"
             case .temporaries:
-                (level, text) = (.note, "\(many("temporary file or folder", "temporary files and folders")) left by Python's client")
+                (level, text) = (
+                    .note,
+                    "\(many("temporary file or folder", "temporary files and folders")) left by Python's client"
+                )
             case .probes:
                 (level, text) = (.note, "\(many("link")) that hub made to see whether it can")
                 advice = "hub doctor --fix deletes \(does("it", "them"))"
             case .locks:
-                (level, text, hasPlaces) = (.good, "\(many("lock file")) of what is gone; empty, and nobody ever deletes them", false)
+                (level, text, hasPlaces) = (
+                    .good, "\(many("lock file")) of what is gone; empty, and nobody ever deletes them", false
+                )
             case .xet:
                 (level, hasBytes) = (.note, true)
                 text = "\(bytes) in \(many("file")) kept by Xet transfers"
@@ -135,7 +155,8 @@ extension DoctorCommand {
                     : "hub doctor --fix deletes what can be fetched again"
             case .noAccessTimes:
                 (level, text) = (.note, "the cache's disk does not note when files are read (noatime or read-only)")
-                advice = "what other programs use looks unused to hub gc --older-than; hub path and hub try note their own uses"
+                advice =
+                    "what other programs use looks unused to hub gc --older-than; hub path and hub try note their own uses"
             case .network:
                 (level, text) = (.note, "the cache lies on a network file system")
                 advice = "locks may not hold between machines there; contents are proven all the same"
