@@ -31,7 +31,7 @@ struct RepositoryScanner {
             watched.append(WatchedPath(path: folder.name, modified: -1))
             return found([], [:], [], [:])
         }
-        watch(top, "")
+        // What changes in it but for these four is nobody's; where one is not there, that is watched.
         for entry in list(top) where ["blobs", "refs", "snapshots", "trees"].contains(entry.name) {
             let kind = try? entry.kind ?? top.status(of: entry)?.kind
             if kind == .symlink { problems.append(CacheProblem(.elsewhere, Path.join(folder.path, entry.name))) }
@@ -102,7 +102,7 @@ struct RepositoryScanner {
     /// Taken before the listing: a change in between is seen next time.
     private mutating func watch(_ place: OpenFolder, _ path: String) {
         let modified = (try? place.status().modifiedNanoseconds) ?? -1
-        watched.append(WatchedPath(path: path.isEmpty ? folder.name : "\(folder.name)/\(path)", modified: modified))
+        watched.append(WatchedPath(path: "\(folder.name)/\(path)", modified: modified))
     }
 
     private mutating func list(_ place: OpenFolder) -> [OpenFolder.Entry] {

@@ -1,24 +1,55 @@
-/// Writes the values of a remembered scan one after the other.
+import HubCore
+
+/// Writes the values of a remembered scan one after the other, in few bytes: the catalog writes them to the disk.
 struct ScanWriter {
     private(set) var bytes: [UInt8] = []
+    private var device: UInt64 = 0
 
     /// - Parameter form: changes with what is written, so that what an older program has written is read anew.
-    init(form: UInt8) { bytes.append(form) }
+    init(form: UInt8) {
+        bytes.reserveCapacity(2048)
+        bytes.append(form)
+    }
 
-    mutating func write(_ value: Int64) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
-    mutating func write(_ value: UInt64) { write(Int64(bitPattern: value)) }
-    mutating func write(_ value: Double) { write(value.bitPattern) }
-    mutating func write(_ value: Bool) { bytes.append(value ? 1 : 0) }
+    /// Seven bits a byte, the lowest first; the eighth says that more follow.
+    mutating func write(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// A number that is not negative.
+    mutating func write(_ value: Int64) { write(UInt64(max(0, value))) }
+    mutating func write(count: Int) { write(UInt64(max(0, count))) }
     mutating func write(byte: UInt8) { bytes.append(byte) }
+    mutating func write(_ value: Bool) { bytes.append(value ? 1 : 0) }
+    mutating func write(_ value: Bool?) { bytes.append(value.map { $0 ? 1 : 0 } ?? 2) }
 
-    mutating func write(count: Int) {
-        withUnsafeBytes(of: UInt32(clamping: count).littleEndian) { bytes.append(contentsOf: $0) }
+    /// Eight bytes.
+    mutating func write(whole value: Int64) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+    mutating func write(_ time: Double) { write(whole: Int64(bitPattern: time.bitPattern)) }
+
+    /// A text; that of a digest or commit takes half a byte for each digit.
+    mutating func write(_ text: String) {
+        var text = text
+        text.withUTF8 { digits in
+            let isDigest = (digits.count == 40 || digits.count == 64) && digits.allSatisfy(\.isLowercaseHex)
+            write(UInt64(digits.count) << 1 | (isDigest ? 1 : 0))
+            guard isDigest else { return bytes.append(contentsOf: digits) }
+            func value(_ digit: UInt8) -> UInt8 { digit < UInt8(ascii: "a") ? digit & 0xF : digit - 87 }
+            for at in stride(from: 0, to: digits.count, by: 2) {
+                bytes.append(value(digits[at]) << 4 | value(digits[at + 1]))
+            }
+        }
     }
 
     /// A text and a zero byte, so that it can be handed to the system as it lies there.
-    mutating func write(_ text: String) {
-        write(count: text.utf8.count)
-        bytes.append(contentsOf: text.utf8)
+    mutating func write(path: String) {
+        write(count: path.utf8.count)
+        bytes.append(contentsOf: path.utf8)
         bytes.append(0)
     }
 
@@ -27,13 +58,20 @@ struct ScanWriter {
         for element in list { body(element, &self) }
     }
 
+    /// Nearly all files of a cache lie on one device and have one name.
     mutating func write(_ file: PhysicalFile) {
-        write(file.size)
-        write(file.device)
-        write(file.inode)
+        write(file.identity)
         write(file.links)
+        write(file.size)
         write(file.modified)
         write(file.accessed)
+    }
+
+    mutating func write(_ identity: PhysicalFile.Identity) {
+        write(identity.device == device)
+        if identity.device != device { write(identity.device) }
+        device = identity.device
+        write(identity.inode)
     }
 
     mutating func write(_ problem: CacheProblem) {
@@ -47,6 +85,7 @@ struct ScanWriter {
 struct ScanReader {
     private let bytes: UnsafeRawBufferPointer
     private var at = 1
+    private var device: UInt64 = 0
     /// Whether everything so far was there.
     private(set) var isSound: Bool
     /// Whether nothing is left.
@@ -66,51 +105,78 @@ struct ScanReader {
         return UnsafeRawBufferPointer(rebasing: bytes[at..<at + count])
     }
 
-    mutating func int() -> Int64 {
-        let bytes = take(8)
-        return bytes.isEmpty ? 0 : Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+    mutating func unsigned() -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: 0, to: 64, by: 7) {
+            let byte = byte()
+            value |= UInt64(byte & 0x7F) << UInt64(shift)
+            if byte < 0x80 { return value }
+        }
+        isSound = false
+        return 0
     }
 
     /// A number of bytes or files; what could not be one, and would not add up, is not sound.
     mutating func size() -> Int64 {
-        let size = int()
-        if !(0...1 << 50).contains(size) { isSound = false }
-        return size
+        let size = unsigned()
+        guard size <= 1 << 50 else {
+            isSound = false
+            return 0
+        }
+        return Int64(size)
+    }
+
+    mutating func count() -> Int { Int(size()) }
+    mutating func byte() -> UInt8 { take(1).first ?? 0 }
+
+    mutating func optionalBool() -> Bool? {
+        let byte = byte()
+        if byte > 2 { isSound = false }
+        return byte == 2 ? nil : byte == 1
+    }
+
+    mutating func bool() -> Bool { optionalBool() ?? false }
+
+    mutating func whole() -> Int64 {
+        let bytes = take(8)
+        return bytes.isEmpty ? 0 : Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
     }
 
     /// Seconds since 1970.
     mutating func time() -> Double {
-        let time = Double(bitPattern: unsigned())
+        let time = Double(bitPattern: UInt64(bitPattern: whole()))
         if !(time.magnitude < 1e12) { isSound = false }
-        return time
+        return isSound ? time : 0
     }
 
-    mutating func unsigned() -> UInt64 { UInt64(bitPattern: int()) }
-    mutating func byte() -> UInt8 { take(1).first ?? 0 }
-    mutating func bool() -> Bool { byte() != 0 }
-
-    mutating func count() -> Int {
-        let bytes = take(4)
-        return bytes.isEmpty ? 0 : Int(UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)))
+    mutating func text() -> String {
+        let head = unsigned()
+        guard head >> 1 <= UInt64(bytes.count) else {
+            isSound = false
+            return ""
+        }
+        let count = Int(head >> 1)
+        guard head & 1 == 1 else { return String(decoding: take(count), as: UTF8.self) }
+        let packed = take(count / 2)
+        guard isSound else { return "" }
+        return String(unsafeUninitializedCapacity: count) { text in
+            func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : value + 87 }
+            for (index, byte) in packed.enumerated() {
+                text[2 * index] = digit(byte >> 4)
+                text[2 * index + 1] = digit(byte & 0xF)
+            }
+            return 2 * packed.count
+        }
     }
 
-    /// A text as it lies there, the zero byte behind it.
-    mutating func pointer() -> UnsafePointer<CChar>? {
+    /// A path as it lies there, the zero byte behind it.
+    mutating func path() -> UnsafePointer<CChar>? {
         let text = take(count() + 1)
         guard text.last == 0 else {
             isSound = false
             return nil
         }
         return text.baseAddress?.assumingMemoryBound(to: CChar.self)
-    }
-
-    mutating func text() -> String {
-        let bytes = take(count())
-        guard take(1).first == 0 else {
-            isSound = false
-            return ""
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     mutating func list<Element>(_ body: (inout ScanReader) -> Element?) -> [Element] {
@@ -133,9 +199,15 @@ struct ScanReader {
     }
 
     mutating func file() -> PhysicalFile {
-        PhysicalFile(
-            size: size(), device: unsigned(), inode: unsigned(), links: unsigned(), modified: time(),
+        let (identity, links, size) = (identity(), unsigned(), size())
+        return PhysicalFile(
+            size: size, device: identity.device, inode: identity.inode, links: links, modified: time(),
             accessed: time())
+    }
+
+    mutating func identity() -> PhysicalFile.Identity {
+        if !bool() { device = unsigned() }
+        return PhysicalFile.Identity(device: device, inode: unsigned())
     }
 
     mutating func problem() -> CacheProblem? {

@@ -13,7 +13,7 @@ enum ScanDetails {
         out.write(repository.revisions) { revision, out in
             out.write(revision.commit.hash)
             out.write(revision.refs) { $1.write($0) }
-            out.write(byte: revision.isComplete.map { $0 ? 1 : 0 } ?? 2)
+            out.write(revision.isComplete)
             out.write(revision.downloadedAt)
             out.write(revision.lastUsedAt)
             out.write(revision.files) { file, out in
@@ -58,10 +58,8 @@ enum ScanDetails {
     private static func revision(_ reader: inout ScanReader, _ blobs: [CachedBlob]) -> CachedRevision? {
         guard let commit = Commit(reader.text()) else { return nil }
         let refs = reader.list { $0.text() }
-        let completeness = reader.byte()
-        guard completeness <= 2 else { return nil }
         return CachedRevision(
-            commit: commit, refs: refs, files: [], isComplete: completeness == 2 ? nil : completeness == 1,
+            commit: commit, refs: refs, files: [], isComplete: reader.optionalBool(),
             downloadedAt: reader.time(), lastUsedAt: reader.time()
         ).with(
             reader.list { reader in

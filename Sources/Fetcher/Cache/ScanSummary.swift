@@ -7,8 +7,8 @@ enum ScanSummary {
     static func write(_ overview: RepositoryOverview, _ watched: [WatchedPath]) -> [UInt8] {
         var out = ScanWriter(form: form)
         out.write(watched) { path, out in
-            out.write(path.modified)
-            out.write(path.path)
+            out.write(whole: path.modified)
+            out.write(path: path.path)
         }
         out.write(overview.isLink)
         out.write(overview.revisions) { revision, out in
@@ -16,7 +16,7 @@ enum ScanSummary {
             out.write(revision.refs) { $1.write($0) }
             out.write(revision.size)
             out.write(revision.freeable)
-            out.write(byte: revision.isComplete.map { $0 ? 1 : 0 } ?? 2)
+            out.write(revision.isComplete)
             out.write(revision.downloadedAt)
             out.write(revision.lastUsedAt ?? 0)
             out.write(revision.largestFile ?? "")
@@ -37,10 +37,7 @@ enum ScanSummary {
             out.write(shared.isNeeded)
             out.write(shared.path)
         }
-        out.write(overview.own) { identity, out in
-            out.write(identity.device)
-            out.write(identity.inode)
-        }
+        out.write(overview.own) { $1.write($0) }
         return out.bytes
     }
 
@@ -54,8 +51,8 @@ enum ScanSummary {
         let count = reader.count()
         guard count > 0 else { return nil }
         for _ in 0..<count {
-            let modified = reader.int()
-            guard let path = reader.pointer(), (root.modifiedNanoseconds(path) ?? 0) == modified else { return nil }
+            let modified = reader.whole()
+            guard let path = reader.path(), (root.modifiedNanoseconds(path) ?? 0) == modified else { return nil }
         }
         guard reader.bool() == candidate.isLink else { return nil }
         let overview = overview(&reader, candidate)
@@ -79,9 +76,7 @@ enum ScanSummary {
             return .init(
                 file: file, place: place, names: reader.unsigned(), isNeeded: reader.bool(), path: reader.text())
         }
-        let own = reader.list { reader in
-            PhysicalFile.Identity(device: reader.unsigned(), inode: reader.unsigned())
-        }
+        let own = reader.list { $0.identity() }
         return RepositoryOverview(
             folder: candidate.folder, repository: candidate.repository, revisions: revisions, size: size,
             freeable: freeable, files: Int(files), partials: partials, danglingRefs: danglingRefs,
@@ -91,12 +86,11 @@ enum ScanSummary {
     private static func revision(_ reader: inout ScanReader) -> RepositoryOverview.Revision? {
         guard let commit = Commit(reader.text()) else { return nil }
         let refs = reader.list { $0.text() }
-        let (size, freeable, completeness) = (reader.size(), reader.size(), reader.byte())
-        guard completeness <= 2 else { return nil }
+        let (size, freeable, isComplete) = (reader.size(), reader.size(), reader.optionalBool())
         let (downloaded, used, largest) = (reader.time(), reader.time(), reader.text())
         return .init(
             commit: commit, refs: refs, size: size, freeable: freeable,
-            isComplete: completeness == 2 ? nil : completeness == 1, downloadedAt: downloaded, lastUsedAt: used,
+            isComplete: isComplete, downloadedAt: downloaded, lastUsedAt: used,
             largestFile: largest.isEmpty ? nil : largest)
     }
 }

@@ -37,6 +37,9 @@ struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
         return sum
     }
 
+    /// Makes room for so many further runs.
+    mutating func reserve(_ count: Int) { runs.reserveCapacity(runs.count + count) }
+
     mutating func append(_ other: Styled) { runs += other.runs }
 
     mutating func append(spaces: Int) {

@@ -64,6 +64,7 @@ struct Table: Sendable {
         _ cells: [Styled], _ cellWidths: [Int], _ shown: [Int], _ widths: [Int], _ ellipsis: String
     ) -> Styled {
         var line = Styled("")
+        line.reserve(3 * shown.count)
         // Nothing is padded behind the last cell that says something.
         let last = shown.lastIndex { cellWidths[$0] > 0 } ?? 0
         for index in shown.prefix(last + 1) {

@@ -68,31 +68,34 @@ package final class OpenFolder {
 
     /// What lies in the folder, sorted by the bytes of the names, without `.` and `..`. To be called once.
     package func entries() throws(AIError) -> [Entry] {
-        var entries: [Entry] = []
+        // The names one after the other, each with its zero byte, so that sorting moves and counts nothing.
+        var names: [CChar] = []
+        var found: [(start: Int, kind: FileStatus.Kind?)] = []
         while true {
             // "If the end of the directory stream is reached, NULL is returned and errno is not changed." readdir(3)
             errno = 0
-            guard let found = readdir(directory) else { break }
-            let kind = Self.kind(found.pointee.d_type)
-            let entry: Entry? = withUnsafePointer(to: &found.pointee.d_name) { tuple in
+            guard let entry = readdir(directory) else { break }
+            withUnsafePointer(to: &entry.pointee.d_name) { tuple in
                 tuple.withMemoryRebound(to: CChar.self, capacity: 256) { name in
                     let dot = CChar(bitPattern: UInt8(ascii: "."))
-                    if name[0] == dot, name[1] == 0 || (name[1] == dot && name[2] == 0) { return nil }
-                    if let text = String(validatingCString: name) { return Entry(name: text, kind: kind, raw: nil) }
-                    let raw = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
-                    return Entry(name: String(cString: name), kind: kind, raw: raw)
+                    if name[0] == dot, name[1] == 0 || (name[1] == dot && name[2] == 0) { return }
+                    found.append((names.count, Self.kind(entry.pointee.d_type)))
+                    names.append(contentsOf: UnsafeBufferPointer(start: name, count: strlen(name) + 1))
                 }
             }
-            if let entry { entries.append(entry) }
         }
         guard errno == 0 else { throw .system("cannot list", path: path, errno: errno) }
-        entries.sort { Self.precedes($0.name, $1.name) }
-        return entries
+        return names.withUnsafeBufferPointer { names in
+            guard let base = names.baseAddress else { return [] }
+            found.sort { strcmp(base + $0.start, base + $1.start) < 0 }
+            return found.map { Self.entry(base + $0.start, $0.kind) }
+        }
     }
 
-    /// Whether a name comes first by its bytes.
-    private static func precedes(_ left: String, _ right: String) -> Bool {
-        left.withCString { left in right.withCString { right in strcmp(left, right) < 0 } }
+    private static func entry(_ name: UnsafePointer<CChar>, _ kind: FileStatus.Kind?) -> Entry {
+        if let text = String(validatingCString: name) { return Entry(name: text, kind: kind, raw: nil) }
+        let raw = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
+        return Entry(name: String(cString: name), kind: kind, raw: raw)
     }
 
     private static func kind(_ type: UInt8) -> FileStatus.Kind? {
