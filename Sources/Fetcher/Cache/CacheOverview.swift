@@ -30,13 +30,9 @@ extension CacheScanner {
         var overview = CacheOverview(
             layout: layout, repositories: findings.map(\.overview), foreign: foreign,
             keepsAccessTimes: FileSystem.keepsAccessTimes(layout.root))
-        let root = try OpenFolder.open(layout.root)
         for index in overview.repositories.indices {
             let name = overview.repositories[index].folder.name
-            // What has just been read needs no second look.
-            overview.repositories[index].addUse(
-                uses[name] ?? [:], in: findings[index].repository == nil ? root : nil,
-                keepsAccessTimes: overview.keepsAccessTimes)
+            overview.repositories[index].addUse(uses[name] ?? [:], keepsAccessTimes: overview.keepsAccessTimes)
         }
         try addSums(to: &overview, findings)
         return overview
@@ -48,7 +44,11 @@ extension CacheScanner {
         guard !indices.isEmpty else { return }
         try addRepositories(to: &findings, candidates, where: \.usesStore)
         let costs = FreeableSizes(indices.map { findings[$0].repository! }, layout)
-        for index in indices { findings[index].overview.setFreeable(of: findings[index].repository!, costs) }
+        for index in indices {
+            // They have grown since the catalog saw them.
+            findings[index].repository!.partials = findings[index].overview.partials
+            findings[index].overview.setFreeable(of: findings[index].repository!, costs)
+        }
     }
 
     private func addSums(to overview: inout CacheOverview, _ findings: [Finding]) throws(AIError) {
@@ -82,30 +82,30 @@ extension CacheScanner {
 }
 
 extension RepositoryOverview {
-    /// Adds what changes without a change of any folder: when files were read, and how far partials have come.
+    /// Looks at what changes without a change of any folder: when files were read, and how far partials have come.
     ///
-    /// - Parameters:
-    ///   - noted: what `hub` noted, by commit.
-    ///   - root: the cache's folder; nil where no look is needed.
-    fileprivate mutating func addUse(_ noted: [String: Double], in root: OpenFolder?, keepsAccessTimes: Bool) {
+    /// - Parameter root: the cache's folder.
+    mutating func look(in root: OpenFolder) {
         for index in revisions.indices {
-            var used = keepsAccessTimes ? revisions[index].lastUsedAt : nil
-            if keepsAccessTimes, let file = revisions[index].largestFile,
-                let status = (try? root?.target(file)) ?? nil
-            {
-                used = max(used ?? 0, status.accessed)
-            }
-            if let time = noted[revisions[index].commit.hash] { used = max(used ?? 0, time) }
-            revisions[index].lastUsedAt = used
+            guard let file = revisions[index].largestFile, let status = (try? root.target(file)) ?? nil else { continue }
+            revisions[index].lastUsedAt = max(revisions[index].lastUsedAt ?? 0, status.accessed)
         }
-        // A partial grows without its folder changing.
         for index in partials.indices {
-            let status = (try? root?.target("\(folder.name)/blobs/\(partials[index].name)")) ?? nil
+            let status = (try? root.target("\(folder.name)/blobs/\(partials[index].name)")) ?? nil
             guard let status else { continue }
             let old = partials[index].file?.links == 1 ? partials[index].file?.size ?? 0 : 0
             partials[index].file = PhysicalFile(status)
             freeable += (status.links == 1 ? status.size : 0) - old
             for revision in revisions.indices where revisions.count == 1 { revisions[revision].freeable = freeable }
+        }
+    }
+
+    /// Adds what `hub` noted, by commit; where the file system notes nothing, that is all that is known.
+    fileprivate mutating func addUse(_ noted: [String: Double], keepsAccessTimes: Bool) {
+        for index in revisions.indices {
+            var used = keepsAccessTimes ? revisions[index].lastUsedAt : nil
+            if let time = noted[revisions[index].commit.hash] { used = max(used ?? 0, time) }
+            revisions[index].lastUsedAt = used
         }
     }
 }

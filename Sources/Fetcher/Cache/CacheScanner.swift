@@ -108,15 +108,46 @@ package struct CacheScanner {
 
     /// What the catalog knows and nothing has changed of; the folders that are there no more.
     private func recall(_ findings: inout [Finding?], _ candidates: [Candidate]) throws(AIError) -> [String] {
-        guard let catalog, let root = try OpenFolder.open(layout.root) else { return [] }
+        guard let catalog else { return [] }
         let places = Dictionary(candidates.enumerated().map { ($1.folder.name, $0) }) { $1 }
         var gone: [String] = []
+        var summaries: [(place: Int, bytes: [UInt8])] = []
         try catalog.scans(ofCache: layout.root) { folder, summary in
             guard let place = places[folder] else { return gone.append(folder) }
-            let overview = ScanSummary.current(summary, candidates[place], in: root)
-            findings[place] = overview.map { Finding(overview: $0) }
+            summaries.append((place, Array(summary)))
+        }
+        let known = summaries
+        let overviews = try Self.concurrently(known.count) { range throws(AIError) -> [RepositoryOverview?] in
+            guard let root = try OpenFolder.open(layout.root) else { return range.map { _ in nil } }
+            return range.map { index in
+                var overview = ScanSummary.current(known[index].bytes, candidates[known[index].place], in: root)
+                overview?.look(in: root)
+                return overview
+            }
+        }
+        for (summary, overview) in zip(known, overviews) {
+            findings[summary.place] = overview.map { Finding(overview: $0) }
         }
         return gone
+    }
+
+    /// Does work that is a matter of system calls on as many threads as there are processors; what came of it, in order.
+    private static func concurrently<Value: Sendable>(
+        _ count: Int, chunk: Int = 32, _ body: @Sendable (Range<Int>) throws(AIError) -> [Value]
+    ) throws(AIError) -> [Value] {
+        guard count > chunk else { return try body(0..<count) }
+        let results = Mutex<[Int: Result<[Value], AIError>]>([:])
+        let chunks = (count + chunk - 1) / chunk
+        DispatchQueue.concurrentPerform(iterations: chunks) { number in
+            let range = number * chunk..<min((number + 1) * chunk, count)
+            let result = Result { () throws(AIError) in try body(range) }
+            results.withLock { $0[number] = result }
+        }
+        let all = results.withLock { $0 }
+        var out: [Value] = []
+        out.reserveCapacity(count)
+        for number in 0..<chunks { out += try all[number]!.get() }
+        return out
     }
 
     /// Adds what the overviews leave out, from the catalog as far as it has it.
@@ -196,26 +227,12 @@ package struct CacheScanner {
         var scan: RememberedScan
     }
 
-    /// Reads repositories, on as many threads as there are processors: reading is a matter of system calls.
     private func read(_ candidates: [Candidate]) throws(AIError) -> [Reading] {
-        guard candidates.count > 8 else {
-            var out: [Reading] = []
-            for candidate in candidates { out.append(try read(candidate)) }
-            return out
+        try Self.concurrently(candidates.count, chunk: 8) { range throws(AIError) in
+            var readings: [Reading] = []
+            for index in range { readings.append(try read(candidates[index])) }
+            return readings
         }
-        let results = Mutex<[Int: Result<Reading, AIError>]>([:])
-        let (chunk, count) = (16, candidates.count)
-        DispatchQueue.concurrentPerform(iterations: (count + chunk - 1) / chunk) { number in
-            let range = number * chunk..<min((number + 1) * chunk, count)
-            let found = range.map { index in
-                (index, Result { () throws(AIError) in try read(candidates[index]) })
-            }
-            results.withLock { results in for (index, result) in found { results[index] = result } }
-        }
-        var out: [Reading] = []
-        let all = results.withLock { $0 }
-        for index in candidates.indices { out.append(try all[index]!.get()) }
-        return out
     }
 
     func read(_ candidate: Candidate) throws(AIError) -> Reading {

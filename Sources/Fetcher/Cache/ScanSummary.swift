@@ -44,19 +44,21 @@ enum ScanSummary {
     /// The overview, if the bytes are one of this form and nothing that was read for it has changed.
     ///
     /// - Parameter root: the cache's folder.
-    static func current(_ bytes: UnsafeRawBufferPointer, _ candidate: CacheScanner.Candidate, in root: OpenFolder)
+    static func current(_ bytes: [UInt8], _ candidate: CacheScanner.Candidate, in root: OpenFolder)
         -> RepositoryOverview?
     {
-        var reader = ScanReader(bytes, form: form)
-        let count = reader.count()
-        guard count > 0 else { return nil }
-        for _ in 0..<count {
-            let modified = reader.whole()
-            guard let path = reader.path(), (root.modifiedNanoseconds(path) ?? 0) == modified else { return nil }
+        bytes.withUnsafeBytes { bytes in
+            var reader = ScanReader(bytes, form: form)
+            let count = reader.count()
+            guard count > 0 else { return nil }
+            for _ in 0..<count {
+                let modified = reader.whole()
+                guard let path = reader.path(), (root.modifiedNanoseconds(path) ?? 0) == modified else { return nil }
+            }
+            guard reader.bool() == candidate.isLink else { return nil }
+            let overview = overview(&reader, candidate)
+            return reader.isSound && reader.isAtEnd ? overview : nil
         }
-        guard reader.bool() == candidate.isLink else { return nil }
-        let overview = overview(&reader, candidate)
-        return reader.isSound && reader.isAtEnd ? overview : nil
     }
 
     private static func overview(_ reader: inout ScanReader, _ candidate: CacheScanner.Candidate)
