@@ -87,7 +87,9 @@ extension RepositoryOverview {
     /// - Parameter root: the cache's folder.
     mutating func look(in root: OpenFolder) {
         for index in revisions.indices {
-            guard let file = revisions[index].largestFile, let status = (try? root.target(file)) ?? nil else { continue }
+            guard let file = revisions[index].largestFile, let status = (try? root.target(file)) ?? nil else {
+                continue
+            }
             revisions[index].lastUsedAt = max(revisions[index].lastUsedAt ?? 0, status.accessed)
         }
         for index in partials.indices {

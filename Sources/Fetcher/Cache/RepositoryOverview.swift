@@ -99,7 +99,15 @@ extension RepositoryOverview {
                 if !file.isNeeded, repository.isReadable { orphanSize += file.file.size }
             }
         }
-        setFreeable(of: repository, FreeableSizes())
+        if revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
+            partials.allSatisfy({ $0.file?.links == 1 })
+        {
+            // Nearly every repository: each file has one name, and goes with it.
+            freeable = table.ownSize + partials.reduce(0) { $0 + ($1.file?.size ?? 0) }
+            for index in revisions.indices { revisions[index].freeable = freeable }
+        } else {
+            setFreeable(of: repository, FreeableSizes())
+        }
     }
 
     /// What deletions free, by the manifests of the shared store.
@@ -115,6 +123,9 @@ extension RepositoryOverview {
 /// The physical files of a repository, each once.
 private struct FileTable {
     private(set) var files: [PhysicalFile.Identity: RepositoryOverview.SharedFile] = [:]
+
+    /// Bytes of the files that lie in the repository.
+    var ownSize: Int64 { files.values.reduce(0) { $1.place == .own ? $0 + $1.file.size : $0 } }
 
     init(_ repository: CachedRepository) {
         files.reserveCapacity(repository.blobs.count)

@@ -1,5 +1,3 @@
-import HubCore
-
 /// Writes the values of a remembered scan one after the other, in few bytes: the catalog writes them to the disk.
 struct ScanWriter {
     private(set) var bytes: [UInt8] = []
@@ -29,21 +27,42 @@ struct ScanWriter {
     mutating func write(_ value: Bool?) { bytes.append(value.map { $0 ? 1 : 0 } ?? 2) }
 
     /// Eight bytes.
-    mutating func write(whole value: Int64) { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
+    mutating func write(whole value: Int64) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
     mutating func write(_ time: Double) { write(whole: Int64(bitPattern: time.bitPattern)) }
 
     /// A text; that of a digest or commit takes half a byte for each digit.
     mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { digits in
-            let isDigest = (digits.count == 40 || digits.count == 64) && digits.allSatisfy(\.isLowercaseHex)
-            write(UInt64(digits.count) << 1 | (isDigest ? 1 : 0))
-            guard isDigest else { return bytes.append(contentsOf: digits) }
-            func value(_ digit: UInt8) -> UInt8 { digit < UInt8(ascii: "a") ? digit & 0xF : digit - 87 }
-            for at in stride(from: 0, to: digits.count, by: 2) {
-                bytes.append(value(digits[at]) << 4 | value(digits[at + 1]))
+            let isLong = digits.count == 40 || digits.count == 64
+            let start = bytes.count
+            write(UInt64(digits.count) << 1 | (isLong ? 1 : 0))
+            if isLong, pack(digits) { return }
+            if isLong {
+                bytes.removeLast(bytes.count - start)
+                write(UInt64(digits.count) << 1)
+            }
+            bytes.append(contentsOf: digits)
+        }
+    }
+
+    /// Writes two digits a byte; false where some are none.
+    private mutating func pack(_ digits: UnsafeBufferPointer<UInt8>) -> Bool {
+        func value(_ digit: UInt8) -> UInt8 {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            default: 0xFF
             }
         }
+        for at in stride(from: 0, to: digits.count, by: 2) {
+            let (high, low) = (value(digits[at]), value(digits[at + 1]))
+            guard high < 16, low < 16 else { return false }
+            bytes.append(high << 4 | low)
+        }
+        return true
     }
 
     /// A text and a zero byte, so that it can be handed to the system as it lies there.

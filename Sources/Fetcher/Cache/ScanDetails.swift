@@ -6,7 +6,7 @@ enum ScanDetails {
 
     static func write(_ repository: CachedRepository) -> [UInt8] {
         var out = ScanWriter(form: form)
-        let blobs = repository.blobs.values.sorted { $0.name < $1.name }
+        let blobs = Array(repository.blobs.values)
         out.write(blobs) { write($0, &$1) }
         // Links name blobs by their place in the list; what has gone meanwhile, or never was, by name.
         let places = Dictionary(uniqueKeysWithValues: blobs.indices.map { (blobs[$0].name, $0) })

@@ -53,7 +53,9 @@ enum ScanSummary {
             guard count > 0 else { return nil }
             for _ in 0..<count {
                 let modified = reader.whole()
-                guard let path = reader.path(), (root.modifiedNanoseconds(path) ?? 0) == modified else { return nil }
+                guard let path = reader.path(), (root.modifiedNanoseconds(path) ?? 0) == modified else {
+                    return nil
+                }
             }
             guard reader.bool() == candidate.isLink else { return nil }
             let overview = overview(&reader, candidate)
