@@ -5,10 +5,10 @@ package struct RememberedScan: Sendable, Hashable {
     package var folder: String
     /// What a list shows, and what must be unchanged for it to be true.
     package var summary: [UInt8]
-    /// Everything that was found.
-    package var details: [UInt8]
+    /// Everything that was found; nil where nobody has asked for it yet.
+    package var details: [UInt8]?
 
-    package init(folder: String, summary: [UInt8], details: [UInt8]) {
+    package init(folder: String, summary: [UInt8], details: [UInt8]?) {
         self.folder = folder
         self.summary = summary
         self.details = details
@@ -25,7 +25,7 @@ extension Catalog {
         }
     }
 
-    /// All that the scans of a cache folder found, by repository folder.
+    /// All that the scans of a cache folder found, by repository folder, as far as that was remembered.
     package func scanDetails(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
         try read { connection in
             let rows = try connection.query(
@@ -49,9 +49,9 @@ extension Catalog {
                 try connection.run(
                     "INSERT INTO repositories (cache, folder, summary) VALUES (?, ?, ?)", cache, scan.folder,
                     scan.summary)
+                guard let details = scan.details else { continue }
                 try connection.run(
-                    "INSERT INTO scans (repository, details) VALUES (?, ?)", connection.lastInsertedRow,
-                    scan.details)
+                    "INSERT INTO scans (repository, details) VALUES (?, ?)", connection.lastInsertedRow, details)
             }
         }
     }

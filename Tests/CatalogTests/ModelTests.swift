@@ -244,6 +244,8 @@ import Testing
         try check(["models--a": "newer"])
         let details = try catalog.read { try $0.first("SELECT count(*) FROM scans") { $0.int(0) } }
         #expect(details == 2, "what is forgotten leaves nothing")
+        try remember([RememberedScan(folder: "models--b", summary: [1], details: nil)], cache: "/other")
+        #expect(try catalog.scanDetails(ofCache: "/other") == [:])
     }
 
     @Test func knownTreesAreNamedByRepositoryAndCommit() throws {

@@ -25,7 +25,7 @@ extension CacheScanner {
     package func overview() throws(AIError) -> CacheOverview {
         let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
         let (candidates, foreign) = try candidates()
-        var findings = try findings(candidates, fresh: false)
+        var findings = try findings(candidates, fresh: false, detailed: false)
         try addStore(to: &findings, candidates)
         var overview = CacheOverview(
             layout: layout, repositories: findings.map(\.overview), foreign: foreign,

@@ -30,7 +30,7 @@ package struct CacheScanner {
     package func scan(fresh: Bool = false) throws(AIError) -> CacheState {
         let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
         let (candidates, foreign) = try candidates()
-        var findings = try findings(candidates, fresh: fresh)
+        var findings = try findings(candidates, fresh: fresh, detailed: true)
         try addRepositories(to: &findings, candidates, where: { _ in true })
         var state = CacheState(
             layout: layout, repositories: findings.map { $0.repository! }, unusedPayloads: [], foreign: foreign,
@@ -92,15 +92,17 @@ package struct CacheScanner {
     }
 
     /// What is known of each candidate, in their order: from the catalog where nothing has changed, else from the disk.
-    func findings(_ candidates: [Candidate], fresh: Bool) throws(AIError) -> [Finding] {
+    ///
+    /// - Parameter detailed: whether the catalog is to remember more of what is read than a list needs.
+    func findings(_ candidates: [Candidate], fresh: Bool, detailed: Bool) throws(AIError) -> [Finding] {
         var findings: [Finding?] = candidates.map { _ in nil }
         let gone = fresh ? [] : try recall(&findings, candidates)
         try forgetLackingTrees(&findings)
         var scans: [RememberedScan] = []
-        try fill(&findings, candidates, &scans)
+        try fill(&findings, candidates, detailed: detailed, &scans)
         try forgetChangedLinks(&findings)
-        try fill(&findings, candidates, &scans)
-        if let catalog, !scans.isEmpty || !gone.isEmpty {
+        try fill(&findings, candidates, detailed: detailed, &scans)
+        if !fresh, let catalog, !scans.isEmpty || !gone.isEmpty {
             try catalog.remember(scans: scans, gone: gone, ofCache: layout.root)
         }
         return findings.map { $0! }
@@ -160,17 +162,20 @@ package struct CacheScanner {
         for index in indices {
             let candidate = candidates[index]
             findings[index].repository = details[candidate.folder.name].flatMap { ScanDetails.read($0, candidate) }
-            // What the catalog keeps is no scan: the disk says what there is.
-            if findings[index].repository == nil { findings[index].repository = try read(candidate).repository }
         }
+        // Not remembered, or no scan: the disk says what there is.
+        let missing = indices.filter { findings[$0].repository == nil }
+        let readings = try read(missing.map { candidates[$0] }, detailed: true)
+        for (index, reading) in zip(missing, readings) { findings[index].repository = reading.repository }
+        if !readings.isEmpty { try catalog?.remember(scans: readings.map(\.scan), gone: [], ofCache: layout.root) }
     }
 
     /// Reads what is not known.
-    private func fill(_ findings: inout [Finding?], _ candidates: [Candidate], _ scans: inout [RememberedScan])
-        throws(AIError)
-    {
+    private func fill(
+        _ findings: inout [Finding?], _ candidates: [Candidate], detailed: Bool, _ scans: inout [RememberedScan]
+    ) throws(AIError) {
         let missing = findings.indices.filter { findings[$0] == nil }
-        for (index, reading) in zip(missing, try read(missing.map { candidates[$0] })) {
+        for (index, reading) in zip(missing, try read(missing.map { candidates[$0] }, detailed: detailed)) {
             findings[index] = Finding(overview: reading.overview, repository: reading.repository)
             scans.append(reading.scan)
         }
@@ -227,15 +232,15 @@ package struct CacheScanner {
         var scan: RememberedScan
     }
 
-    private func read(_ candidates: [Candidate]) throws(AIError) -> [Reading] {
+    private func read(_ candidates: [Candidate], detailed: Bool) throws(AIError) -> [Reading] {
         try Self.concurrently(candidates.count, chunk: 8) { range throws(AIError) in
             var readings: [Reading] = []
-            for index in range { readings.append(try read(candidates[index])) }
+            for index in range { readings.append(try read(candidates[index], detailed: detailed)) }
             return readings
         }
     }
 
-    func read(_ candidate: Candidate) throws(AIError) -> Reading {
+    private func read(_ candidate: Candidate, detailed: Bool) throws(AIError) -> Reading {
         let now = Int64(Timestamp.now * 1e9)
         var scanner = RepositoryScanner(
             candidate, store: store
@@ -250,7 +255,7 @@ package struct CacheScanner {
             repository: repository, overview: overview,
             scan: RememberedScan(
                 folder: candidate.folder.name, summary: ScanSummary.write(overview, watched),
-                details: ScanDetails.write(repository)))
+                details: detailed || overview.usesStore ? ScanDetails.write(repository) : nil))
     }
 
     // MARK: Use

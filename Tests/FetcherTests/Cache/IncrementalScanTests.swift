@@ -305,6 +305,20 @@ import Testing
         #expect(try used() == later)
     }
 
+    /// A list needs no more than sums, and a cache of many files is read anew when there is nothing but these.
+    @Test func detailsAreRememberedWhenSomebodyAsksForThem() throws {
+        let place = try filled()
+        let root = place.cache.layout.root
+        for folder in try place.catalog.scanDetails(ofCache: root).keys {
+            try place.catalog.remember(scans: [], gone: [folder], ofCache: root)
+        }
+        let scanner = CacheScanner(place.cache.layout, catalog: place.catalog)
+        #expect(try scanner.overview().repositories.count == 2)
+        #expect(try place.catalog.scanDetails(ofCache: root).isEmpty && summaries(place).count == 2)
+        try place.check()
+        #expect(try place.catalog.scanDetails(ofCache: root).count == 2)
+    }
+
     /// What the catalog holds is not trusted to be what this program wrote.
     @Test(arguments: 0..<40)
     func bytesThatAreNoScanAreReadAgainFromTheDisk(number: Int) throws {
