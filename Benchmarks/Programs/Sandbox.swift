@@ -27,10 +27,15 @@ struct Sandbox {
         try FileSystem.createDirectories(home)
     }
 
+    /// The cache of both clients.
+    var cache: String { Path.join(home, "huggingface/hub") }
+    /// Where hub keeps its catalog.
+    var state: String { Path.join(home, "state") }
+
     /// The folder of a model in the cache.
     func cache(of model: String) -> String {
         let folder = "models--" + model.split(separator: "/").joined(separator: "--")
-        return Path.join(home, "huggingface/hub/\(folder)")
+        return Path.join(cache, folder)
     }
 
     /// The commit of a model's main branch in the cache.

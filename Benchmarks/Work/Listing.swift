@@ -22,6 +22,32 @@ enum Listing {
             try contest(
                 "list \(many) repositories", (1...many).map { "\(Repositories.owner)/model-\($0)" }, of: large,
                 bar: nil, suite),
+        ] + (try planted(suite))
+    }
+
+    /// A cache as large as they get, made by hand: with a catalog that knows nothing of it, and with one that does.
+    private static func planted(_ suite: Suite) throws -> [any Measurement] {
+        let (repositories, files) = (1000, 20)
+        let box = try Sandbox(suite.folder("ls-planted-home"))
+        for number in 0..<repositories {
+            try Repositories.plant("model-\(number)", into: box.cache, files: files, seed: number)
+        }
+        let hub = suite.hub(["ls"], box)
+        let peer = Tools.peer(suite.tools.hf, "hf cache ls") {
+            Contestant(name: "hf cache ls", command: Command($0, ["cache", "ls"], in: box.environment))
+        }
+        let size = "\(repositories) repositories with \(repositories * files) files"
+        return [
+            Contest(
+                work: "scan \(size)", measures: [.wall, .processor],
+                bars: [Bar(.wall, .share(0.1), beside: "hf cache ls")], warmUps: 1,
+                ours: Contestant(
+                    name: "hub ls", command: hub, prepare: { try FileSystem.removeTree(box.state) }),
+                peers: [peer]),
+            Contest(
+                work: "list \(size)", measures: [.wall, .processor],
+                bars: [Bar(.wall, .most(0.025), beside: "hf cache ls")], warmUps: 2,
+                ours: Contestant(name: "hub ls", command: hub), peers: [peer]),
         ]
     }
 

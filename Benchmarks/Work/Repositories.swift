@@ -24,6 +24,35 @@ enum Repositories {
         }
     }
 
+    /// Makes a repository of a cache by hand, as Python's client leaves it: a fifth of the files as in LFS storage, a
+    /// quarter of them in a folder.
+    static func plant(_ name: String, into cache: String, files: Int, seed: Int) throws {
+        func digits(_ number: Int, _ count: Int) -> String {
+            let text = String(number, radix: 16)
+            return String(repeating: "0", count: count - text.utf8.count) + text
+        }
+        let (folder, commit) = (Path.join(cache, "models--\(owner)--\(name)"), digits(seed + 1, 40))
+        let snapshot = Path.join(folder, "snapshots/\(commit)")
+        for path in ["\(folder)/blobs", "\(folder)/refs", "\(folder)/trees", "\(snapshot)/sub"] {
+            try FileSystem.createDirectories(path)
+        }
+        var entries: [String] = []
+        for number in 0..<files {
+            let (isLFS, isBelow, size) = (number % 5 == 0, number % 4 == 0, 40 + number)
+            let blob = digits(seed * files + number + 1, isLFS ? 64 : 40)
+            let path = isBelow ? "sub/part-\(number).bin" : "part-\(number).bin"
+            try FileSystem.replace(
+                Path.join(folder, "blobs/\(blob)"), with: [UInt8](repeating: UInt8(number), count: size))
+            try FileSystem.createSymlink(
+                (isBelow ? "../../../" : "../../") + "blobs/\(blob)", at: Path.join(snapshot, path))
+            let lfs = isLFS ? ",\"lfs_sha256\":\"\(blob)\",\"lfs_size\":\(size)" : ""
+            entries.append("\"\(path)\":{\"size\":\(size),\"blob_id\":\"\(digits(number, 40))\"\(lfs)}")
+        }
+        let tree = "{\"format_version\":1,\"files\":{\(entries.joined(separator: ","))}}"
+        try FileSystem.replace(Path.join(folder, "trees/\(commit).json"), with: Array(tree.utf8))
+        try FileSystem.replace(Path.join(folder, "refs/main"), with: Array(commit.utf8))
+    }
+
     /// Writes a file of bytes that look random, the same for the same seed.
     static func fill(_ path: String, size: Int64, seed: UInt64) throws {
         var noise = SplitMix64(state: seed)

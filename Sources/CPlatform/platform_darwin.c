@@ -33,6 +33,12 @@ int hub_is_network_file_system(const char *path) {
     return (info.f_flags & MNT_LOCAL) ? 0 : 1;
 }
 
+int hub_keeps_access_times(const char *path) {
+    struct statfs info;
+    if (statfs(path, &info) != 0) return -1;
+    return info.f_flags & (MNT_NOATIME | MNT_RDONLY) ? 0 : 1;
+}
+
 int hub_memory(uint64_t *total, uint64_t *available) {
     size_t size = sizeof *total;
     if (sysctlbyname("hw.memsize", total, &size, NULL, 0) != 0) return -1;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -46,6 +47,13 @@ int hub_is_network_file_system(const char *path) {
         return 1;
     default: return 0;
     }
+}
+
+int hub_keeps_access_times(const char *path) {
+    // The flags of the mount through which the path is reached, those of a bind mount included. statfs(2), since 2.6.36
+    struct statfs info;
+    if (statfs(path, &info) != 0) return -1;
+    return info.f_flags & (ST_NOATIME | ST_RDONLY) ? 0 : 1;
 }
 
 int hub_memory(uint64_t *total, uint64_t *available) {

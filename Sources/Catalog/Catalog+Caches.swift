@@ -1,74 +1,76 @@
 package import HubCore
 
-/// What a scan of one repository's cache folder found, as text of the scanner's own, with the state of the folders it
-/// was read from. While no folder's modification time changes, the text stays true.
+/// What a scan of one repository's cache folder found, as bytes of the scanner's own.
 package struct RememberedScan: Sendable, Hashable {
     package var folder: String
-    package var scan: String
-    /// Path below the cache to modification time in nanoseconds; nil where the folder was too fresh to be trusted.
-    package var directories: [String: Int64]
+    /// What a list shows, and what must be unchanged for it to be true.
+    package var summary: [UInt8]
+    /// Everything that was found; nil where nobody has asked for it yet.
+    package var details: [UInt8]?
 
-    package init(folder: String, scan: String, directories: [String: Int64]) {
+    package init(folder: String, summary: [UInt8], details: [UInt8]?) {
         self.folder = folder
-        self.scan = scan
-        self.directories = directories
+        self.summary = summary
+        self.details = details
+    }
+}
+
+/// Bytes with their checksum behind them: SQLite does not notice one that is flipped within a value, and what is remembered
+/// of a cache is shown without a look at the disk.
+private enum Sealed {
+    static func make(_ bytes: [UInt8], of folder: String) -> [UInt8] {
+        bytes + withUnsafeBytes(of: bytes.withUnsafeBytes { checksum($0, folder) }.littleEndian, Array.init)
     }
 
-    /// The text with its checksum before it: SQLite does not notice a byte that is flipped within a text, and what is
-    /// remembered here is shown without a look at the disk.
-    fileprivate var kept: String { "\(Self.checksum(folder, scan)) \(scan)" }
-
-    /// The scan of a folder as it was kept; nil where it is damaged, or from before there were checksums.
-    fileprivate init?(folder: String, kept: String) {
-        let parts = kept.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0] == Self.checksum(folder, String(parts[1])) else { return nil }
-        self.init(folder: folder, scan: String(parts[1]), directories: [:])
+    /// The bytes; nil where they are damaged.
+    static func open(_ kept: UnsafeRawBufferPointer, of folder: String) -> UnsafeRawBufferPointer? {
+        guard kept.count >= 8 else { return nil }
+        let bytes = UnsafeRawBufferPointer(rebasing: kept.dropLast(8))
+        let said = UInt64(littleEndian: kept.loadUnaligned(fromByteOffset: bytes.count, as: UInt64.self))
+        return said == checksum(bytes, folder) ? bytes : nil
     }
 
     /// FNV-1a of 64 bits. http://www.isthe.com/chongo/tech/comp/fnv/
-    private static func checksum(_ texts: String...) -> String {
+    private static func checksum(_ bytes: UnsafeRawBufferPointer, _ folder: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for text in texts {
-            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
-        }
-        return String(hash, radix: 16)
+        for byte in folder.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash
     }
 }
 
 extension Catalog {
-    /// The scans of a cache folder, by repository folder.
-    package func scans(ofCache path: String) throws(AIError) -> [String: RememberedScan] {
+    /// Hands over the summaries of a cache folder's scans, by repository folder; damaged ones are left out. The bytes live as
+    /// long as the call.
+    package func scans(ofCache path: String, _ body: (String, UnsafeRawBufferPointer) -> Void) throws(AIError) {
+        _ = try read { connection in
+            try connection.query(
+                "SELECT folder, summary FROM repositories JOIN caches USING (cache) WHERE path = ?", path
+            ) { row in
+                let folder = row.text(0)
+                row.withBlob(1) { kept in Sealed.open(kept, of: folder).map { body(folder, $0) } }
+            }
+        }
+    }
+
+    /// All that the scans of a cache folder found, by repository folder, as far as that was remembered.
+    package func scanDetails(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
         try read { connection in
-            var out: [String: RememberedScan] = [:]
-            var folders: [Int64: String] = [:]
-            for (row, folder, scan) in try connection.query(
-                "SELECT repository, folder, scan FROM repositories JOIN caches USING (cache) WHERE path = ?", path,
-                map: { ($0.int(0), $0.text(1), $0.text(2)) })
-            {
-                guard let known = RememberedScan(folder: folder, kept: scan) else { continue }
-                folders[row] = folder
-                out[folder] = known
-            }
-            for (row, path, modified) in try connection.query(
+            let rows = try connection.query(
                 """
-                SELECT repository, directories.path, modified FROM directories
-                JOIN repositories USING (repository) JOIN caches USING (cache) WHERE caches.path = ?
-                """, path, map: { ($0.int(0), $0.text(1), $0.int(2)) })
-            {
-                if let folder = folders[row] { out[folder]?.directories[path] = modified }
+                SELECT folder, details FROM scans JOIN repositories USING (repository) JOIN caches USING (cache)
+                WHERE path = ?
+                """, path
+            ) { row in
+                let folder = row.text(0)
+                return row.withBlob(1) { kept in Sealed.open(kept, of: folder).map { (folder, Array($0)) } }
             }
-            return out
+            return Dictionary(rows.compactMap { $0 }) { $1 }
         }
     }
 
     /// Replaces the scans of some repositories and forgets those of others.
-    ///
-    /// - Parameter blobs: for each folder the blobs in it with their sizes, for finding content that is already here.
-    package func remember(
-        scans: [RememberedScan], blobs: [String: [(etag: String, size: Int64)]], gone: [String],
-        ofCache path: String
-    ) throws(AIError) {
+    package func remember(scans: [RememberedScan], gone: [String], ofCache path: String) throws(AIError) {
         try write { connection in
             try connection.run("INSERT INTO caches (path) VALUES (?) ON CONFLICT DO NOTHING", path)
             let cache = try connection.first("SELECT cache FROM caches WHERE path = ?", path, map: { $0.int(0) })
@@ -77,31 +79,29 @@ extension Catalog {
             }
             for scan in scans {
                 try connection.run(
-                    "INSERT INTO repositories (cache, folder, scan) VALUES (?, ?, ?)", cache, scan.folder, scan.kept
-                )
-                let row = connection.lastInsertedRow
-                for (directory, modified) in scan.directories {
-                    try connection.run(
-                        "INSERT INTO directories (repository, path, modified) VALUES (?, ?, ?)", row, directory,
-                        modified)
-                }
-                for blob in blobs[scan.folder] ?? [] {
-                    try connection.run(
-                        "INSERT INTO blobs (repository, etag, size) VALUES (?, ?, ?)", row, blob.etag, blob.size)
-                }
+                    "INSERT INTO repositories (cache, folder, summary) VALUES (?, ?, ?)", cache, scan.folder,
+                    Sealed.make(scan.summary, of: scan.folder))
+                guard let details = scan.details else { continue }
+                try connection.run(
+                    "INSERT INTO scans (repository, details) VALUES (?, ?)", connection.lastInsertedRow,
+                    Sealed.make(details, of: scan.folder))
             }
         }
     }
 
-    /// Repository folders of a cache that hold a blob of this name and size, as far as the last scans know.
-    package func folders(holding etag: String, size: Int64, inCache path: String) throws(AIError) -> [String] {
+    /// The commits whose trees are known, by ``treeName(_:_:)``.
+    package func knownTrees() throws(AIError) -> Set<String> {
         try read { connection in
-            try connection.query(
-                """
-                SELECT folder FROM blobs JOIN repositories USING (repository) JOIN caches USING (cache)
-                WHERE etag = ? AND size = ? AND path = ? ORDER BY folder
-                """, etag, size, path, map: { $0.text(0) })
+            Set(
+                try connection.query(
+                    "SELECT kind || '/' || id || '@' || \"commit\" FROM trees JOIN models USING (model)",
+                    map: { $0.text(0) }))
         }
+    }
+
+    /// What ``knownTrees()`` calls a commit.
+    package static func treeName(_ repository: Repository, _ commit: Commit) -> String {
+        "\(repository.kind.rawValue)/\(repository.id.name)@\(commit.hash)"
     }
 
     /// Notes that a cached revision was used.

@@ -11,6 +11,8 @@ package final class Workspace: Sendable {
     package let dispensable: DispensableCatalog
     package let configuration: HFConfiguration
     package let isOffline: Bool
+    /// What Xet transfers of Python's client keep; nil where a cache was named that it does not belong to.
+    package let xet: XetFolder?
     private let log: @Sendable (String) -> Void
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
@@ -43,6 +45,7 @@ package final class Workspace: Sendable {
         self.isOffline = isOffline
         self.log = log
         self.notice = notice
+        xet = cacheDirectory == nil ? XetFolder(path: environment.xetDirectory) : nil
         layout = CacheLayout(environment.expand(cacheDirectory ?? environment.cacheDirectory))
         dispensable =
             opensCatalog
@@ -75,13 +78,25 @@ package final class Workspace: Sendable {
     ///
     /// - Parameter fresh: reads everything from the disk.
     package func state(fresh: Bool = false) async throws -> CacheState {
+        try await scanning { scanner throws(AIError) in try scanner.scan(fresh: fresh) }
+    }
+
+    /// What a list of the cache shows, and beside it what Xet transfers keep.
+    package func overview() async throws -> (cache: CacheOverview, xet: XetFolder.Contents) {
+        let xet = xet
+        return try await scanning { scanner throws(AIError) in (try scanner.overview(), xet?.contents() ?? .init())
+        }
+    }
+
+    /// Scans with the catalog; where that cannot say what it knows, without it.
+    private func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
+        async throws -> Value
+    {
         try await Offload.run { [layout, dispensable] in
-            do throws(AIError) {
-                return try CacheScanner(layout, catalog: dispensable.current).scan(fresh: fresh)
-            } catch {
+            do throws(AIError) { return try scan(CacheScanner(layout, catalog: dispensable.current)) } catch {
                 guard error.isOfCatalog else { throw error }
                 dispensable.giveUp(error)
-                return try CacheScanner(layout, catalog: nil).scan(fresh: fresh)
+                return try scan(CacheScanner(layout, catalog: nil))
             }
         }
     }

@@ -39,6 +39,11 @@ public struct HubEnvironment: Sendable {
         first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE").map(expand) ?? Path.join(huggingFaceHome, "hub")
     }
 
+    /// What the Xet transfers of Python's client keep: `HF_XET_CACHE`, else `xet` below ``huggingFaceHome``.
+    public var xetDirectory: String {
+        self["HF_XET_CACHE"].map(expand) ?? Path.join(huggingFaceHome, "xet")
+    }
+
     /// The token's file: `HF_TOKEN_PATH`, else `token` below ``huggingFaceHome``.
     public var tokenPath: String { self["HF_TOKEN_PATH"].map(expand) ?? Path.join(huggingFaceHome, "token") }
 

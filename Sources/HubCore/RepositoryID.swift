@@ -19,6 +19,10 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
     ///
     /// - Throws: ``ErrorCode/invalidInput`` saying which rule is broken.
     public init(_ name: String) throws(AIError) {
+        if Self.isSound(name.utf8) {
+            self.name = name
+            return
+        }
         func refuse(_ why: String) -> AIError {
             AIError(
                 .invalidInput, "\"\(name.printable)\" is not a repository name: \(why)",
@@ -44,12 +48,41 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
         self.name = name
     }
 
+    /// The rules in one pass over the bytes: catalogs and caches hold many names, and nearly all are sound.
+    private static func isSound(_ name: String.UTF8View) -> Bool {
+        var (slashes, length) = (0, 0)
+        var last: UInt8 = 0
+        for byte in name {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                length += 1
+            case UInt8(ascii: "-"), UInt8(ascii: "."):
+                if length == 0 || last == byte { return false }
+                length += 1
+            case UInt8(ascii: "/"):
+                if slashes == 1 || length == 0 || length > 96 || isPunctuation(last) { return false }
+                (slashes, length) = (1, 0)
+            default: return false
+            }
+            last = byte
+        }
+        return (1...96).contains(length) && !isPunctuation(last) && !name.suffix(4).elementsEqual(".git".utf8)
+    }
+
+    private static func isPunctuation(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
+
     private static func allows(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "-": true
         default: false
         }
     }
+
+    /// What Python shows for a cache folder of a name that no repository has: nothing can be asked of the Hub by it.
+    package init(unchecked name: String) { self.name = name }
 
     /// The part before the slash; nil for a canonical single word.
     public var owner: String? { name.contains("/") ? name.split(separator: "/").first.map(String.init) : nil }
@@ -90,14 +123,39 @@ public struct Repository: Sendable, Hashable, CustomStringConvertible {
     /// The repository that a cache folder belongs to; nil for a name that is none. `--` stands for `/`, so that a
     /// foreign folder whose name holds further `--` is no repository.
     public init?(folderName: String) {
-        guard let split = folderName.range(of: "--"),
-            let kind = RepositoryKind.allCases.first(where: { $0.plural == folderName[..<split.lowerBound] }),
-            let id = try? RepositoryID(
-                folderName[split.upperBound...].split(separator: "--").joined(separator: "/"))
+        guard let (kind, name) = Self.parts(ofFolder: folderName), let id = try? RepositoryID(name),
+            // A slash of its own is no "--".
+            !folderName.utf8.contains(UInt8(ascii: "/"))
         else { return nil }
         self.init(kind, id)
-        // Splitting forgives doubled and trailing "--".
-        guard self.folderName == folderName else { return nil }
+    }
+
+    /// The kind in a folder's name, and the rest with a `/` for each `--`.
+    private static func parts(ofFolder name: String) -> (kind: RepositoryKind, name: String)? {
+        for kind in RepositoryKind.allCases {
+            guard let rest = name.dropping(prefix: kind.plural + "--") else { continue }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(rest.utf8.count)
+            var isPending = false
+            for byte in rest.utf8 {
+                if byte == UInt8(ascii: "-"), isPending {
+                    bytes[bytes.count - 1] = UInt8(ascii: "/")
+                    isPending = false
+                } else {
+                    bytes.append(byte)
+                    isPending = byte == UInt8(ascii: "-")
+                }
+            }
+            return (kind, String(decoding: bytes, as: UTF8.self))
+        }
+        return nil
+    }
+
+    /// The repository that Python sees in a cache folder whose name is no repository's, with a `/` for each `--`; nil
+    /// where Python sees none either.
+    package init?(foreignFolderName folder: String) {
+        guard let (kind, name) = Self.parts(ofFolder: folder), !name.isEmpty else { return nil }
+        self.init(kind, RepositoryID(unchecked: name))
     }
 }
 

@@ -5,6 +5,7 @@
 package enum RepositoryPath {
     /// Why a path cannot be a file of a repository; nil where it can.
     package static func fault(_ path: String) -> String? {
+        if isPlain(path) { return nil }
         if path.isEmpty { return "the name is empty" }
         if path.utf8.count > 1024 { return "the name has more than 1,024 bytes" }
         // Bytes, not characters: to Swift a slash and a mark after it are one character, which is no "/".
@@ -31,6 +32,24 @@ package enum RepositoryPath {
             return "a slash is joined to a mark"
         }
         return nil
+    }
+
+    /// Whether a path is short, of visible ASCII alone, and no part of it begins with a dot: nearly every one, and there
+    /// are trees of hundreds of thousands.
+    private static func isPlain(_ path: String) -> Bool {
+        guard path.utf8.count <= 255 else { return false }
+        var beginsPart = true
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "/"), UInt8(ascii: "."):
+                if beginsPart { return false }
+                beginsPart = byte == UInt8(ascii: "/")
+            case UInt8(ascii: "\\"), UInt8(ascii: ":"): return false
+            case 0x20...0x7E: beginsPart = false
+            default: return false
+            }
+        }
+        return !beginsPart
     }
 
     /// Checks a path that a server sent.

@@ -276,40 +276,46 @@ import Testing
     private let catalog: Catalog
     init() throws { catalog = try Place().open() }
 
-    private func remember(
-        _ scans: [RememberedScan], blobs: [String: [(etag: String, size: Int64)]] = [:], gone: [String] = [],
-        cache: String = "/cache"
-    ) throws { try catalog.remember(scans: scans, blobs: blobs, gone: gone, ofCache: cache) }
-
-    @Test func scansAreRememberedReplacedAndForgotten() throws {
-        let one = RememberedScan(
-            folder: "models--a", scan: "text\n", directories: ["models--a": 1, "models--a/blobs": .max])
-        let two = RememberedScan(folder: "models--b", scan: "", directories: [:])
-        try remember([one, two])
-        #expect(try catalog.scans(ofCache: "/cache") == ["models--a": one, "models--b": two])
-        let newer = RememberedScan(folder: "models--a", scan: "newer", directories: ["models--a": 2])
-        try remember([newer], gone: ["models--b", "models--never"])
-        #expect(try catalog.scans(ofCache: "/cache") == ["models--a": newer])
-        #expect(try catalog.scans(ofCache: "/other") == [:])
-        try remember([two], cache: "/other")
-        #expect(try catalog.scans(ofCache: "/cache") == ["models--a": newer])
-        #expect(try catalog.read { try $0.query("PRAGMA foreign_key_check") { $0.text(0) } } == [])
+    private func remember(_ scans: [RememberedScan], gone: [String] = [], cache: String = "/cache") throws {
+        try catalog.remember(scans: scans, gone: gone, ofCache: cache)
     }
 
-    @Test func aBlobIsFoundByItsNameAndSizeInItsOwnCache() throws {
-        let scans = ["models--a", "models--b"].map { RememberedScan(folder: $0, scan: "", directories: [:]) }
-        try remember(scans, blobs: ["models--b": [("e", 5)], "models--a": [("e", 5), ("f", 6)]])
-        try remember([scans[0]], blobs: ["models--a": [("e", 5)]], cache: "/other")
-        func holders(_ etag: String, _ size: Int64, _ cache: String = "/cache") throws -> [String] {
-            try catalog.folders(holding: etag, size: size, inCache: cache)
-        }
-        #expect(try holders("e", 5) == ["models--a", "models--b"])
-        #expect(try holders("e", 6) == [] && holders("x", 5) == [])
-        #expect(try holders("e", 5, "/other") == ["models--a"])
-        try remember([], gone: ["models--a"])
-        #expect(try holders("e", 5) == ["models--b"] && holders("f", 6) == [])
-        try remember([scans[1]])
-        #expect(try holders("e", 5) == [])
+    private func scan(_ folder: String, _ text: String) -> RememberedScan {
+        RememberedScan(folder: folder, summary: Array(text.utf8), details: Array("all of \(text)".utf8))
+    }
+
+    private func check(_ texts: [String: String], cache: String = "/cache") throws {
+        func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+        var summaries: [String: String] = [:]
+        try catalog.scans(ofCache: cache) { summaries[$0] = String(decoding: $1, as: UTF8.self) }
+        #expect(summaries == texts)
+        #expect(try catalog.scanDetails(ofCache: cache).mapValues(text) == texts.mapValues { "all of \($0)" })
+    }
+
+    @Test func scansAreReplacedAndForgottenOneByOne() throws {
+        try remember([scan("models--a", "one"), scan("models--b", "")])
+        try check(["models--a": "one", "models--b": ""])
+        try remember([scan("models--a", "newer")], gone: ["models--b", "models--never"])
+        try check(["models--a": "newer"])
+        try check([:], cache: "/other")
+        try remember([scan("models--b", "two")], cache: "/other")
+        try check(["models--a": "newer"])
+        let details = try catalog.read { try $0.first("SELECT count(*) FROM scans") { $0.int(0) } }
+        #expect(details == 2, "what is forgotten leaves nothing")
+        try remember([RememberedScan(folder: "models--b", summary: [1], details: nil)], cache: "/other")
+        #expect(try catalog.scanDetails(ofCache: "/other") == [:])
+    }
+
+    @Test func knownTreesAreNamedByRepositoryAndCommit() throws {
+        #expect(try catalog.knownTrees() == [])
+        let tree = RepositoryTree(commit: commit("1"), files: [])
+        try catalog.remember(tree, of: repository("org/name", .dataset), at: 1)
+        try catalog.remember(tree, of: repository("gpt2"), at: 1)
+        #expect(
+            try catalog.knownTrees() == [
+                Catalog.treeName(repository("org/name", .dataset), commit("1")),
+                Catalog.treeName(repository("gpt2"), commit("1")),
+            ])
     }
 
     @Test func aUseIsRememberedEvenWhenTheFolderIsScannedAgain() throws {
@@ -317,7 +323,7 @@ import Testing
         try catalog.markUsed(cache: "/cache", folder: "models--a", commit: commit("2"), at: 6)
         try catalog.markUsed(cache: "/cache", folder: "models--a", commit: commit("1"), at: 7)
         try catalog.markUsed(cache: "/other", folder: "models--a", commit: commit("1"), at: 9)
-        try remember([RememberedScan(folder: "models--a", scan: "", directories: [:])])
+        try remember([scan("models--a", "")])
         #expect(
             try catalog.uses(ofCache: "/cache") == [
                 "models--a": [commit("1").hash: 7, commit("2").hash: 6]

@@ -29,9 +29,10 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "cards", "directories", "facts", "files", "mirrors", "models",
+                    "bandwidth", "caches", "cards", "facts", "files", "mirrors", "models",
                     "pins",
-                    "range_digests", "registry", "repositories", "revisions", "tags", "trees", "uses", "walk_pages",
+                    "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "uses",
+                    "walk_pages",
                     "walks",
                     "words",
                 ])

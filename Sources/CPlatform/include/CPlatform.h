@@ -25,6 +25,10 @@ int hub_disk_space(const char *path, uint64_t *available, uint64_t *total);
 /// 1 where `path` lies on a network file system, 0 where not, -1 with errno where it cannot be told.
 int hub_is_network_file_system(const char *path);
 
+/// 1 where the mount that `path` lies on notes when files are read, 0 where not (`noatime`, read-only), -1 with errno
+/// where it cannot be told.
+int hub_keeps_access_times(const char *path);
+
 /// Bytes of physical memory, and how many of them can be had without swapping. 0, or -1 with errno.
 int hub_memory(uint64_t *total, uint64_t *available);
 

@@ -167,6 +167,13 @@ package struct Row {
         let bytes = sqlite3_column_blob(handle, Int32(column))
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
     }
+    /// The bytes of a column that is never NULL, without a copy; valid as long as the row.
+    package func withBlob<Value>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value
+    {
+        let bytes = sqlite3_column_blob(handle, Int32(column))
+        return try body(
+            UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
+    }
 
     /// A column of whatever type it is.
     package func value(_ column: Int) -> SQLValue {

@@ -94,7 +94,7 @@ package struct RepositoryFolder: Sendable, Hashable {
     // MARK: Snapshots
 
     /// What file managers leave in `snapshots/`; Python passes over it too.
-    private static let litter: Set<String> = [".DS_Store", "Thumbs.db", "desktop.ini"]
+    static let litter: Set<String> = [".DS_Store", "Thumbs.db", "desktop.ini"]
 
     /// The names in `snapshots/`, litter left out.
     func snapshotNames() throws(AIError) -> [String] {
@@ -138,10 +138,25 @@ package struct RepositoryFolder: Sendable, Hashable {
     }
 
     /// Writes a ref as Python does: 40 bytes, no line end, by rename, only where it changes.
+    ///
+    /// git allows no branch `foo` beside a branch `foo/bar`, so a ref that stands where this one needs a folder, or the
+    /// other way round, is of a branch that is gone, and goes.
     package func writeRef(_ revision: String, _ commit: Commit) throws(AIError) {
         guard Commit(revision) == nil else { return }
         let path = ref(revision)
         if try FileSystem.text(path) == commit.hash { return }
+        var above = Path.parent(path)
+        while above != refs, above.utf8.count > refs.utf8.count {
+            if let status = try FileSystem.linkStatus(above), status.kind != .directory {
+                try FileSystem.remove(above)
+            }
+            above = Path.parent(above)
+        }
+        if try FileSystem.linkStatus(path)?.kind == .directory {
+            // Pull requests (`refs/pr/1`) are no branches: a branch `refs` may stand beside them, and has no place here.
+            if revision == "refs" || revision.hasPrefix("refs/") { return }
+            try FileSystem.removeTree(path)
+        }
         try FileSystem.createDirectories(Path.parent(path))
         // What a crash left beside it would pass for a ref.
         try FileSystem.createDirectories(blobs)
@@ -167,47 +182,17 @@ package struct RepositoryFolder: Sendable, Hashable {
             guard error.code == .permissionDenied else { throw error }
             bytes = nil
         }
-        guard let bytes, let json = try? JSON.parse(bytes), json["format_version"]?.int == 1,
-            let members = json["files"]?.object?.members
-        else { return nil }
         var files: [RepositoryFile] = []
-        var total: Int64 = 0
-        for (path, entry) in members {
-            guard RepositoryPath.fault(path) == nil, let size = (entry["lfs_size"] ?? entry["size"])?.int,
-                size >= 0, size <= RepositoryTree.sizeLimit - total,
-                let oid = entry["blob_id"]?.string, case .gitSHA1? = ContentDigest(etag: oid)
-            else { return nil }
-            total += size
-            let sha256 = entry["lfs_sha256"]?.string
-            if let sha256 { guard case .sha256? = ContentDigest(etag: sha256) else { return nil } }
-            files.append(
-                RepositoryFile(path: path, size: size, oid: oid, sha256: sha256, xetHash: entry["xet_hash"]?.string)
-            )
-        }
-        return RepositoryTree(commit: commit, files: files)
-    }
-}
-
-extension RepositoryTree {
-    /// Writes a file of `trees/`, by which Python proves a snapshot whole without a network. Always all files of the
-    /// repository, whatever was fetched. Readable by the group, unlike Python's own.
-    func write(to path: String) throws(AIError) {
-        let members = files.map { file -> (key: String, value: JSON) in
-            (
-                file.path,
-                .object([
-                    "size": .int(file.size), "blob_id": .string(file.oid),
-                    "lfs_sha256": file.sha256.map { .string($0) },
-                    "lfs_size": file.sha256.map { _ in .int(file.size) },
-                    "xet_hash": file.xetHash.map { .string($0) },
-                ])
-            )
-        }
-        let json = JSON.object(["format_version": 1, "files": .object(JSONObject(members))])
-        // Python sorts the paths, as the tree already is, and leaves the members in their own order.
-        var style = JSON.Style.pythonTree
-        style.sortsKeys = false
-        try FileSystem.createDirectories(Path.parent(path))
-        try FileSystem.replace(path, with: Array(json.text(style).utf8))
+        let isSound =
+            bytes.map {
+                TreeText.read($0) { file in
+                    files.append(
+                        RepositoryFile(
+                            path: file.path, size: file.size, oid: String(decoding: file.oid, as: UTF8.self),
+                            sha256: file.sha256.map { String(decoding: $0, as: UTF8.self) },
+                            xetHash: file.xetHash.map { String(decoding: $0, as: UTF8.self) }))
+                }
+            } ?? false
+        return isSound ? RepositoryTree(commit: commit, files: files) : nil
     }
 }

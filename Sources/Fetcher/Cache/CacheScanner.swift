@@ -1,159 +1,287 @@
 package import Catalog
+import Dispatch
 package import HubCore
+import Synchronization
 
 /// Reads a whole cache folder, or only what has changed in it since the catalog last saw it.
 package struct CacheScanner {
     let layout: CacheLayout
     let catalog: Catalog?
+    let store: SharedStore?
 
     /// - Parameter catalog: remembers scans and knows trees and times of use; nil reads everything anew.
     package init(_ layout: CacheLayout, catalog: Catalog?) {
         self.layout = layout
         self.catalog = catalog
+        let store = SharedStore(layout: layout)
+        self.store = store.exists() ? store : nil
     }
 
-    /// What Python's own scan passes over in the cache's root.
+    /// What Python's own scan passes over in the cache's root; then what transformers, diffusers and the Swift client of
+    /// Hugging Face leave there, of which Python warns.
     private static let knownNames: Set<String> = [
         ".locks", "CACHEDIR.TAG", ".DS_Store", "Thumbs.db", "desktop.ini",
+        "version.txt", "version_diffusers_cache.txt", ".metadata",
     ]
-    /// A folder changed so shortly before it was read could change again within the same tick of the file system's
-    /// clock; it is read once more next time.
-    private static let settlingNanoseconds: Int64 = 100_000_000
 
     /// The state of the cache; an absent folder is an empty cache.
     ///
     /// - Parameter fresh: reads everything from the disk, for decisions about deleting.
     package func scan(fresh: Bool = false) throws(AIError) -> CacheState {
-        let store = SharedStore(layout: layout)
-        let hasStore = store.exists()
-        var state = CacheState(layout: layout, repositories: [], unusedPayloads: [], remarks: [])
-        let remembered = fresh ? [:] : try catalog?.scans(ofCache: layout.root) ?? [:]
         let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
-        var changed: [RememberedScan] = []
-        var blobs: [String: [(etag: String, size: Int64)]] = [:]
-        for name in try FileSystem.entries(layout.root) ?? [] {
-            if Self.knownNames.contains(name) || (name == "blobs" && hasStore) { continue }
-            let path = Path.join(layout.root, name)
-            guard let status = try FileSystem.linkStatus(path) else { continue }
-            guard status.kind == .directory, let repository = Repository(folderName: name) else {
-                if !name.hasPrefix("tmp") { state.remarks.append("\(path) belongs to no Hugging Face library") }
-                continue
-            }
-            let folder = RepositoryFolder(cache: layout, name: name)
-            if let known = remembered[name], isCurrent(known),
-                let read = ScanText.read(known.scan, folder, repository)
-            {
-                state.repositories.append(try withNewTrees(read.repository))
-                state.remarks += read.remarks
-                continue
-            }
-            let now = Int64(Timestamp.now * 1e9)
-            var scanner = RepositoryScanner(folder: folder, repository: repository, store: hasStore ? store : nil) {
-                commit in
-                (try? folder.readTree(commit)) ?? (try? catalog?.tree(of: repository, at: commit)) ?? nil
-            }
-            let scanned = try scanner.scan()
-            // A folder that is neither a repository nor empty is not one for Python either, but it is shown.
-            state.repositories.append(scanned)
-            state.remarks += scanner.remarks
-            let settled = scanner.directories.mapValues { now - $0 < Self.settlingNanoseconds ? -1 : $0 }
-            changed.append(
-                RememberedScan(
-                    folder: name, scan: ScanText.write(scanned, remarks: scanner.remarks), directories: settled))
-            blobs[name] = scanned.blobs.values.compactMap { blob in blob.file.map { (blob.name, $0.size) } }
-        }
-        let gone = remembered.keys.filter { name in !state.repositories.contains { $0.folder.name == name } }
-        if let catalog, !changed.isEmpty || !gone.isEmpty {
-            try catalog.remember(scans: changed, blobs: blobs, gone: Array(gone), ofCache: layout.root)
-        }
-        try refreshLinkCounts(of: &state)
-        try addUses(uses, to: &state)
-        if hasStore {
+        let (candidates, foreign) = try candidates()
+        var findings = try findings(candidates, fresh: fresh, detailed: true)
+        try addRepositories(to: &findings, candidates, where: { _ in true })
+        var state = CacheState(
+            layout: layout, repositories: findings.map { $0.repository! }, unusedPayloads: [], foreign: foreign,
+            keepsAccessTimes: FileSystem.keepsAccessTimes(layout.root))
+        for index in state.repositories.indices { addUses(uses, to: &state.repositories[index]) }
+        if let store {
             let used = Set(state.repositories.flatMap { $0.blobs.values.compactMap(\.sharedHash) })
             state.unusedPayloads = try store.payloads().filter { !used.contains($0.name) }
         }
         return state
     }
 
-    /// With the trees that the catalog has learned of since the scan.
-    private func withNewTrees(_ known: CachedRepository) throws(AIError) -> CachedRepository {
-        guard let catalog else { return known }
-        var out = known
-        for index in out.revisions.indices where out.revisions[index].isComplete == nil {
-            let revision = out.revisions[index]
-            guard let tree = try catalog.tree(of: known.repository, at: revision.commit) else { continue }
-            out.revisions[index] = revision.judged(by: tree, blobs: known.blobs, fallback: revision.lastUsedAt)
+    // MARK: The cache's root
+
+    /// A folder of the cache that is a repository's, by its name.
+    struct Candidate {
+        var folder: RepositoryFolder
+        var repository: Repository
+        /// Whether the name is no repository's.
+        var hasForeignName: Bool
+        /// Whether a link leads to it.
+        var isLink: Bool
+    }
+
+    func candidates() throws(AIError) -> (found: [Candidate], foreign: [CacheProblem]) {
+        var found: [Candidate] = []
+        var foreign: [CacheProblem] = []
+        guard let root = try OpenFolder.open(layout.root) else { return ([], []) }
+        for entry in try root.entries() {
+            let (name, path) = (entry.name, Path.join(layout.root, entry.name))
+            if Self.knownNames.contains(name) || (name == "blobs" && store != nil) { continue }
+            var kind = entry.kind
+            if kind == nil { kind = try root.status(of: entry)?.kind }
+            // Whoever has moved a repository to another disk has left a link.
+            let target = kind == .symlink ? try root.target(name) : nil
+            let isLink = target?.kind == .directory
+            let known = Repository(folderName: name)
+            if entry.isText, kind == .directory || isLink,
+                let repository = known ?? Repository(foreignFolderName: name)
+            {
+                found.append(
+                    Candidate(
+                        folder: RepositoryFolder(cache: layout, name: name), repository: repository,
+                        hasForeignName: known == nil, isLink: isLink))
+            } else if kind != nil, !(name.hasPrefix("tmp") && kind == .directory) {
+                foreign.append(CacheProblem(entry.isText ? .stranger : .bytes, path))
+            }
         }
+        return (found, foreign)
+    }
+
+    // MARK: What is known and what is read
+
+    /// What is known of one candidate.
+    struct Finding {
+        var overview: RepositoryOverview
+        /// nil where the catalog has it and nobody has asked for it yet.
+        var repository: CachedRepository?
+    }
+
+    /// What is known of each candidate, in their order: from the catalog where nothing has changed, else from the disk.
+    ///
+    /// - Parameter detailed: whether the catalog is to remember more of what is read than a list needs.
+    func findings(_ candidates: [Candidate], fresh: Bool, detailed: Bool) throws(AIError) -> [Finding] {
+        var findings: [Finding?] = candidates.map { _ in nil }
+        let gone = fresh ? [] : try recall(&findings, candidates)
+        try forgetLackingTrees(&findings)
+        var scans: [RememberedScan] = []
+        try fill(&findings, candidates, detailed: detailed, &scans)
+        try forgetChangedLinks(&findings)
+        try fill(&findings, candidates, detailed: detailed, &scans)
+        if !fresh, let catalog, !scans.isEmpty || !gone.isEmpty {
+            try catalog.remember(scans: scans, gone: gone, ofCache: layout.root)
+        }
+        return findings.map { $0! }
+    }
+
+    /// What the catalog knows and nothing has changed of; the folders that are there no more.
+    private func recall(_ findings: inout [Finding?], _ candidates: [Candidate]) throws(AIError) -> [String] {
+        guard let catalog else { return [] }
+        let places = Dictionary(candidates.enumerated().map { ($1.folder.name, $0) }) { $1 }
+        var gone: [String] = []
+        var summaries: [(place: Int, bytes: [UInt8])] = []
+        try catalog.scans(ofCache: layout.root) { folder, summary in
+            guard let place = places[folder] else { return gone.append(folder) }
+            summaries.append((place, Array(summary)))
+        }
+        let known = summaries
+        let overviews = try Self.concurrently(known.count) { range throws(AIError) -> [RepositoryOverview?] in
+            guard let root = try OpenFolder.open(layout.root) else { return range.map { _ in nil } }
+            return range.map { index in
+                var overview = ScanSummary.current(known[index].bytes, candidates[known[index].place], in: root)
+                overview?.look(in: root)
+                return overview
+            }
+        }
+        for (summary, overview) in zip(known, overviews) {
+            findings[summary.place] = overview.map { Finding(overview: $0) }
+        }
+        return gone
+    }
+
+    /// Does work that is a matter of system calls on as many threads as there are processors; what came of it, in order.
+    private static func concurrently<Value: Sendable>(
+        _ count: Int, chunk: Int = 32, _ body: @Sendable (Range<Int>) throws(AIError) -> [Value]
+    ) throws(AIError) -> [Value] {
+        guard count > chunk else { return try body(0..<count) }
+        let results = Mutex<[Int: Result<[Value], AIError>]>([:])
+        let chunks = (count + chunk - 1) / chunk
+        DispatchQueue.concurrentPerform(iterations: chunks) { number in
+            let range = number * chunk..<min((number + 1) * chunk, count)
+            let result = Result { () throws(AIError) in try body(range) }
+            results.withLock { $0[number] = result }
+        }
+        let all = results.withLock { $0 }
+        var out: [Value] = []
+        out.reserveCapacity(count)
+        for number in 0..<chunks { out += try all[number]!.get() }
         return out
     }
 
-    /// A hard link made or removed in another repository changes how many names a file has, and no folder of this one.
-    /// Where that number is not the number of names in this cache, it is asked for again.
-    private func refreshLinkCounts(of state: inout CacheState) throws(AIError) {
-        var names: [PhysicalFile.Identity: UInt64] = [:]
-        func isOwn(_ blob: CachedBlob) -> Bool { blob.sharedHash == nil && !blob.isForeign }
-        for repository in state.repositories {
-            let plain = repository.revisions.flatMap { $0.files.compactMap(\.file) }
-            for file in repository.blobs.values.filter(isOwn).compactMap(\.file) + plain {
-                names[file.identity, default: 0] += 1
-            }
+    /// Adds what the overviews leave out, from the catalog as far as it has it.
+    func addRepositories(
+        to findings: inout [Finding], _ candidates: [Candidate], where isWanted: (RepositoryOverview) -> Bool
+    ) throws(AIError) {
+        let indices = findings.indices.filter { findings[$0].repository == nil && isWanted(findings[$0].overview) }
+        guard !indices.isEmpty else { return }
+        let details = try catalog?.scanDetails(ofCache: layout.root) ?? [:]
+        for index in indices {
+            let candidate = candidates[index]
+            findings[index].repository = details[candidate.folder.name].flatMap { ScanDetails.read($0, candidate) }
         }
-        func refreshed(_ file: PhysicalFile?, _ path: String) throws(AIError) -> PhysicalFile? {
-            guard var file, names[file.identity] != file.links else { return file }
-            if let status = try FileSystem.status(path), PhysicalFile(status).identity == file.identity {
-                file.links = status.links
-            }
-            return file
+        // Not remembered, or no scan: the disk says what there is.
+        let missing = indices.filter { findings[$0].repository == nil }
+        let readings = try read(missing.map { candidates[$0] }, detailed: true)
+        for (index, reading) in zip(missing, readings) { findings[index].repository = reading.repository }
+        if !readings.isEmpty { try catalog?.remember(scans: readings.map(\.scan), gone: [], ofCache: layout.root) }
+    }
+
+    /// Reads what is not known.
+    private func fill(
+        _ findings: inout [Finding?], _ candidates: [Candidate], detailed: Bool, _ scans: inout [RememberedScan]
+    ) throws(AIError) {
+        let missing = findings.indices.filter { findings[$0] == nil }
+        for (index, reading) in zip(missing, try read(missing.map { candidates[$0] }, detailed: detailed)) {
+            findings[index] = Finding(overview: reading.overview, repository: reading.repository)
+            scans.append(reading.scan)
         }
-        for r in state.repositories.indices {
-            let folder = state.repositories[r].folder
-            for (name, blob) in state.repositories[r].blobs where isOwn(blob) {
-                state.repositories[r].blobs[name]?.file = try refreshed(blob.file, folder.blob(name))
-            }
-            for v in state.repositories[r].revisions.indices {
-                let snapshot = folder.snapshot(state.repositories[r].revisions[v].commit)
-                for (f, file) in state.repositories[r].revisions[v].files.enumerated() where file.file != nil {
-                    state.repositories[r].revisions[v].files[f].file = try refreshed(
-                        file.file, Path.join(snapshot, file.path))
-                }
+    }
+
+    /// Takes out what the catalog can now tell whether it is whole, having learned of its tree since.
+    private func forgetLackingTrees(_ findings: inout [Finding?]) throws(AIError) {
+        var trees: Set<String>?
+        for index in findings.indices {
+            guard let overview = findings[index]?.overview, overview.isReadable else { continue }
+            for revision in overview.revisions where revision.isComplete == nil {
+                if trees == nil { trees = try catalog?.knownTrees() ?? [] }
+                if trees!.contains(Catalog.treeName(overview.repository, revision.commit)) { findings[index] = nil }
             }
         }
     }
 
-    /// Whether no folder of a remembered scan has changed.
-    private func isCurrent(_ scan: RememberedScan) -> Bool {
-        guard !scan.directories.isEmpty else { return false }
-        return scan.directories.allSatisfy { path, modified in
-            guard let status = try? FileSystem.linkStatus(Path.join(layout.root, path)) else {
-                return modified == 0
+    /// Takes out what a hard link has changed that was made or removed in another repository: it changes how many names
+    /// a file has, and no folder of this one. Where that is not the number of names in this cache, it is asked for again.
+    private func forgetChangedLinks(_ findings: inout [Finding?]) throws(AIError) {
+        var names: [PhysicalFile.Identity: UInt64] = [:]
+        for finding in findings {
+            for file in finding!.overview.shared where !file.isOutside {
+                names[file.file.identity, default: 0] &+= file.names
             }
-            return status.modifiedNanoseconds == modified
+        }
+        let missing = findings.flatMap { finding in
+            finding!.overview.shared.filter { !$0.isOutside && names[$0.file.identity] != $0.file.links }
+        }
+        guard !missing.isEmpty else { return }
+        let identities = Set(missing.map(\.file.identity))
+        for index in findings.indices where findings[index]?.repository == nil {
+            let overview = findings[index]!.overview
+            let hasChanged = overview.shared.contains { file in
+                guard !file.isOutside, identities.contains(file.file.identity) else { return false }
+                let status = (try? FileSystem.linkStatus(Path.join(layout.root, file.path))) ?? nil
+                return status?.links != file.file.links
+            }
+            // Who was read before there was another name knows of none.
+            if hasChanged || overview.own.contains(where: { identities.contains($0) }) { findings[index] = nil }
         }
     }
+
+    // MARK: Reading the disk
+
+    /// A folder changed so shortly before it was read could change again within the same tick of the file system's
+    /// clock; it is read once more next time.
+    private static let settlingNanoseconds: Int64 = 100_000_000
+
+    /// What one repository's folder held.
+    struct Reading: Sendable {
+        var repository: CachedRepository
+        var overview: RepositoryOverview
+        var scan: RememberedScan
+    }
+
+    private func read(_ candidates: [Candidate], detailed: Bool) throws(AIError) -> [Reading] {
+        try Self.concurrently(candidates.count, chunk: 8) { range throws(AIError) in
+            var readings: [Reading] = []
+            for index in range { readings.append(try read(candidates[index], detailed: detailed)) }
+            return readings
+        }
+    }
+
+    private func read(_ candidate: Candidate, detailed: Bool) throws(AIError) -> Reading {
+        let now = Int64(Timestamp.now * 1e9)
+        var scanner = RepositoryScanner(
+            candidate, store: store
+        ) { [catalog] commit throws(AIError) in try catalog?.tree(of: candidate.repository, at: commit) }
+        let repository = try scanner.scan()
+        let watched = scanner.watched.map { path in
+            WatchedPath(
+                path: path.path, modified: now - path.modified < Self.settlingNanoseconds ? -1 : path.modified)
+        }
+        let overview = RepositoryOverview(repository)
+        return Reading(
+            repository: repository, overview: overview,
+            scan: RememberedScan(
+                folder: candidate.folder.name, summary: ScanSummary.write(overview, watched),
+                details: detailed || overview.usesStore ? ScanDetails.write(repository) : nil))
+    }
+
+    // MARK: Use
 
     /// The newest of what `hub` noted and what the file system says of each revision's largest file. One look for each
     /// revision: reading a model reads its largest file.
-    private func addUses(_ uses: [String: [String: Double]], to state: inout CacheState) throws(AIError) {
-        for r in state.repositories.indices {
-            let folder = state.repositories[r].folder
-            for v in state.repositories[r].revisions.indices {
-                let revision = state.repositories[r].revisions[v]
-                var used = revision.lastUsedAt
-                let blobs = state.repositories[r].blobs
-                let largest = revision.files.compactMap { file -> (String, Int64)? in
-                    file.blob.flatMap { blobs[$0]?.file }.map { (file.blob!, $0.size) }
-                }.max { $0.1 < $1.1 }
-                if let largest, let status = try FileSystem.status(folder.blob(largest.0)) {
-                    used = max(used, status.accessed)
-                }
-                if let noted = uses[folder.name]?[revision.commit.hash] { used = max(used, noted) }
-                state.repositories[r].revisions[v].lastUsedAt = used
+    private func addUses(_ uses: [String: [String: Double]], to repository: inout CachedRepository) {
+        let folder = repository.folder
+        for index in repository.revisions.indices {
+            let revision = repository.revisions[index]
+            var used = revision.lastUsedAt
+            if let file = repository.largestFile(of: revision),
+                let status = try? FileSystem.status(Path.join(layout.root, file))
+            {
+                used = max(used, status.accessed)
             }
-            // A partial grows without its folder changing.
-            for p in state.repositories[r].partials.indices {
-                let status = try FileSystem.linkStatus(folder.blob(state.repositories[r].partials[p].name))
-                state.repositories[r].partials[p].file = status.map(PhysicalFile.init)
+            if let noted = uses[folder.name]?[revision.commit.hash] {
+                used = max(used, noted)
+                repository.revisions[index].isUseNoted = true
             }
+            repository.revisions[index].lastUsedAt = used
+        }
+        // A partial grows without its folder changing.
+        for index in repository.partials.indices {
+            let status = try? FileSystem.linkStatus(folder.blob(repository.partials[index].name))
+            if let status { repository.partials[index].file = PhysicalFile(status) }
         }
     }
 }

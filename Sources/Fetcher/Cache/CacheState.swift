@@ -66,11 +66,14 @@ package struct CachedRevision: Sendable, Hashable {
     package var downloadedAt: Double
     /// When it was last used, seconds since 1970.
     package var lastUsedAt: Double
+    /// Whether `hub` saw a use of it.
+    package var isUseNoted = false
 }
 
 /// What one repository folder holds.
 package struct CachedRepository: Sendable, Hashable {
     package var folder: RepositoryFolder
+    /// What the folder's name says; where that is no repository's name, what Python makes of it (``hasForeignName``).
     package var repository: Repository
     package var revisions: [CachedRevision]
     /// The entries of `blobs/` that are no partials, by name.
@@ -79,11 +82,34 @@ package struct CachedRepository: Sendable, Hashable {
     package var partials: [CachedBlob]
     /// Refs whose commit has no snapshot.
     package var danglingRefs: [String]
+    /// What is wrong with it.
+    package var problems: [CacheProblem] = []
 
-    /// Blobs that no snapshot links to.
+    /// Whether the folder's name is no repository's: nothing can be asked of the Hub about it.
+    package var hasForeignName: Bool { problems.contains { $0.kind == .name } }
+    /// Whether everything in it could be read. Where not, what is unknown may need any blob.
+    package var isReadable: Bool { !problems.contains { $0.kind == .unreadable } }
+    /// Whether it, or a folder of it, is a link to a place that is not the cache's to delete.
+    package var isElsewhere: Bool { problems.contains { $0.kind == .elsewhere } }
+
+    /// Blobs that no snapshot links to; none where not all snapshots could be read.
     package var orphans: [CachedBlob] {
+        guard isReadable else { return [] }
         let used = Set(revisions.flatMap { $0.files.compactMap(\.blob) })
         return blobs.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
+    }
+
+    /// The largest file of a revision, below the cache; of several the first.
+    func largestFile(of revision: CachedRevision) -> String? {
+        var largest: (size: Int64, file: CachedFile)?
+        for file in revision.files {
+            guard let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) else { continue }
+            if physical.size > largest?.size ?? -1 { largest = (physical.size, file) }
+        }
+        return largest.map { _, file in
+            file.blob.map { "\(folder.name)/blobs/\($0)" }
+                ?? "\(folder.name)/snapshots/\(revision.commit.hash)/\(file.path)"
+        }
     }
 
     /// The physical files that a revision needs, each once.
@@ -106,14 +132,73 @@ package struct CachedRepository: Sendable, Hashable {
     package var size: Int64 { physicalFiles.values.reduce(0) { $0 + $1.size } }
 }
 
+/// Something that is not as it should be, or not anybody's.
+package struct CacheProblem: Sendable, Hashable {
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        /// A folder or file that this user may not read, or the disk cannot.
+        case unreadable
+        /// A link of a snapshot that leads nowhere.
+        case brokenLink
+        /// A ref with a line end or spaces around its commit.
+        case refWithSpace
+        /// A ref that holds no commit.
+        case refWithoutCommit
+        /// An entry of `snapshots/` that is no snapshot.
+        case noSnapshot
+        /// An entry of `blobs/` that is no blob.
+        case noBlob
+        /// A pipe, a socket or a device where a file should be; a file where a folder should be.
+        case noFile
+        /// A name that is no UTF-8.
+        case bytes
+        /// A repository's folder whose name no repository can have.
+        case name
+        /// A link where a folder should be.
+        case elsewhere
+        /// An entry of the cache's root that belongs to no Hugging Face library.
+        case stranger
+    }
+
+    package var kind: Kind
+    package var path: String
+    /// What the system said.
+    package var detail = ""
+
+    package init(_ kind: Kind, _ path: String, _ detail: String = "") {
+        (self.kind, self.path, self.detail) = (kind, path, detail)
+    }
+
+    /// A sentence for people.
+    package var text: String {
+        switch kind {
+        case .unreadable: detail
+        case .brokenLink: "\(path) is a broken link"
+        case .refWithSpace: "\(path) ends in a line end, which hides the repository from Python"
+        case .refWithoutCommit: "\(path) holds no commit"
+        case .noSnapshot: "\(path) is no snapshot"
+        case .noBlob: "\(path) is no blob"
+        case .noFile: "\(path) is no file"
+        case .bytes: "\(path) has a name that is no text"
+        case .name: "\(path) has a name that no repository can have"
+        case .elsewhere: "\(path) is a link to another place"
+        case .stranger: "\(path) belongs to no Hugging Face library"
+        }
+    }
+}
+
 /// What a whole cache folder holds.
 package struct CacheState: Sendable {
     package var layout: CacheLayout
     package var repositories: [CachedRepository]
     /// Payloads of the shared store that no repository's blob leads to: name and bytes.
     package var unusedPayloads: [CachedBlob]
-    /// Entries that belong to no Hugging Face library, and what is wrong with repositories, for a person to read.
-    package var remarks: [String]
+    /// Entries of the cache's root that belong to no Hugging Face library.
+    package var foreign: [CacheProblem]
+    /// Whether the file system notes when a file is read; where not, only uses that `hub` saw are known.
+    package var keepsAccessTimes = true
+
+    /// What is wrong, for a person to read.
+    package var remarks: [String] { (foreign + repositories.flatMap(\.problems)).map(\.text) }
 
     /// Bytes of the files that snapshots need, each physical file once over all repositories.
     package var totalSize: Int64 {
@@ -121,13 +206,25 @@ package struct CacheState: Sendable {
         for repository in repositories { for (id, file) in repository.physicalFiles { seen[id] = file.size } }
         return seen.values.reduce(0, +)
     }
-    package var partialSize: Int64 { repositories.flatMap(\.partials).reduce(0) { $0 + ($1.file?.size ?? 0) } }
+    /// Bytes of what was begun to be fetched, each physical file once.
+    package var partialSize: Int64 {
+        var seen = neededFiles
+        return Self.sum(repositories.flatMap(\.partials), &seen)
+    }
     /// Orphans and payloads that nobody needs, each physical file once.
     package var otherSize: Int64 {
-        var seen: Set<PhysicalFile.Identity> = []
-        for repository in repositories { seen.formUnion(repository.physicalFiles.keys) }
-        let others = (repositories.flatMap(\.orphans) + unusedPayloads).filter { !$0.isForeign }.compactMap(\.file)
-        return others.reduce(0) { seen.insert($1.identity).inserted ? $0 + $1.size : $0 }
+        var seen = neededFiles
+        _ = Self.sum(repositories.flatMap(\.partials), &seen)
+        return Self.sum((repositories.flatMap(\.orphans) + unusedPayloads).filter { !$0.isForeign }, &seen)
+    }
+
+    private var neededFiles: Set<PhysicalFile.Identity> {
+        repositories.reduce(into: []) { $0.formUnion($1.physicalFiles.keys) }
+    }
+
+    /// Bytes of the files that were not seen yet.
+    private static func sum(_ blobs: [CachedBlob], _ seen: inout Set<PhysicalFile.Identity>) -> Int64 {
+        blobs.lazy.compactMap(\.file).reduce(0) { seen.insert($1.identity).inserted ? $0 + $1.size : $0 }
     }
 
     package func repository(_ repository: Repository) -> CachedRepository? {

@@ -65,6 +65,7 @@ package struct DeletionPlanner {
     {
         let gone = revisionsGone[repository.folder, default: []]
         guard !gone.contains(revision.commit), !foldersGone.contains(repository.folder) else { return }
+        if let reason = Self.obstacle(repository) { return protect(repository, revision.commit, reason) }
         let survivors = repository.revisions.filter { $0.commit != revision.commit && !gone.contains($0.commit) }
         let foreign = try repository.folder.foreignSnapshots(besides: repository.revisions)
         let isLast = survivors.isEmpty && foreign.isEmpty
@@ -98,6 +99,7 @@ package struct DeletionPlanner {
             for revision in repository.revisions { try add(revision, of: repository, reason: reason) }
             return
         }
+        if let reason = Self.obstacle(repository) { return protect(repository, nil, reason) }
         guard try repository.folder.foreignSnapshots(besides: []).isEmpty else {
             protect(repository, nil, "it holds something that is no snapshot")
             return
@@ -149,6 +151,7 @@ package struct DeletionPlanner {
 
     /// Plans the deletion of blobs that no snapshot links to.
     package mutating func addOrphans(of repository: CachedRepository) throws(AIError) {
+        if let reason = Self.obstacle(repository) { return protect(repository, nil, reason) }
         let foreign = try repository.folder.foreignSnapshots(besides: repository.revisions)
         let spared = try blobs(neededBy: foreign, of: repository).union(blobsGone[repository.folder, default: []])
         for blob in repository.orphans where !spared.contains(blob.name) {
@@ -174,6 +177,15 @@ package struct DeletionPlanner {
                     repository: nil, folder: nil, subject: .payload(payload.name), refs: [],
                     reason: "no repository links to it", freedBytes: take(file), lastUsedAt: file.accessed))
         }
+    }
+
+    /// Why nothing of a repository can be planned to go.
+    private static func obstacle(_ repository: CachedRepository) -> String? {
+        if !repository.isReadable { return "not all of it can be read, so what it needs is not known" }
+        if repository.isElsewhere {
+            return "a link leads to it, and what lies outside of the cache is somebody's own"
+        }
+        return nil
     }
 
     package mutating func protect(_ repository: CachedRepository, _ commit: Commit?, _ reason: String) {

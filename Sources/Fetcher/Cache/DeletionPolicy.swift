@@ -113,10 +113,14 @@ extension ModelReference {
     /// Whether this reference means a cached revision: by repository alone, by ref, or by commit, whose first seven
     /// digits will do.
     package func names(_ revision: CachedRevision, of repository: CachedRepository) -> Bool {
-        guard repository.repository == self.repository else { return false }
-        guard let wanted = self.revision else { return true }
-        return revision.refs.contains(wanted) || revision.commit.hash == wanted
-            || (wanted.utf8.count >= 7 && wanted.utf8.allSatisfy(\.isLowercaseHex)
-                && revision.commit.hash.hasPrefix(wanted))
+        names(revision.commit, refs: revision.refs, of: repository.repository)
+    }
+
+    /// Whether this reference means a revision with these refs.
+    package func names(_ commit: Commit, refs: [String], of repository: Repository) -> Bool {
+        guard repository == self.repository else { return false }
+        guard let wanted = revision else { return true }
+        return refs.contains(wanted) || commit.hash == wanted
+            || (wanted.utf8.count >= 7 && wanted.utf8.allSatisfy(\.isLowercaseHex) && commit.hash.hasPrefix(wanted))
     }
 }

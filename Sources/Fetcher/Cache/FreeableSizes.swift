@@ -6,12 +6,18 @@ package struct FreeableSizes: Sendable {
     private var references: [String: Set<String>] = [:]
 
     /// - Parameter state: the manifests of the shared store are read from its disk.
-    package init(_ state: CacheState) {
-        let store = SharedStore(layout: state.layout)
-        for hash in Set(state.repositories.flatMap { $0.blobs.values.compactMap(\.sharedHash) }) {
+    package init(_ state: CacheState) { self.init(state.repositories, state.layout) }
+
+    /// - Parameter repositories: the manifests of the payloads that these link to are read from the disk.
+    init(_ repositories: [CachedRepository], _ layout: CacheLayout) {
+        let store = SharedStore(layout: layout)
+        for hash in Set(repositories.flatMap { $0.blobs.values.compactMap(\.sharedHash) }) {
             if let lines = store.references(hash) { references[hash] = Set(lines) }
         }
     }
+
+    /// Without a shared store.
+    init() {}
 
     /// Bytes that go with the whole repository, its partials included.
     package func ofRepository(_ repository: CachedRepository) -> Int64 {

@@ -4,176 +4,325 @@ import HubCore
 ///
 /// Unlike Python's scan nothing hides the repository: what is broken is noted beside what is whole.
 struct RepositoryScanner {
-    let folder: RepositoryFolder
-    let repository: Repository
+    let candidate: CacheScanner.Candidate
     let store: SharedStore?
-    /// The files of a commit, where somebody knows them.
-    let tree: (Commit) -> RepositoryTree?
+    /// The files of a commit that the catalog knows.
+    let knownTree: (Commit) throws(AIError) -> RepositoryTree?
 
-    /// Folders visited, by path below the cache, with their modification times in nanoseconds.
-    private(set) var directories: [String: Int64] = [:]
-    private(set) var remarks: [String] = []
+    /// What was read, by path below the cache, with modification times in nanoseconds: folders, and the refs, which
+    /// Python once wrote in place. 0 where nothing was there, -1 where the next scan must look again in any case.
+    private(set) var watched: [WatchedPath] = []
+    private var problems: [CacheProblem] = []
+    private var folder: RepositoryFolder { candidate.folder }
 
     init(
-        folder: RepositoryFolder, repository: Repository, store: SharedStore?,
-        tree: @escaping (Commit) -> RepositoryTree?
+        _ candidate: CacheScanner.Candidate, store: SharedStore?,
+        knownTree: @escaping (Commit) throws(AIError) -> RepositoryTree?
     ) {
-        (self.folder, self.repository, self.store, self.tree) = (folder, repository, store, tree)
+        (self.candidate, self.store, self.knownTree) = (candidate, store, knownTree)
     }
 
+    /// - Throws: only where the catalog cannot say what it knows.
     mutating func scan() throws(AIError) -> CachedRepository {
-        _ = try list(folder.path)
-        _ = try list(folder.trees)
-        let (blobs, partials) = try scanBlobs()
-        var refs: [String: [String]] = [:]
-        try scanRefs(folder.refs, prefix: "", into: &refs)
-        var revisions: [CachedRevision] = []
-        _ = try list(folder.snapshots)
-        for name in try folder.snapshotNames() {
-            let path = Path.join(folder.snapshots, name)
-            guard let status = try FileSystem.linkStatus(path), status.kind == .directory, let commit = Commit(name)
-            else {
-                remarks.append("\(path) is no snapshot")
-                continue
-            }
-            revisions.append(try scanSnapshot(commit, status, refs[name] ?? [], blobs))
+        let path = folder.path
+        if candidate.isLink { problems.append(CacheProblem(.elsewhere, path)) }
+        if candidate.hasForeignName { problems.append(CacheProblem(.name, path)) }
+        guard let top = attempt(path, { () throws(AIError) in try OpenFolder.open(path) }) else {
+            watched.append(WatchedPath(path: folder.name, modified: -1))
+            return found([], [:], [], [:])
         }
+        // What changes in it but for these four is nobody's; where one is not there, that is watched.
+        for entry in list(top) where ["blobs", "refs", "snapshots", "trees"].contains(entry.name) {
+            let kind = try? entry.kind ?? top.status(of: entry)?.kind
+            if kind == .symlink { problems.append(CacheProblem(.elsewhere, Path.join(folder.path, entry.name))) }
+            if kind == .file || kind == .other {
+                problems.append(CacheProblem(.noFile, Path.join(folder.path, entry.name)))
+            }
+        }
+        let (blobs, partials) = scanBlobs(in: top)
+        var refs: [String: [String]] = [:]
+        if let place = enter("refs", of: top, "refs") { scanRefs(place, "refs/", prefix: "", into: &refs) }
+        let trees = enter("trees", of: top, "trees")
+        var revisions: [CachedRevision] = []
+        if let place = enter("snapshots", of: top, "snapshots") {
+            for entry in list(place) where !RepositoryFolder.litter.contains(entry.name) {
+                guard let status = look(at: entry, in: place) else { continue }
+                guard status.kind == .directory, let commit = Commit(entry.name) else {
+                    problems.append(CacheProblem(.noSnapshot, Path.join(place.path, entry.name)))
+                    continue
+                }
+                var revision = scanSnapshot(commit, status, refs[entry.name] ?? [], blobs, in: place)
+                if revision.isComplete != false, !isUnreadable(folder.snapshot(commit)) {
+                    revision.isComplete = try isComplete(revision, blobs, trees)
+                }
+                revisions.append(revision)
+            }
+        }
+        return found(revisions, blobs, partials, refs)
+    }
+
+    private func found(
+        _ revisions: [CachedRevision], _ blobs: [String: CachedBlob], _ partials: [CachedBlob],
+        _ refs: [String: [String]]
+    ) -> CachedRepository {
         let known = Set(revisions.map(\.commit.hash))
         let dangling = refs.filter { !known.contains($0.key) }.flatMap(\.value).sorted()
         return CachedRepository(
-            folder: folder, repository: repository, revisions: revisions, blobs: blobs, partials: partials,
-            danglingRefs: dangling)
+            folder: folder, repository: candidate.repository, revisions: revisions, blobs: blobs,
+            partials: partials,
+            danglingRefs: dangling, problems: problems)
     }
 
-    /// The names in a folder; its modification time is noted, that of an absent one too.
-    private mutating func list(_ path: String) throws(AIError) -> [String]? {
-        let key = path.dropping(prefix: folder.cache.root + "/") ?? path
-        guard let status = try FileSystem.linkStatus(path), status.kind == .directory else {
-            directories[key] = 0
+    // MARK: Looking
+
+    /// What cannot be read is noted, and the rest is read all the same.
+    private mutating func attempt<Value>(
+        _ path: @autoclosure () -> String, _ look: () throws(AIError) -> Value?
+    ) -> Value? {
+        do throws(AIError) { return try look() } catch {
+            problems.append(CacheProblem(.unreadable, path(), error.message))
+            // A mode that changes does not change the time of modification.
+            watched.append(WatchedPath(path: folder.name, modified: -1))
             return nil
         }
-        // Taken before the listing: a change in between is seen next time.
-        directories[key] = status.modifiedNanoseconds
-        return try FileSystem.entries(path)
     }
 
-    /// Notes a folder of the shared store as one that the scan depends on.
-    private mutating func note(_ path: String) throws(AIError) {
-        let key = path.dropping(prefix: folder.cache.root + "/") ?? path
-        guard directories[key] == nil else { return }
-        let status = try FileSystem.linkStatus(path)
-        directories[key] = status?.kind == .directory ? status?.modifiedNanoseconds : 0
+    /// A folder in another; its modification time is noted, that of an absent one too.
+    private mutating func enter(_ name: String, of parent: OpenFolder, _ path: String) -> OpenFolder? {
+        let above = folder.path
+        let place = attempt(Path.join(above, path)) { () throws(AIError) in try parent.folder(name) }
+        guard let place else {
+            watched.append(WatchedPath(path: "\(folder.name)/\(path)", modified: 0))
+            return nil
+        }
+        watch(place, path)
+        return place
     }
+
+    /// Taken before the listing: a change in between is seen next time.
+    private mutating func watch(_ place: OpenFolder, _ path: String) {
+        let modified = (try? place.status().modifiedNanoseconds) ?? -1
+        watched.append(WatchedPath(path: "\(folder.name)/\(path)", modified: modified))
+    }
+
+    private mutating func list(_ place: OpenFolder) -> [OpenFolder.Entry] {
+        let entries = attempt(place.path) { () throws(AIError) in try place.entries() } ?? []
+        for entry in entries where !entry.isText {
+            problems.append(CacheProblem(.bytes, Path.join(place.path, entry.name)))
+        }
+        return entries
+    }
+
+    private mutating func look(at entry: OpenFolder.Entry, in place: OpenFolder) -> FileStatus? {
+        attempt(Path.join(place.path, entry.name)) { () throws(AIError) in try place.status(of: entry) }
+    }
+
+    /// Whether something in a folder could not be read.
+    private func isUnreadable(_ path: String) -> Bool {
+        problems.contains { $0.kind == .unreadable && $0.path.hasPrefix(path) }
+    }
+
+    // MARK: Blobs
 
     /// Whether a name in `blobs/` is that of a partial, or of a copy that was not finished, of whatever client.
     private static func isUnfinished(_ name: String) -> Bool {
         name.hasSuffix(".incomplete") || name.hasSuffix(".tmp") || name.hasPrefix("tmp_") || name.hasPrefix(".")
     }
 
-    private mutating func scanBlobs() throws(AIError) -> (blobs: [String: CachedBlob], partials: [CachedBlob]) {
+    private mutating func scanBlobs(in top: OpenFolder) -> ([String: CachedBlob], [CachedBlob]) {
         var blobs: [String: CachedBlob] = [:]
         var partials: [CachedBlob] = []
-        for name in try list(folder.blobs) ?? [] {
-            let path = folder.blob(name)
+        guard let place = enter("blobs", of: top, "blobs") else { return ([:], []) }
+        let entries = list(place)
+        blobs.reserveCapacity(entries.count)
+        for entry in entries {
+            let name = entry.name
             // It may go at any moment: Python's prune asks nobody.
-            guard let entry = try FileSystem.linkStatus(path) else { continue }
-            switch entry.kind {
-            case .file where Self.isUnfinished(name):
-                partials.append(CachedBlob(name: name, file: PhysicalFile(entry)))
-            case .file: blobs[name] = CachedBlob(name: name, file: PhysicalFile(entry))
+            guard let status = look(at: entry, in: place) else { continue }
+            switch status.kind {
+            case .file where entry.isText && !Self.isUnfinished(name):
+                blobs[name] = CachedBlob(name: name, file: PhysicalFile(status))
+            case .file: partials.append(CachedBlob(name: name, file: PhysicalFile(status)))
             case .symlink:
                 // A link in the making: it holds no bytes.
-                if name.hasPrefix(".") { continue }
-                let hash = FileSystem.linkText(path).flatMap { store?.hash(ofLink: $0, in: folder) }
-                // What it leads to can go without a change in this repository.
-                try note(folder.cache.sharedStore)
-                if let store, let hash { try note(Path.parent(store.payload(hash))) }
-                let target = try FileSystem.status(path)
-                blobs[name] = CachedBlob(
-                    name: name, file: target?.kind == .file ? target.map(PhysicalFile.init) : nil, sharedHash: hash,
-                    isForeign: hash == nil)
-            default: remarks.append("\(path) is no blob")
+                if name.hasPrefix(".") || Self.isUnfinished(name) { continue }
+                blobs[name] = link(name, in: place)
+            default: problems.append(CacheProblem(.noBlob, Path.join(place.path, name)))
             }
         }
         return (blobs, partials)
     }
 
-    private mutating func scanRefs(_ path: String, prefix: String, into refs: inout [String: [String]])
-        throws(AIError)
-    {
-        for name in try list(path) ?? [] {
-            let child = Path.join(path, name)
-            guard let status = try FileSystem.linkStatus(child) else { continue }
-            if status.kind == .directory {
-                try scanRefs(child, prefix: prefix + name + "/", into: &refs)
-            } else if status.kind == .file, !name.hasSuffix(".tmp"), let text = try FileSystem.text(child) {
-                refs[text.filter { !$0.isWhitespace }, default: []].append(prefix + name)
-                if text.contains(where: \.isWhitespace) {
-                    remarks.append("\(child) ends in a line end, which hides the repository from Python")
+    /// An entry of `blobs/` that is a link: known by its first hop, measured at the last.
+    private mutating func link(_ name: String, in place: OpenFolder) -> CachedBlob {
+        let hash = place.linkText(name).flatMap { store?.hash(ofLink: $0, in: folder) }
+        // What it leads to can go without a change in this repository.
+        note(folder.cache.sharedStore)
+        if let store, let hash { note(Path.parent(store.payload(hash))) }
+        let target = attempt(Path.join(place.path, name)) { () throws(AIError) in try place.target(name) }
+        // Elsewhere nothing is watched.
+        if hash == nil { watched.append(WatchedPath(path: folder.name, modified: -1)) }
+        return CachedBlob(
+            name: name, file: target?.kind == .file ? target.map(PhysicalFile.init) : nil, sharedHash: hash,
+            isForeign: hash == nil)
+    }
+
+    /// Notes a folder of the shared store as one that the scan depends on.
+    private mutating func note(_ path: String) {
+        let key = path.dropping(prefix: folder.cache.root + "/") ?? path
+        guard !watched.contains(where: { $0.path == key }) else { return }
+        let status = try? FileSystem.status(path)
+        watched.append(WatchedPath(path: key, modified: status?.modifiedNanoseconds ?? 0))
+    }
+
+    // MARK: Refs
+
+    private mutating func scanRefs(
+        _ place: OpenFolder, _ path: String, prefix: String, into refs: inout [String: [String]]
+    ) {
+        for entry in list(place)
+        where entry.isText && !(prefix.isEmpty && RepositoryFolder.litter.contains(entry.name)) {
+            guard let status = look(at: entry, in: place) else { continue }
+            let (name, child) = (entry.name, Path.join(place.path, entry.name))
+            switch status.kind {
+            case .directory:
+                if let inner = enter(name, of: place, path + name) {
+                    scanRefs(inner, path + name + "/", prefix: prefix + name + "/", into: &refs)
+                }
+            case .other: problems.append(CacheProblem(.noFile, child))
+            // What a rename was to follow.
+            case _ where name.hasSuffix(".tmp"): continue
+            default:
+                watched.append(
+                    WatchedPath(path: "\(folder.name)/\(path)\(name)", modified: status.modifiedNanoseconds))
+                let bytes = attempt(child) { () throws(AIError) in try place.contents(name, limit: 4096) }
+                guard let bytes else { continue }
+                let text = String(decoding: bytes, as: UTF8.self)
+                let trimmed = Commit(text) == nil ? text.filter { !$0.isWhitespace } : text
+                refs[trimmed, default: []].append(prefix + name)
+                if Commit(trimmed) == nil {
+                    problems.append(CacheProblem(.refWithoutCommit, child))
+                } else if trimmed != text {
+                    problems.append(CacheProblem(.refWithSpace, child))
                 }
             }
         }
     }
 
+    // MARK: Snapshots
+
     private mutating func scanSnapshot(
-        _ commit: Commit, _ status: FileStatus, _ refs: [String], _ blobs: [String: CachedBlob]
-    ) throws(AIError) -> CachedRevision {
-        var files: [CachedFile] = []
-        var newest = 0.0
-        try scanFiles(folder.snapshot(commit), prefix: "", blobs, into: &files, newest: &newest)
-        let revision = CachedRevision(
-            commit: commit, refs: refs.sorted(), files: files, isComplete: nil,
-            downloadedAt: newest > 0 ? newest : status.modified, lastUsedAt: 0)
+        _ commit: Commit, _ status: FileStatus, _ refs: [String], _ blobs: [String: CachedBlob],
+        in place: OpenFolder
+    ) -> CachedRevision {
+        var revision = CachedRevision(
+            commit: commit, refs: refs.sorted(), files: [], isComplete: nil, downloadedAt: 0, lastUsedAt: 0)
+        if let inner = enter(commit.hash, of: place, "snapshots/" + commit.hash) {
+            scanFiles(inner, "snapshots/\(commit.hash)/", prefix: "", depth: 2, blobs, into: &revision)
+        }
+        if revision.downloadedAt == 0 { revision.downloadedAt = status.modified }
+        for file in revision.files {
+            let physical = file.file ?? file.blob.flatMap { blobs[$0]?.file }
+            if let physical { revision.lastUsedAt = max(revision.lastUsedAt, physical.accessed) }
+        }
         // Not the folder's time of access: looking at it, as here, is no use.
-        return revision.judged(by: tree(commit), blobs: blobs, fallback: status.modified)
+        if revision.lastUsedAt == 0 { revision.lastUsedAt = status.modified }
+        if revision.files.contains(where: \.isBroken) { revision.isComplete = false }
+        return revision
     }
 
+    /// - Parameter depth: how many folders it is up from here to the repository's.
     private mutating func scanFiles(
-        _ path: String, prefix: String, _ blobs: [String: CachedBlob], into files: inout [CachedFile],
-        newest: inout Double
-    ) throws(AIError) {
-        for name in try list(path) ?? [] {
-            let child = Path.join(path, name)
-            guard let status = try FileSystem.linkStatus(child) else { continue }
-            switch status.kind {
-            case .directory: try scanFiles(child, prefix: prefix + name + "/", blobs, into: &files, newest: &newest)
-            case .file:
-                files.append(CachedFile(path: prefix + name, file: PhysicalFile(status), isBroken: false))
-                newest = max(newest, status.modified)
-            case .symlink:
-                let text = FileSystem.linkText(child) ?? ""
-                let target = Path.normalized(Path.join(path, text))
-                let blob = Path.parent(target) == folder.blobs ? Path.name(target) : nil
-                let broken: Bool
-                if let blob {
-                    broken = blobs[blob]?.file == nil
-                } else {
-                    broken = try FileSystem.status(child) == nil
+        _ place: OpenFolder, _ path: String, prefix: String, depth: Int, _ blobs: [String: CachedBlob],
+        into revision: inout CachedRevision
+    ) {
+        let way = String(repeating: "../", count: depth) + "blobs/"
+        for entry in list(place) {
+            let name = prefix + entry.name
+            let status = entry.kind == .directory ? nil : look(at: entry, in: place)
+            guard let kind = status?.kind ?? entry.kind else { continue }
+            switch kind {
+            case .directory:
+                if entry.isText, let inner = enter(entry.name, of: place, path + entry.name) {
+                    scanFiles(
+                        inner, path + entry.name + "/", prefix: name + "/", depth: depth + 1, blobs, into: &revision
+                    )
                 }
-                files.append(CachedFile(path: prefix + name, blob: blob, isBroken: broken))
-                if broken { remarks.append("\(child) is a broken link") }
-                newest = max(newest, status.modified)
-            case .other: remarks.append("\(child) is no file")
+                continue
+            case .file:
+                guard let status else { continue }
+                revision.files.append(CachedFile(path: name, file: PhysicalFile(status), isBroken: false))
+            case .symlink:
+                guard entry.isText, let text = place.linkText(entry.name) else { continue }
+                let blob = blob(ofLink: text, in: place.path, way: way)
+                let isBroken = blob.map { blobs[$0]?.file == nil } ?? leadsNowhere(entry.name, in: place)
+                revision.files.append(CachedFile(path: name, blob: blob, isBroken: isBroken))
+                if isBroken { problems.append(CacheProblem(.brokenLink, Path.join(place.path, entry.name))) }
+            case .other:
+                problems.append(CacheProblem(.noFile, Path.join(place.path, entry.name)))
+                continue
             }
+            revision.downloadedAt = max(revision.downloadedAt, status?.modified ?? 0)
+        }
+    }
+
+    /// Whether nothing is where a link leads; what this user may not see is something.
+    private func leadsNowhere(_ name: String, in place: OpenFolder) -> Bool {
+        do throws(AIError) { return try place.target(name) == nil } catch { return false }
+    }
+
+    /// The blob that a link of a snapshot names, by its text alone; nil where it leads elsewhere.
+    ///
+    /// - Parameter way: how Python and hub write the way there; what else leads to the same place is taken apart.
+    private func blob(ofLink text: String, in path: String, way: String) -> String? {
+        if text.hasPrefix(way) {
+            let name = text.utf8.dropFirst(way.utf8.count)
+            if !name.isEmpty, !name.contains(UInt8(ascii: "/")), name.first != UInt8(ascii: ".") {
+                return String(Substring(name))
+            }
+        }
+        let target = Path.normalized(Path.join(path, text))
+        return Path.parent(target) == folder.blobs ? Path.name(target) : nil
+    }
+
+    /// Whether all files of the commit's tree are there; nil where nobody knows the tree.
+    private mutating func isComplete(
+        _ revision: CachedRevision, _ blobs: [String: CachedBlob], _ trees: OpenFolder?
+    ) throws(AIError) -> Bool? {
+        var sizes: [ExactText: Int64] = [:]
+        sizes.reserveCapacity(revision.files.count)
+        for file in revision.files {
+            guard let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) else { continue }
+            sizes[ExactText(file.path)] = physical.size
+        }
+        if let bytes = treeBytes(revision.commit, trees) {
+            var isComplete = true
+            let isSound = TreeText.read(bytes) { file in
+                if isComplete, sizes[ExactText(file.path)] != file.size { isComplete = false }
+            }
+            if isSound { return isComplete }
+        }
+        return try knownTree(revision.commit).map { tree in
+            tree.files.allSatisfy { sizes[ExactText($0.path)] == $0.size }
+        }
+    }
+
+    private mutating func treeBytes(_ commit: Commit, _ trees: OpenFolder?) -> [UInt8]? {
+        // Some 200 bytes for each file, and there are repositories with hundreds of thousands.
+        do throws(AIError) { return try trees?.contents(commit.hash + ".json", limit: 1 << 30) } catch {
+            // Python writes it 0600: in a shared cache another user's cannot be read, and the rest goes without it.
+            if error.code != .permissionDenied {
+                problems.append(CacheProblem(.unreadable, folder.tree(commit), error.message))
+            }
+            return nil
         }
     }
 }
 
-extension CachedRevision {
-    /// With what the tree and the blobs add: whether it is whole, and when it was last read.
-    func judged(by tree: RepositoryTree?, blobs: [String: CachedBlob], fallback: Double) -> CachedRevision {
-        var out = self
-        var used = 0.0
-        var sizes: [ExactText: Int64] = [:]
-        for file in files {
-            guard let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) else { continue }
-            used = max(used, physical.accessed)
-            sizes[ExactText(file.path)] = physical.size
-        }
-        out.lastUsedAt = used > 0 ? used : fallback
-        out.isComplete =
-            files.contains(where: \.isBroken)
-            ? false : tree.map { $0.files.allSatisfy { sizes[ExactText($0.path)] == $0.size } }
-        return out
-    }
+/// A folder or file that a scan was read from.
+struct WatchedPath: Sendable, Hashable {
+    /// Below the cache.
+    var path: String
+    /// Nanoseconds since 1970; 0 where nothing is there, -1 where it is not to be trusted.
+    var modified: Int64
 }

@@ -51,15 +51,16 @@ enum Humanize {
         }
     }
 
+    private static let steps: [(name: String, seconds: Double, most: Double)] = [
+        ("second", 1, 60), ("minute", 60, 60), ("hour", 3600, 24), ("day", 86_400, 6), ("week", 604_800, 6),
+        ("month", 2_592_000, 11), ("year", 31_536_000, .infinity),
+    ]
+
     /// `3 days ago`, in the steps of the Hub's own client. Both times are seconds since 1970.
     static func age(of time: Double, now: Double) -> String {
         let delta = now - time
         if delta < -60 { return "in the future" }
         if delta < 20 { return "a few seconds ago" }
-        let steps: [(name: String, seconds: Double, most: Double)] = [
-            ("second", 1, 60), ("minute", 60, 60), ("hour", 3600, 24), ("day", 86_400, 6), ("week", 604_800, 6),
-            ("month", 2_592_000, 11), ("year", 31_536_000, .infinity),
-        ]
         for step in steps {
             // Python's round() takes halves to the even neighbour.
             let value = (delta / step.seconds).rounded(.toNearestOrEven)

@@ -37,8 +37,20 @@ struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
         return sum
     }
 
+    /// Makes room for so many further runs.
+    mutating func reserve(_ count: Int) { runs.reserveCapacity(runs.count + count) }
+
+    mutating func append(_ other: Styled) { runs += other.runs }
+
+    mutating func append(spaces: Int) {
+        if spaces > 0 { runs.append(Run(text: String(repeating: " ", count: spaces), style: .plain)) }
+    }
+
     /// The text alone, made safe for one line.
-    var plain: String { runs.map { SafeText.line($0.text) }.joined() }
+    var plain: String {
+        if runs.count == 1 { return SafeText.line(runs[0].text) }
+        return runs.reduce(into: "") { $0 += SafeText.line($1.text) }
+    }
 
     /// The safe text, with escape sequences if there is colour.
     func written(color: Bool) -> String {

@@ -46,33 +46,46 @@ struct Table: Sendable {
     func lines(width: Int?, ellipsis: String = "…") -> [Styled] {
         guard !rows.isEmpty else { return [] }
         let all = [columns.map { Styled($0.header, .faint) }] + rows
-        var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
+        // A list may have thousands of rows: each cell is measured once.
+        let cellWidths = all.map { $0.map(\.width) }
+        var widths = columns.indices.map { column in cellWidths.lazy.map { $0[column] }.max() ?? 0 }
         // A column that may go and says nothing anywhere goes first.
         var shown = columns.indices.filter { column in
-            !columns[column].isOptional || rows.contains { $0[column].width > 0 }
+            !columns[column].isOptional || cellWidths.dropFirst().contains { $0[column] > 0 }
         }
         if let width { fit(&widths, &shown, into: width) }
-        return all.map { cells in
-            line(cells, shown, widths).fitted(width ?? .max, .end, ellipsis: ellipsis)
+        return zip(all, cellWidths).map { cells, cellWidths in
+            let line = line(cells, cellWidths, shown, widths, ellipsis)
+            return width.map { line.fitted($0, .end, ellipsis: ellipsis) } ?? line
         }
+    }
 
-        func line(_ cells: [Styled], _ shown: [Int], _ widths: [Int]) -> Styled {
-            var line = Styled("")
-            // Nothing is padded behind the last cell that says something.
-            let last = shown.lastIndex { cells[$0].width > 0 } ?? 0
-            let shown = shown.prefix(last + 1)
-            for index in shown {
-                let cell = cells[index].fitted(widths[index], columns[index].truncation, ellipsis: ellipsis)
-                let padding = Styled(String(repeating: " ", count: widths[index] - cell.width))
-                let isLast = index == shown.last
-                switch columns[index].alignment {
-                case .left: line = line + cell + (isLast ? "" : padding)
-                case .right: line = line + padding + cell
-                }
-                if !isLast { line = line + Styled(String(repeating: " ", count: Table.gap)) }
+    private func line(
+        _ cells: [Styled], _ cellWidths: [Int], _ shown: [Int], _ widths: [Int], _ ellipsis: String
+    ) -> Styled {
+        var line = Styled("")
+        line.reserve(3 * shown.count)
+        // Nothing is padded behind the last cell that says something.
+        let last = shown.lastIndex { cellWidths[$0] > 0 } ?? 0
+        for index in shown.prefix(last + 1) {
+            var (cell, width) = (cells[index], cellWidths[index])
+            if width > widths[index] {
+                cell = cell.fitted(widths[index], columns[index].truncation, ellipsis: ellipsis)
+                width = cell.width
             }
-            return line
+            let isLast = index == shown[last]
+            let gap = isLast ? 0 : Table.gap
+            switch columns[index].alignment {
+            case .left:
+                line.append(cell)
+                if !isLast { line.append(spaces: widths[index] - width + gap) }
+            case .right:
+                line.append(spaces: widths[index] - width)
+                line.append(cell)
+                line.append(spaces: gap)
+            }
         }
+        return line
     }
 
     private func fit(_ widths: inout [Int], _ shown: inout [Int], into width: Int) {

@@ -79,11 +79,29 @@ enum CacheSelector: Sendable {
     }
 
     /// Whether a cached repository is meant, whole or in part.
-    func matches(_ repository: CachedRepository) -> Bool {
+    func matches(_ repository: CachedRepository) -> Bool { matches(repository.repository) }
+
+    /// Whether a repository is meant, whole or in part.
+    func matches(_ repository: Repository) -> Bool {
         switch self {
-        case .reference(let reference): reference.repository == repository.repository
-        case .glob(let glob): glob.matches(repository.repository.description)
+        case .reference(let reference): reference.repository == repository
+        case .glob(let glob): glob.matches(repository.description)
         }
+    }
+
+    /// Whether a listed revision is meant.
+    func matches(_ revision: RepositoryOverview.Revision, of repository: RepositoryOverview) -> Bool {
+        switch self {
+        case .reference(let reference):
+            reference.names(revision.commit, refs: revision.refs, of: repository.repository)
+        case .glob: matches(repository.repository)
+        }
+    }
+
+    /// Whether a listed repository holds something that is meant.
+    func names(_ repository: RepositoryOverview) -> Bool {
+        matches(repository.repository)
+            && (!namesRevision || repository.revisions.contains { matches($0, of: repository) })
     }
 
     /// Whether a cached revision is meant.

@@ -38,7 +38,7 @@ package enum FileSystem {
     /// The names in a folder, sorted by bytes, without `.` and `..`; nil where there is no such folder.
     package static func entries(_ path: String) throws(AIError) -> [String]? {
         guard let directory = opendir(path) else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
+            if errno == ENOENT || errno == ENOTDIR || errno == ELOOP { return nil }
             throw .system("cannot list", path: path, errno: errno)
         }
         defer { closedir(directory) }
@@ -261,6 +261,9 @@ package enum FileSystem {
 
     /// Whether a folder lies on a network file system, where shared memory and often locks do not work.
     package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
+
+    /// Whether reading a file in this folder is noted in its time of access; true where that cannot be told.
+    package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }
 
     /// Sets access and modification time, in seconds since 1970.
     package static func setTimes(_ path: String, accessed: Double, modified: Double) throws(AIError) {

@@ -136,13 +136,19 @@ import Testing
         #expect(try FileSystem.entries(cache.folder("outside")) == ["precious.bin"])
     }
 
-    @Test func aRepositoryFolderThatIsALinkIsLeftAlone() throws {
+    /// Python lists it, and so does a scan; what lies at its end is somebody's own.
+    @Test func aRepositoryFolderThatIsALinkIsListedAndLeftAlone() throws {
         let cache = try HandmadeCache()
         let elsewhere = try HandmadeCache()
         try elsewhere.revision(.of("a"), [(sha1("1"), 10)], in: elsewhere.repository())
         try FileSystem.createSymlink(elsewhere.repository().path, at: cache.repository().path)
         let state = try cache.scan()
-        #expect(state.repositories.isEmpty && state.remarks.count == 1)
+        #expect(state.repositories.map(\.size) == [10] && state.remarks.count == 1)
+        var planner = DeletionPlanner(state)
+        try planner.add(state.repositories[0], reason: "asked for")
+        try planner.addOrphans(of: state.repositories[0])
+        #expect(planner.plan.isEmpty && planner.plan.protected.count == 2)
+        #expect(try PythonScan(cache.layout.root).sizes == ["models--org--m": 10])
     }
 
     // MARK: What others are doing

@@ -17,13 +17,15 @@ import Testing
             catalog = try Catalog(path: state("catalog.sqlite3"))
         }
 
-        /// Sets every folder's time back, as if nothing had been touched for an hour: only then is a scan trusted.
+        /// Sets the times of every folder and ref back, as if nothing had been touched for an hour: only then is a scan trusted.
         func settle() throws {
             func visit(_ path: String) throws {
                 for name in try FileSystem.entries(path) ?? [] {
                     let child = Path.join(path, name)
-                    guard try FileSystem.linkStatus(child)?.kind == .directory else { continue }
-                    try visit(child)
+                    guard let kind = try FileSystem.linkStatus(child)?.kind, kind != .symlink else { continue }
+                    if kind == .directory { try visit(child) }
+                    // Refs are watched too.
+                    if kind == .file, Path.name(path) == "blobs" { continue }
                     let time = Timestamp.now - 3600
                     try FileSystem.setTimes(child, accessed: time, modified: time)
                 }
@@ -37,6 +39,41 @@ import Testing
             let known = try scanner.scan()
             let fresh = try scanner.scan(fresh: true)
             #expect(summary(known) == summary(fresh), comment, sourceLocation: location)
+            // What a list shows are the sums over that, whoever has made them.
+            #expect(list(try scanner.overview()) == list(fresh), comment, sourceLocation: location)
+        }
+
+        /// What a list shows of a scan.
+        private func list(_ state: CacheState) -> [String] {
+            let costs = FreeableSizes(state)
+            return state.repositories.map { repository in
+                let revisions = repository.revisions.map { revision in
+                    let size = repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }
+                    return "\(revision.commit) \(revision.refs) \(size) \(costs.ofRevision(revision, repository)) "
+                        + "\(String(describing: revision.isComplete)) \(revision.downloadedAt) \(revision.lastUsedAt)"
+                }
+                return "\(repository.repository) \(repository.size) \(costs.ofRepository(repository)) "
+                    + "\(repository.physicalFiles.count) \(revisions) \(repository.partials) "
+                    + "\(repository.danglingRefs)"
+            } + [
+                "\(state.totalSize) \(state.partialSize) \(state.otherSize)", "\(state.remarks.sorted())",
+                "\(state.keepsAccessTimes)",
+            ]
+        }
+
+        /// What a list shows.
+        private func list(_ overview: CacheOverview) -> [String] {
+            overview.repositories.map { repository in
+                let revisions = repository.revisions.map { revision in
+                    "\(revision.commit) \(revision.refs) \(revision.size) \(revision.freeable) "
+                        + "\(String(describing: revision.isComplete)) \(revision.downloadedAt) \(revision.lastUsedAt ?? -1)"
+                }
+                return "\(repository.repository) \(repository.size) \(repository.freeable) \(repository.files) "
+                    + "\(revisions) \(repository.partials) \(repository.danglingRefs)"
+            } + [
+                "\(overview.totalSize) \(overview.partialSize) \(overview.otherSize)",
+                "\(overview.remarks.sorted())", "\(overview.keepsAccessTimes)",
+            ]
         }
 
         func summary(_ state: CacheState) -> [String] {
@@ -69,16 +106,29 @@ import Testing
         return place
     }
 
+    private func summaries(_ place: Place) throws -> [String: [UInt8]] {
+        var summaries: [String: [UInt8]] = [:]
+        try place.catalog.scans(ofCache: place.cache.layout.root) { summaries[$0] = Array($1) }
+        return summaries
+    }
+
     @Test func nothingIsReadAgainWhereNothingChanged() throws {
         let place = try filled()
         try place.check()
         // A lie that only a scan from the disk would find out: the catalog is believed.
-        let scans = try place.catalog.scans(ofCache: place.cache.layout.root)
-        let known = try #require(scans["datasets--d--d"])
+        let (root, folder) = (place.cache.layout.root, "datasets--d--d")
+        func changed(_ bytes: [UInt8]?) throws -> [UInt8] {
+            var bytes = try #require(bytes)
+            // Two digits to a byte.
+            for index in bytes.indices where bytes[index...].starts(with: [UInt8](repeating: 0x55, count: 32)) {
+                bytes.replaceSubrange(index..<index + 32, with: [UInt8](repeating: 0x66, count: 32))
+            }
+            return bytes
+        }
         let lie = RememberedScan(
-            folder: known.folder, scan: known.scan.replacing(sha256("5"), with: sha256("6")),
-            directories: known.directories)
-        try place.catalog.remember(scans: [lie], blobs: [:], gone: [], ofCache: place.cache.layout.root)
+            folder: folder, summary: try #require(try summaries(place)[folder]),
+            details: try changed(try place.catalog.scanDetails(ofCache: root)[folder]))
+        try place.catalog.remember(scans: [lie], gone: [], ofCache: root)
         let state = try CacheScanner(place.cache.layout, catalog: place.catalog).scan()
         #expect(state.repositories.first?.blobs.keys.sorted() == [sha256("6")])
         let fresh = try CacheScanner(place.cache.layout, catalog: place.catalog).scan(fresh: true)
@@ -128,6 +178,21 @@ import Testing
                 let other = cache.repository("datasets--d--d")
                 try FileSystem.createHardLink(folder.blob(sha256("2")), at: other.blob(sha256("2")))
                 try cache.link("more.bin", to: sha256("2"), at: .of("a"), in: other)
+            }
+        ),
+        (
+            "a ref written in place, as Python once did",
+            { _, folder in
+                let file = try FileDescriptor(folder.ref("main"), [.write])
+                try Array(Commit.of("b").hash.utf8).withUnsafeBytes { try file.write($0, at: 0) }
+            }
+        ),
+        (
+            "a folder that became a link to where it went",
+            { cache, folder in
+                let place = cache.folder("moved")
+                try FileSystem.rename(folder.path, to: place)
+                try FileSystem.createSymlink(place, at: folder.path)
             }
         ),
         (
@@ -209,6 +274,23 @@ import Testing
         try place.check()
     }
 
+    /// It was taken for a catalog that knows no tree, and a whole model for one of which nobody knows.
+    @Test func aCatalogThatCannotSayATreeIsAnError() throws {
+        let place = try filled()
+        try place.catalog.write { try $0.execute("DROP TABLE files") }
+        try place.cache.blob(sha1("9"), in: place.cache.repository())
+        let files = [RepositoryFile(path: "1111.bin", size: 3, oid: sha1("1"))]
+        #expect(throws: AIError.self) {
+            try place.catalog.remember(
+                RepositoryTree(commit: .of("b"), files: files), of: .model("org/m"), at: Timestamp.now)
+        }
+        try place.catalog.write { connection in
+            try connection.execute("ALTER TABLE trees RENAME TO lost")
+        }
+        #expect(throws: AIError.self) { try CacheScanner(place.cache.layout, catalog: place.catalog).scan() }
+        #expect(throws: AIError.self) { try CacheScanner(place.cache.layout, catalog: place.catalog).overview() }
+    }
+
     @Test func whatTheCatalogNotedOfUseCountsAndIsNotLostByAChange() throws {
         let place = try filled()
         let later = Timestamp.now + 1000
@@ -223,23 +305,68 @@ import Testing
         #expect(try used() == later)
     }
 
-    @Test(arguments: [
-        "", "{}", "[]", "{\"version\":99}", "{\"version\":2,\"revisions\":[{}],\"blobs\":[],\"partials\":[]}",
-        "{\"version\":2,\"revisions\":[],\"blobs\":[[\"a\",[1,\"2\",\"3\",-4,5.0,6.0],null,false]],\"partials\":[]}",
-    ])
-    func aTextThatIsNoScanIsReadAgainFromTheDisk(text: String) throws {
+    /// A list needs no more than sums, and a cache of many files is read anew when there is nothing but these.
+    @Test func detailsAreRememberedWhenSomebodyAsksForThem() throws {
         let place = try filled()
         let root = place.cache.layout.root
-        let scans = try place.catalog.scans(ofCache: root).values.map {
-            RememberedScan(folder: $0.folder, scan: text, directories: $0.directories)
+        for folder in try place.catalog.scanDetails(ofCache: root).keys {
+            try place.catalog.remember(scans: [], gone: [folder], ofCache: root)
         }
-        try place.catalog.remember(scans: scans, blobs: [:], gone: [], ofCache: root)
-        if text.contains("-4") {
-            // Sound in form; that it cannot be true must not end the program.
-            _ = try CacheScanner(place.cache.layout, catalog: place.catalog).scan()
-        } else {
-            try place.check()
+        let scanner = CacheScanner(place.cache.layout, catalog: place.catalog)
+        #expect(try scanner.overview().repositories.count == 2)
+        #expect(try place.catalog.scanDetails(ofCache: root).isEmpty && summaries(place).count == 2)
+        try place.check()
+        #expect(try place.catalog.scanDetails(ofCache: root).count == 2)
+    }
+
+    /// What the catalog holds is not trusted to be what this program wrote.
+    @Test(arguments: 0..<40)
+    func bytesThatAreNoScanAreReadAgainFromTheDisk(number: Int) throws {
+        let place = try filled()
+        let root = place.cache.layout.root
+        var random = SeededRandom(number: number)
+        func damaged(_ bytes: [UInt8]) -> [UInt8] {
+            var bytes = bytes
+            switch number % 4 {
+            case 0: bytes.removeLast(Int.random(in: 1...bytes.count, using: &random))
+            case 1: bytes += [0]
+            case 2: bytes[0] ^= 1
+            // A count or a length that is enormous.
+            default: bytes.replaceSubrange(1..<2, with: [255, 255, 255, 255, 255, 1])
+            }
+            return bytes
         }
+        let details = try place.catalog.scanDetails(ofCache: root)
+        let scans = try summaries(place).map { folder, summary in
+            RememberedScan(
+                folder: folder, summary: random.one(in: 2) ? damaged(summary) : summary,
+                details: damaged(details[folder]!))
+        }
+        try place.catalog.remember(scans: scans, gone: [], ofCache: root)
+        try place.check()
+    }
+
+    /// Sound in form; that it cannot be true must not end the program.
+    @Test(arguments: 0..<40)
+    func bytesThatLieDoNotEndTheProgram(number: Int) throws {
+        let place = try filled()
+        let root = place.cache.layout.root
+        var random = SeededRandom(number: number)
+        func flipped(_ bytes: [UInt8]) -> [UInt8] {
+            var bytes = bytes
+            for _ in 0..<8 {
+                bytes[Int.random(in: 1..<bytes.count, using: &random)] ^= 1 << UInt8(random.next() % 8)
+            }
+            return bytes
+        }
+        let details = try place.catalog.scanDetails(ofCache: root)
+        let scans = try summaries(place).map { folder, summary in
+            RememberedScan(folder: folder, summary: flipped(summary), details: flipped(details[folder]!))
+        }
+        try place.catalog.remember(scans: scans, gone: [], ofCache: root)
+        let scanner = CacheScanner(place.cache.layout, catalog: place.catalog)
+        #expect(try scanner.overview().repositories.count == 2)
+        #expect(try scanner.scan().repositories.count == 2)
     }
 
     @Test func twoCachesDoNotMix() throws {

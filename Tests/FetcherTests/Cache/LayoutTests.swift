@@ -278,4 +278,30 @@ import Testing
         #expect(isTaken)
         #expect(try FileSystem.status(path)?.mode == 0o664)
     }
+
+    // MARK: Refs that stand in each other's way
+
+    /// git has a branch `foo` or branches `foo/…`, never both; what stands in the way is of a branch that is gone.
+    @Test func aBranchThatBecameAFolderOfBranchesAndBack() throws {
+        let cache = try HandmadeCache()
+        let folder = cache.repository()
+        try folder.writeRef("foo", .of("a"))
+        try folder.writeRef("foo/bar/baz", .of("b"))
+        #expect(try folder.commit(ofRef: "foo/bar/baz") == .of("b"))
+        #expect(try folder.commit(ofRef: "foo") == nil)
+        try folder.writeRef("foo/bar", .of("c"))
+        #expect(try folder.commit(ofRef: "foo/bar") == .of("c"))
+        try folder.writeRef("foo", .of("d"))
+        #expect(try folder.commit(ofRef: "foo") == .of("d"))
+        #expect(try FileSystem.entries(folder.refs) == ["foo"] && FileSystem.entries(folder.blobs) == [])
+    }
+
+    /// A pull request is no branch: `refs` and `refs/pr/1` may be there at once, and only one has a place.
+    @Test func aBranchOfTheNameOfAllPullRequestsDoesNotTakeTheirPlace() throws {
+        let cache = try HandmadeCache()
+        let folder = cache.repository()
+        try folder.writeRef("refs/pr/1", .of("a"))
+        for name in ["refs", "refs/pr"] { try folder.writeRef(name, .of("b")) }
+        #expect(try folder.commit(ofRef: "refs/pr/1") == .of("a"))
+    }
 }

@@ -176,12 +176,13 @@ import Testing
             try FileSystem.createDirectories(Path.join(cache.layout.root, name))
         }
         try cache.write(Path.join(cache.layout.root, "stray.txt"))
-        for name in [".DS_Store", "Thumbs.db", "desktop.ini", ".locks/x/y.lock"] {
+        for name in [".DS_Store", "Thumbs.db", "desktop.ini", ".locks/x/y.lock", "version.txt"] {
             try cache.write(Path.join(cache.layout.root, name))
         }
         let state = try cache.scan()
-        #expect(state.repositories.map(\.repository.description) == ["kernels/org/k"])
-        #expect(state.remarks.count == 5)
+        #expect(state.repositories.map(\.repository.description) == ["kernels/org/k", "a/b/c"])
+        #expect(state.repositories.map(\.hasForeignName) == [false, true])
+        #expect(state.remarks.count == 4 && state.foreign.map(\.kind) == [.stranger, .stranger, .stranger])
     }
 
     @Test func whatIsNoSnapshotIsRemarkedOn() throws {

@@ -58,7 +58,8 @@ import Testing
         #expect(models.map { $0["kind"]?.string } == ["dataset", "model", "model"])
         for model in models {
             model.expectKeys(
-                "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned complete revisions")
+                "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned complete revisions problems"
+            )
             for revision in model.objects("revisions") {
                 revision.expectKeys("commit refs size_bytes freeable_bytes complete")
             }
@@ -179,5 +180,72 @@ import Testing
         #expect(try await stage.run("ls", "-q").lines == ["datasets/org/data", "org/two", "org/one"])
         #expect(try await stage.run("path", "org/one").status == 0)
         #expect(try await stage.run("ls", "-q").lines == ["org/one", "datasets/org/data", "org/two"])
+    }
+
+    /// Python lists `models--a--b--c` as `a/b/c`: what takes room is not hidden because of its name.
+    @Test func aFolderOfAnotherNameIsListedAndGlobsReachIt() async throws {
+        try stage.plant("models--a--b--c", commit: commit("1"), files: ["a.bin": "aaaa"])
+        #expect(try await stage.run("ls", "-q").output == "a/b/c\n")
+        let model = try await stage.run("ls", "--json").document().objects("models").first
+        #expect(model?["size_bytes"]?.int == 4)
+        #expect(model?.strings("problems").first?.hasSuffix("has a name that no repository can have") == true)
+        #expect(try await stage.run("rm", "a/b/*", "--yes").status == 0)
+        #expect(try await stage.run("ls", "-q").output.isEmpty)
+    }
+
+    /// Linked to another disk by its owner.
+    @Test func aRepositoryBehindALinkIsListedAndNeverDeleted() async throws {
+        try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa"])
+        let place = stage.machine("disk")
+        try FileSystem.rename(Path.join(stage.cache, "models--org--one"), to: place)
+        try FileSystem.createSymlink(place, at: Path.join(stage.cache, "models--org--one"))
+        #expect(try await stage.run("ls", "--json").document()["total_bytes"]?.int == 4)
+        let result = try await stage.run("rm", "org/one", "--yes")
+        #expect(result.output.contains("stays: org/one@11111111: a link leads to it"))
+        #expect(FileSystem.exists(Path.join(place, "refs/main")))
+    }
+
+    @Test func whatXetTransfersKeepIsAmongTheOtherBytes() async throws {
+        try fill()
+        try FileSystem.createDirectories(stage.machine("hf/xet/logs"))
+        try FileSystem.replace(stage.machine("hf/xet/logs/x"), with: Array("12345".utf8))
+        #expect(try await stage.run("ls", "--json").document()["other_bytes"]?.int == 5)
+        #expect(try await stage.run("ls").output.contains("; 5 B kept by Xet transfers; "))
+        let other = try await stage.run("ls", "--json", "--cache-dir", stage.machine("elsewhere")).document()
+        #expect(other["other_bytes"]?.int == 0, "it does not belong to a cache that was named")
+    }
+
+    /// One folder that this user may not read made the whole list fail.
+    @Test func whatCannotBeReadIsListedWithItsFaultAndNothingOfItGoes() async throws {
+        let program = try BuiltProduct.path()
+        guard let other = OtherUser(54_301, group: 54_301) else {
+            try Test.cancel("this user cannot become another")
+        }
+        guard try await other.canRun(program) else { try Test.cancel("another user cannot run \(program)") }
+        try fill()
+        for name in ["home", "state"] { try other.own(stage.machine(name)) }
+        try FileSystem.setMode(Path.join(stage.cache, "models--org--one/snapshots"), 0o700)
+        try FileSystem.setMode(Path.join(stage.cache, "datasets--org--data"), 0o700)
+        func run(_ words: String...) async throws -> ProcessResult {
+            let line = other.words(program, words)
+            return try await RunningProcess.run(line[0], Array(line.dropFirst()), environment: stage.environment)
+        }
+        let table = try await run("ls", "--sort", "name")
+        #expect(table.status == 0)
+        #expect(
+            table.lines.count == 5 && table.lines[1].hasSuffix("unreadable")
+                && table.lines[2].hasSuffix("unreadable"))
+        #expect(!table.lines[3].hasSuffix("unreadable"))
+        let folder = Path.join(stage.cache, "models--org--one/snapshots")
+        #expect(table.error.contains("warning: org/one: cannot list \(folder): Permission denied\n"))
+        let document = try await run("ls", "--json").document()
+        #expect(document["total_bytes"]?.int == 10 && document["other_bytes"]?.int == 0)
+        #expect(document.objects("models").filter { !$0.strings("problems").isEmpty }.count == 2)
+        // Its blobs are needed by what cannot be seen.
+        let plan = try await run("gc", "--orphans", "--dry-run", "--json").document()
+        #expect(plan.objects("plan").isEmpty && plan.objects("protected").count == 2)
+        try FileSystem.setMode(folder, 0o755)
+        try FileSystem.setMode(Path.join(stage.cache, "datasets--org--data"), 0o755)
+        #expect(try await run("ls", "--json").document()["total_bytes"]?.int == 23)
     }
 }

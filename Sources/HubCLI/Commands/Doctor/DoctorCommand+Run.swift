@@ -8,7 +8,7 @@ extension DoctorCommand {
     /// Every section there is, in the order of the output. Each is a function in a file of its own.
     static let sections: [Section] = [
         ("libraries", libraryFindings), ("paths", pathFindings), ("catalog", catalogFindings),
-        ("account", accountFindings), ("network", networkFindings),
+        ("cache", cacheFindings), ("account", accountFindings), ("network", networkFindings),
     ]
 
     /// A finding and what became of it.

@@ -1,0 +1,230 @@
+package import HubCore
+
+/// What there is to say of a cache's health, read fresh from the disk. Nothing is changed; see ``CacheMend``.
+package struct CacheDiagnosis: Sendable {
+    /// One kind of thing that was found.
+    package struct Finding: Sendable {
+        package enum Kind: String, Sendable, Hashable, CaseIterable {
+            case unreadable
+            case brokenLinks = "broken_links"
+            case danglingRefs = "dangling_refs"
+            case refsWithSpace = "refs_with_line_end"
+            case refsWithoutCommit = "refs_without_commit"
+            case damagedNames = "damaged_names"
+            case misplaced = "misplaced_entries"
+            case unwritable = "unwritable_folders"
+            case ofOthers = "files_of_others"
+            case worldWritable = "world_writable"
+            case orphans = "orphan_blobs"
+            case unusedPayloads = "unused_payloads"
+            case detached = "detached_revisions"
+            case stalePartials = "stale_partials"
+            case lonelyPartials = "partials_without_map"
+            case linkedFolders = "linked_folders"
+            case foreignNames = "foreign_names"
+            case strangers = "strangers"
+            case plainFiles = "files_without_links"
+            case missing = "no_exist"
+            case trees = "trees_of_gone_revisions"
+            case temporaries = "temporary_names"
+            case probes = "leftover_probe"
+            case locks = "locks_left"
+            case xet = "xet_folder"
+            case noAccessTimes = "no_access_times"
+            case network = "network_file_system"
+        }
+
+        package var kind: Kind
+        /// The first of them, at most ``CacheDiagnosis/mostPaths``.
+        package var paths: [String]
+        /// How many there are in all.
+        package var count: Int
+        /// What they hold.
+        package var bytes: Int64
+        /// More to be known, as whose they are.
+        package var detail: String?
+        /// What can be done without losing anything.
+        package var mend: CacheMend?
+    }
+
+    package static let mostPaths = 20
+    package private(set) var findings: [Finding] = []
+    /// The scan that it was made from.
+    package let state: CacheState
+
+    /// - Parameters:
+    ///   - xet: what Xet transfers keep, where that belongs to the cache.
+    ///   - now: what was changed within the hour before may be somebody's work.
+    package init(_ layout: CacheLayout, xet: XetFolder?, now: Double) throws(AIError) {
+        state = try CacheScanner(layout, catalog: nil).scan(fresh: true)
+        let walk = CacheWalk(layout)
+        addProblems(walk)
+        addRefs(now: now)
+        addUnneeded()
+        addPartials(now: now)
+        addLeftovers(walk, now: now)
+        addPlace(walk)
+        if let xet { add(xet, now: now) }
+        let order = Finding.Kind.allCases
+        findings.sort { order.firstIndex(of: $0.kind)! < order.firstIndex(of: $1.kind)! }
+    }
+
+    private mutating func add(
+        _ kind: Finding.Kind, _ paths: [String], bytes: Int64 = 0, detail: String? = nil, mend: CacheMend? = nil
+    ) {
+        guard !paths.isEmpty else { return }
+        findings.append(
+            Finding(
+                kind: kind, paths: Array(paths.prefix(Self.mostPaths)), count: paths.count, bytes: bytes,
+                detail: detail, mend: mend))
+    }
+
+    private mutating func add(_ kind: Finding.Kind, _ items: [CacheWalk.Item], mend: CacheMend? = nil) {
+        add(kind, items.map(\.path), bytes: items.reduce(0) { $0 + $1.bytes }, mend: mend)
+    }
+
+    // MARK: What is wrong
+
+    private mutating func addProblems(_ walk: CacheWalk) {
+        let problems = state.foreign + state.repositories.flatMap(\.problems)
+        func paths(_ kinds: CacheProblem.Kind...) -> [String] {
+            problems.filter { kinds.contains($0.kind) }.map(\.path)
+        }
+        var unreadable: [String] = []
+        for problem in problems.filter({ $0.kind == .unreadable }) + walk.unreadable
+        where !unreadable.contains(problem.path) { unreadable.append(problem.path) }
+        add(.unreadable, unreadable)
+        add(.brokenLinks, paths(.brokenLink))
+        add(.refsWithoutCommit, paths(.refWithoutCommit))
+        add(.damagedNames, paths(.bytes))
+        add(.misplaced, paths(.noSnapshot, .noBlob, .noFile))
+        add(.linkedFolders, paths(.elsewhere))
+        add(.foreignNames, paths(.name))
+        add(.strangers, paths(.stranger))
+    }
+
+    private mutating func addRefs(now: Double) {
+        var (spaced, dangling): ([CacheMend.Ref], [CacheMend.Ref]) = ([], [])
+        for repository in state.repositories {
+            let folder = repository.folder
+            for problem in repository.problems where problem.kind == .refWithSpace {
+                if let name = problem.path.dropping(prefix: folder.refs + "/") {
+                    spaced.append(.init(folder: folder, name: name))
+                }
+            }
+            // What holds no commit at all has its own finding; where not all was read, a snapshot may be there.
+            guard repository.isReadable else { continue }
+            for name in repository.danglingRefs where (try? folder.commit(ofRef: name)) ?? nil != nil {
+                dangling.append(.init(folder: folder, name: name))
+            }
+        }
+        add(.refsWithSpace, spaced.map(\.path), mend: .rewriteRefs(spaced))
+        // A download of Python's begins with the ref.
+        let old = dangling.filter { ref in
+            let status = (try? FileSystem.linkStatus(ref.path)) ?? nil
+            return status.map { now - $0.modified >= CacheMend.rest } ?? false
+        }
+        add(.danglingRefs, dangling.map(\.path), mend: old.isEmpty ? nil : .removeDanglingRefs(old))
+    }
+
+    // MARK: What nobody needs
+
+    private mutating func addUnneeded() {
+        let costs = FreeableSizes(state)
+        var (orphans, detached, plain): ([String], [String], [String]) = ([], [], [])
+        var (orphanBytes, detachedBytes, plainBytes): (Int64, Int64, Int64) = (0, 0, 0)
+        var seen = Set(state.repositories.flatMap { $0.physicalFiles.keys })
+        for repository in state.repositories {
+            for orphan in repository.orphans {
+                orphans.append(repository.folder.blob(orphan.name))
+                if let file = orphan.file, !orphan.isForeign, seen.insert(file.identity).inserted {
+                    orphanBytes += file.size
+                }
+            }
+            let revisions = repository.revisions.filter(\.refs.isEmpty)
+            detached += revisions.map { repository.folder.snapshot($0.commit) }
+            if !revisions.isEmpty { detachedBytes += costs.ofRevisions(revisions, repository) }
+            for revision in repository.revisions {
+                for file in revision.files {
+                    guard let physical = file.file else { continue }
+                    plain.append(Path.join(repository.folder.snapshot(revision.commit), file.path))
+                    plainBytes += physical.size
+                }
+            }
+        }
+        add(.orphans, orphans, bytes: orphanBytes)
+        add(.detached, detached, bytes: detachedBytes)
+        add(.plainFiles, plain, bytes: plainBytes)
+        let store = SharedStore(layout: state.layout)
+        add(
+            .unusedPayloads, state.unusedPayloads.map { store.payload($0.name) },
+            bytes: state.unusedPayloads.reduce(0) { $0 + ($1.file?.size ?? 0) })
+    }
+
+    private mutating func addPartials(now: Double) {
+        var byOwner: [PartialOwner: (count: Int, bytes: Int64)] = [:]
+        var stale: [String] = []
+        var (lonely, lonelyBytes): ([CacheMend.Partial], Int64) = ([], 0)
+        for repository in state.repositories {
+            let names = Set(repository.partials.map(\.name))
+            for partial in repository.partials {
+                guard let file = partial.file, now - file.modified >= CacheMend.rest else { continue }
+                let owner = PartialOwner(partial.name)
+                stale.append(repository.folder.blob(partial.name))
+                byOwner[owner, default: (0, 0)].count += 1
+                byOwner[owner, default: (0, 0)].bytes += file.size
+                let stem = partial.name.dropSuffix(".hub.incomplete")
+                if let stem, !names.contains(stem + ".hub.map.incomplete") {
+                    lonely.append(.init(folder: repository.folder, name: partial.name))
+                    lonelyBytes += file.size
+                }
+            }
+        }
+        let owners = PartialOwner.allCases.compactMap { owner in
+            byOwner[owner].map { "\($0.count) of \(owner.rawValue) (\(ByteCount($0.bytes)))" }
+        }
+        add(
+            .stalePartials, stale, bytes: byOwner.values.reduce(0) { $0 + $1.bytes },
+            detail: owners.joined(separator: ", "))
+        add(
+            .lonelyPartials, lonely.map { $0.folder.blob($0.name) }, bytes: lonelyBytes,
+            mend: .removePartials(lonely))
+    }
+
+    // MARK: What is left over, and where the cache lies
+
+    private mutating func addLeftovers(_ walk: CacheWalk, now: Double) {
+        add(.missing, walk.missing)
+        let trees = walk.trees.filter { now - $0.modified >= CacheMend.rest }
+        add(.trees, trees, mend: .removeFiles(trees.map(\.path)))
+        add(.temporaries, walk.temporaries.filter { now - $0.modified >= CacheMend.rest })
+        let probes = walk.probes.filter { now - $0.modified >= CacheMend.rest }
+        add(.probes, probes, mend: .removeFiles(probes.map(\.path)))
+        add(.locks, walk.locks)
+    }
+
+    private mutating func addPlace(_ walk: CacheWalk) {
+        add(.ofOthers, walk.ofOthers)
+        add(.unwritable, walk.unwritable)
+        add(.worldWritable, walk.worldWritable)
+        let root = state.layout.root
+        if !state.keepsAccessTimes { add(.noAccessTimes, [root]) }
+        if FileSystem.isOnNetwork(root) { add(.network, [root]) }
+    }
+
+    private mutating func add(_ xet: XetFolder, now: Double) {
+        let contents = xet.contents()
+        guard contents.files > 0 else { return }
+        findings.append(
+            Finding(
+                kind: .xet, paths: [xet.path], count: contents.files, bytes: contents.bytes, detail: nil,
+                mend: xet.isIdle(contents, now: now) ? .sweepXet(xet) : nil))
+    }
+}
+
+extension String {
+    /// The text without its end; nil where it does not end so.
+    fileprivate func dropSuffix(_ suffix: String) -> String? {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil
+    }
+}

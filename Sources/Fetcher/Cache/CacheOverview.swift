@@ -1,0 +1,113 @@
+import Catalog
+package import HubCore
+
+/// What a list shows of a whole cache folder.
+package struct CacheOverview: Sendable {
+    package var layout: CacheLayout
+    package var repositories: [RepositoryOverview]
+    /// Entries of the cache's root that belong to no Hugging Face library.
+    package var foreign: [CacheProblem]
+    /// Whether the file system notes when a file is read; where not, only uses that `hub` saw are known.
+    package var keepsAccessTimes: Bool
+    /// Bytes of the files that snapshots need, each physical file once over all repositories.
+    package var totalSize: Int64 = 0
+    /// Bytes of what other clients and `hub` have begun to fetch.
+    package var partialSize: Int64 = 0
+    /// Bytes that nobody needs, each physical file once: orphans and payloads of the shared store.
+    package var otherSize: Int64 = 0
+
+    /// What is wrong, for a person to read.
+    package var remarks: [String] { (foreign + repositories.flatMap(\.problems)).map(\.text) }
+}
+
+extension CacheScanner {
+    /// The sums over the cache, read from the disk only where something has changed; an absent folder is an empty cache.
+    package func overview() throws(AIError) -> CacheOverview {
+        let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
+        let (candidates, foreign) = try candidates()
+        var findings = try findings(candidates, fresh: false, detailed: false)
+        try addStore(to: &findings, candidates)
+        var overview = CacheOverview(
+            layout: layout, repositories: findings.map(\.overview), foreign: foreign,
+            keepsAccessTimes: FileSystem.keepsAccessTimes(layout.root))
+        for index in overview.repositories.indices {
+            let name = overview.repositories[index].folder.name
+            overview.repositories[index].addUse(uses[name] ?? [:], keepsAccessTimes: overview.keepsAccessTimes)
+        }
+        try addSums(to: &overview, findings)
+        return overview
+    }
+
+    /// What goes with a repository that has files in the shared store: who else has them is not for it to know.
+    private func addStore(to findings: inout [Finding], _ candidates: [Candidate]) throws(AIError) {
+        let indices = findings.indices.filter { findings[$0].overview.usesStore }
+        guard !indices.isEmpty else { return }
+        try addRepositories(to: &findings, candidates, where: \.usesStore)
+        let costs = FreeableSizes(indices.map { findings[$0].repository! }, layout)
+        for index in indices {
+            // They have grown since the catalog saw them.
+            findings[index].repository!.partials = findings[index].overview.partials
+            findings[index].overview.setFreeable(of: findings[index].repository!, costs)
+        }
+    }
+
+    private func addSums(to overview: inout CacheOverview, _ findings: [Finding]) throws(AIError) {
+        var (needed, others): (Set<PhysicalFile.Identity>, Set<PhysicalFile.Identity>) = ([], [])
+        for repository in overview.repositories {
+            overview.totalSize += repository.size
+            overview.otherSize += repository.orphanSize
+            // Counted with its repository; each further one takes it away again.
+            for file in repository.shared where file.isNeeded && !needed.insert(file.file.identity).inserted {
+                overview.totalSize -= file.file.size
+            }
+        }
+        for file in overview.repositories.flatMap(\.partials).compactMap(\.file)
+        where !needed.contains(file.identity) {
+            if others.insert(file.identity).inserted { overview.partialSize += file.size }
+        }
+        for repository in overview.repositories where repository.isReadable {
+            for file in repository.shared where !file.isNeeded && file.place != .outside {
+                if !needed.contains(file.file.identity), others.insert(file.file.identity).inserted {
+                    overview.otherSize += file.file.size
+                }
+            }
+        }
+        guard let store else { return }
+        let used = Set(findings.flatMap { $0.repository?.blobs.values.compactMap(\.sharedHash) ?? [] })
+        for payload in try store.payloads() where !used.contains(payload.name) {
+            guard let file = payload.file, !needed.contains(file.identity) else { continue }
+            if others.insert(file.identity).inserted { overview.otherSize += file.size }
+        }
+    }
+}
+
+extension RepositoryOverview {
+    /// Looks at what changes without a change of any folder: when files were read, and how far partials have come.
+    ///
+    /// - Parameter root: the cache's folder.
+    mutating func look(in root: OpenFolder) {
+        for index in revisions.indices {
+            guard let file = revisions[index].largestFile, let status = (try? root.target(file)) ?? nil else {
+                continue
+            }
+            revisions[index].lastUsedAt = max(revisions[index].lastUsedAt ?? 0, status.accessed)
+        }
+        for index in partials.indices {
+            let status = (try? root.target("\(folder.name)/blobs/\(partials[index].name)")) ?? nil
+            guard let status else { continue }
+            let old = partials[index].file?.links == 1 ? partials[index].file?.size ?? 0 : 0
+            partials[index].file = PhysicalFile(status)
+            freeable += (status.links == 1 ? status.size : 0) - old
+            for revision in revisions.indices where revisions.count == 1 { revisions[revision].freeable = freeable }
+        }
+    }
+
+    /// Adds what `hub` noted, by commit; where the file system notes nothing, that is all that is known.
+    fileprivate mutating func addUse(_ noted: [String: Double], keepsAccessTimes: Bool) {
+        for index in revisions.indices {
+            var used = keepsAccessTimes ? revisions[index].lastUsedAt : nil
+            if let time = noted[revisions[index].commit.hash] { used = max(used ?? 0, time) }
+            revisions[index].lastUsedAt = used
+        }
+    }
+}

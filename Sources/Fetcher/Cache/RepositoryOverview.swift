@@ -1,0 +1,173 @@
+package import HubCore
+
+/// What a list shows of one repository: sums instead of files, so that it is read quickly where nothing has changed.
+package struct RepositoryOverview: Sendable {
+    /// One cached revision.
+    package struct Revision: Sendable, Hashable {
+        package var commit: Commit
+        package var refs: [String]
+        /// Bytes of its files, each physical file once.
+        package var size: Int64
+        /// Bytes that go with it while the others stay; those of the whole repository where it is the only one.
+        package var freeable: Int64
+        /// Whether all files of the commit's tree are there; nil where the tree is not known.
+        package var isComplete: Bool?
+        /// When the newest of its entries was made, seconds since 1970.
+        package var downloadedAt: Double
+        /// When it was last used, seconds since 1970; nil where nobody has noted it.
+        package var lastUsedAt: Double?
+        /// The file whose time of access tells of use, below the cache.
+        var largestFile: String?
+    }
+
+    /// A file that other repositories may hold too: it counts once.
+    struct SharedFile: Sendable, Hashable {
+        enum Place: UInt8, Sendable {
+            /// In the repository, with further names.
+            case own
+            /// In the store that repositories share.
+            case store
+            /// Outside of the cache.
+            case outside
+        }
+        var file: PhysicalFile
+        var place: Place
+        /// How many names of it lie in the repository.
+        var names: UInt64
+        /// Whether a snapshot needs it.
+        var isNeeded: Bool
+        /// One of them, below the cache.
+        var path: String
+        var isOutside: Bool { place != .own }
+    }
+
+    package var folder: RepositoryFolder
+    package var repository: Repository
+    package var revisions: [Revision]
+    /// Bytes of the files that snapshots need, each physical file once.
+    package var size: Int64
+    /// Bytes that go with the whole repository, its partials included.
+    package var freeable: Int64
+    /// How many physical files snapshots need.
+    package var files: Int
+    /// Partials of every client.
+    package var partials: [CachedBlob]
+    /// Refs whose commit has no snapshot.
+    package var danglingRefs: [String]
+    /// What is wrong with it.
+    package var problems: [CacheProblem]
+    /// Bytes of files that nothing links to and that have no further names.
+    var orphanSize: Int64
+    var shared: [SharedFile]
+    /// The files that have no further names.
+    var own: [PhysicalFile.Identity]
+    /// Whether a link leads to the folder.
+    var isLink: Bool
+
+    /// Whether what goes depends on the store that repositories share.
+    var usesStore: Bool { shared.contains { $0.place == .store } }
+    var isReadable: Bool { !problems.contains { $0.kind == .unreadable } }
+    /// Whether every revision is whole; nil where that is not known.
+    package var isComplete: Bool? {
+        let completeness = revisions.map(\.isComplete)
+        return completeness.contains(false) || completeness.isEmpty
+            ? false : completeness.contains(nil) ? nil : true
+    }
+}
+
+extension RepositoryOverview {
+    /// The sums over a scan.
+    init(_ repository: CachedRepository) {
+        var table = FileTable(repository)
+        revisions = repository.revisions.map { revision in
+            Revision(
+                commit: revision.commit, refs: revision.refs, size: table.add(revision, of: repository),
+                freeable: 0,
+                isComplete: revision.isComplete, downloadedAt: revision.downloadedAt,
+                lastUsedAt: revision.lastUsedAt, largestFile: repository.largestFile(of: revision))
+        }
+        (folder, self.repository, partials) = (repository.folder, repository.repository, repository.partials)
+        (danglingRefs, problems) = (repository.danglingRefs, repository.problems)
+        isLink = repository.problems.contains { $0.kind == .elsewhere && $0.path == repository.folder.path }
+        (size, files, orphanSize, freeable, shared, own) = (0, 0, 0, 0, [], [])
+        for file in table.files.values {
+            if file.isNeeded { (size, files) = (size + file.file.size, files + 1) }
+            if file.isOutside || file.file.links != 1 {
+                shared.append(file)
+            } else {
+                own.append(file.file.identity)
+                if !file.isNeeded, repository.isReadable { orphanSize += file.file.size }
+            }
+        }
+        if revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
+            partials.allSatisfy({ $0.file?.links == 1 })
+        {
+            // Nearly every repository: each file has one name, and goes with it.
+            freeable = table.ownSize + partials.reduce(0) { $0 + ($1.file?.size ?? 0) }
+            for index in revisions.indices { revisions[index].freeable = freeable }
+        } else {
+            setFreeable(of: repository, FreeableSizes())
+        }
+    }
+
+    /// What deletions free, by the manifests of the shared store.
+    mutating func setFreeable(of repository: CachedRepository, _ costs: FreeableSizes) {
+        freeable = costs.ofRepository(repository)
+        for index in revisions.indices {
+            revisions[index].freeable =
+                revisions.count == 1 ? freeable : costs.ofRevision(repository.revisions[index], repository)
+        }
+    }
+}
+
+/// The physical files of a repository, each once.
+private struct FileTable {
+    private(set) var files: [PhysicalFile.Identity: RepositoryOverview.SharedFile] = [:]
+
+    /// Bytes of the files that lie in the repository.
+    var ownSize: Int64 { files.values.reduce(0) { $1.place == .own ? $0 + $1.file.size : $0 } }
+
+    init(_ repository: CachedRepository) {
+        files.reserveCapacity(repository.blobs.count)
+        for blob in repository.blobs.values {
+            guard let file = blob.file else { continue }
+            let place: RepositoryOverview.SharedFile.Place =
+                blob.sharedHash != nil ? .store : blob.isForeign ? .outside : .own
+            add(file, place, "\(repository.folder.name)/blobs/\(blob.name)")
+        }
+        for revision in repository.revisions {
+            for file in revision.files {
+                guard let physical = file.file else { continue }
+                add(physical, .own, "\(repository.folder.name)/snapshots/\(revision.commit)/\(file.path)")
+            }
+        }
+    }
+
+    private mutating func add(
+        _ file: PhysicalFile, _ place: RepositoryOverview.SharedFile.Place, _ path: @autoclosure () -> String
+    ) {
+        if files[file.identity] == nil {
+            // Where it has no other name nobody asks for this one.
+            let path = place == .own && file.links == 1 ? "" : path()
+            files[file.identity] = .init(file: file, place: place, names: 1, isNeeded: false, path: path)
+        } else {
+            files[file.identity]!.names += 1
+            if place == .own { files[file.identity]!.place = .own }
+        }
+    }
+
+    /// Notes what a revision needs; its bytes.
+    mutating func add(_ revision: CachedRevision, of repository: CachedRepository) -> Int64 {
+        var size: Int64 = 0
+        var seen: Set<PhysicalFile.Identity> = []
+        seen.reserveCapacity(revision.files.count)
+        for file in revision.files {
+            guard let physical = file.file ?? file.blob.flatMap({ repository.blobs[$0]?.file }),
+                seen.insert(physical.identity).inserted
+            else { continue }
+            size += physical.size
+            files[physical.identity]!.isNeeded = true
+        }
+        return size
+    }
+}
