@@ -2,6 +2,13 @@ import Catalog
 import Fetcher
 import HubCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Date
 #else
@@ -26,7 +33,9 @@ struct CatalogTour {
         } catch {
             // Every error of the library is of this type, or a cancellation: it says what happened and what to do.
             let error = AIError.wrapping(error)
-            print("\(error.message)\n\(error.recoverySuggestion ?? "")")
+            let text = "\(error.message)\n" + (error.recoverySuggestion.map { $0 + "\n" } ?? "")
+            _ = write(2, text, text.utf8.count)
+            exit(1)
         }
     }
 
@@ -58,7 +67,9 @@ struct CatalogTour {
         print("the catalog knows \(known.count)")
         for model in known {
             let record = model.record
-            print("  \(record.repository)  \(record.task ?? "-")  \(record.downloads ?? 0) downloads")
+            // What a Hub says may hold anything, and a terminal would obey it.
+            let task = (record.task ?? "-").filter { $0.isLetter || $0.isNumber || $0 == "-" }
+            print("  \(record.repository)  \(task)  \(record.downloads ?? 0) downloads")
         }
     }
 

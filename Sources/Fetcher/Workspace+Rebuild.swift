@@ -21,7 +21,8 @@ extension Workspace {
         let repositories = try await Offload.run { [layout] in
             try CacheScanner(layout, catalog: nil).scan(fresh: true).repositories
         }
-        let (records, failure) = try await records(of: repositories.map(\.repository))
+        let asked = repositories.filter { !$0.hasForeignName && $0.repository.kind != .kernel }.map(\.repository)
+        let (records, failure) = try await records(of: asked)
         return try await Offload.run { [layout, configuration, catalogPath] in
             var rebuilt = Rebuilt(catalog: CatalogRebuild(), repositories: repositories.count, told: records.count)
             rebuilt.failure = failure
@@ -52,7 +53,8 @@ extension Workspace {
     /// any other failure ends the asking.
     private func records(of repositories: [Repository]) async throws -> ([ModelRecord], AIError?) {
         guard !isOffline, !repositories.isEmpty else { return ([], nil) }
-        let client = try client()
+        let client: HubClient
+        do throws(AIError) { client = try self.client() } catch { return ([], error) }
         return try await withThrowingTaskGroup(of: Result<ModelRecord?, AIError>.self) { group in
             var waiting = repositories.makeIterator()
             func begin() {

@@ -65,7 +65,7 @@ import Testing
 
     @Test func killedInTheMiddleOfABigWriteWhatWasThereIsThere() async throws {
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
-        try await killAtEveryStep(of: ["ls", "-q"], stride: 9) {
+        try await killAtEveryStep(of: ["ls", "-q"], stride: 2) {
             let catalog = try Catalog(path: stage.catalog)
             for digit in "abc" {
                 try catalog.pin(cache: "/c", folder: "f", commit: Commit(commit(digit))!, note: nil, at: 1)

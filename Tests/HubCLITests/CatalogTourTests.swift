@@ -50,7 +50,10 @@ import Testing
 
     @Test func errorsSayWhatHappenedAndWhatToDo() async throws {
         let closed = ClosedPort()
-        let output = try await tour("llama", with: ["HF_ENDPOINT": closed.address])
-        #expect(output.hasPrefix("\(closed.address) cannot be reached"))
+        let result = try await RunningProcess.run(
+            BuiltProduct.path("CatalogTour"), ["llama"],
+            environment: stage.environment.merging(["HF_ENDPOINT": closed.address]) { $1 })
+        #expect(result.status == 1)
+        #expect(result.error.hasPrefix("\(closed.address) cannot be reached"))
     }
 }

@@ -10,7 +10,7 @@ extension HubClient {
     ) async throws -> [UInt8] {
         guard count > 0 else { return [] }
         var request = HTTPRequest(.get, fileAddress(repository, revision: commit.hash, path: file.path))
-        if !isPatient { request.deadline = configuration.timeout }
+        if !isPatient { request.deadline = answerTimeout }
         request.connectTimeout = connectTimeout
         request.fields["Accept-Encoding"] = "identity"
         request.fields["Range"] = "bytes=0-\(count - 1)"

@@ -12,6 +12,8 @@ package struct HubClient: Sendable {
     package let notice: @Sendable (String) -> Void
     /// What the token was read from; nil where there is none.
     package let tokenSource: TokenSource?
+    /// Seconds that an answer of the API may take.
+    let answerTimeout: Int
     /// What a person should know of the token: that it is not sent, or that others can read its file.
     package let tokenRemarks: [String]
 
@@ -27,6 +29,9 @@ package struct HubClient: Sendable {
         self.configuration = configuration
         let found = try configuration.tokenProvider.find(in: environment)
         connectTimeout = try environment.etagTimeout()
+        // Whoever gives the Hub more time to be reached than an answer usually has means that for the answer too.
+        let usual = configuration.timeout == HFConfiguration.default.timeout
+        answerTimeout = usual ? max(configuration.timeout, connectTimeout) : configuration.timeout
         http = HTTPClient(engine: engine, origin: configuration.endpoint.origin, token: found?.token)
         // A server that quotes what it was sent may not put the token into what people read.
         let token = found?.token
@@ -74,7 +79,7 @@ package struct HubClient: Sendable {
     /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not JSON.
     func json(_ address: String, fault: HubFault, asked: () -> Void = {}) async throws -> (JSON, HTTPFields) {
         var request = HTTPRequest(
-            .get, address, deadline: configuration.timeout, allowsHTTP2: true, acceptsCompression: true)
+            .get, address, deadline: answerTimeout, allowsHTTP2: true, acceptsCompression: true)
         request.connectTimeout = connectTimeout
         let answer = try await retrying(request, fault: fault) {
             asked()

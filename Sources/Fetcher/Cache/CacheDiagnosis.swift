@@ -45,6 +45,8 @@ package struct CacheDiagnosis: Sendable {
         package var detail: String?
         /// What can be done without losing anything.
         package var mend: CacheMend?
+        /// Whether that is for all of them.
+        package var mendsAll = true
     }
 
     package static let mostPaths = 20
@@ -107,6 +109,8 @@ package struct CacheDiagnosis: Sendable {
         var (spaced, dangling): ([CacheMend.Ref], [CacheMend.Ref]) = ([], [])
         for repository in state.repositories {
             let folder = repository.folder
+            // Behind a link lies what is not this cache's, or is not there at the moment.
+            guard !repository.isElsewhere else { continue }
             for problem in repository.problems where problem.kind == .refWithSpace {
                 if let name = problem.path.dropping(prefix: folder.refs + "/") {
                     spaced.append(.init(folder: folder, name: name))
@@ -125,6 +129,7 @@ package struct CacheDiagnosis: Sendable {
             return status.map { now - $0.modified >= CacheMend.rest } ?? false
         }
         add(.danglingRefs, dangling.map(\.path), mend: old.isEmpty ? nil : .removeDanglingRefs(old))
+        if old.count < dangling.count { findings[findings.count - 1].mendsAll = false }
     }
 
     // MARK: What nobody needs
@@ -174,7 +179,7 @@ package struct CacheDiagnosis: Sendable {
                 byOwner[owner, default: (0, 0)].count += 1
                 byOwner[owner, default: (0, 0)].bytes += file.size
                 let stem = partial.name.dropSuffix(".hub.incomplete")
-                if let stem, !names.contains(stem + ".hub.map.incomplete") {
+                if let stem, !repository.isElsewhere, !names.contains(stem + ".hub.map.incomplete") {
                     lonely.append(.init(folder: repository.folder, name: partial.name))
                     lonelyBytes += file.size
                 }
@@ -196,7 +201,7 @@ package struct CacheDiagnosis: Sendable {
     private mutating func addLeftovers(_ walk: CacheWalk, now: Double) {
         add(.missing, walk.missing)
         let trees = walk.trees.filter { now - $0.modified >= CacheMend.rest }
-        add(.trees, trees, mend: .removeFiles(trees.map(\.path)))
+        add(.trees, trees, mend: .removeTrees(trees.map(\.path)))
         add(.temporaries, walk.temporaries.filter { now - $0.modified >= CacheMend.rest })
         let probes = walk.probes.filter { now - $0.modified >= CacheMend.rest }
         add(.probes, probes, mend: .removeFiles(probes.map(\.path)))

@@ -20,40 +20,80 @@ package enum CacheMend: Sendable, Hashable {
     case removePartials([Partial])
     /// Files that are made again when somebody needs them.
     case removeFiles([String])
+    /// The lists of files of revisions that are gone.
+    case removeTrees([String])
     case sweepXet(XetFolder)
 
     /// What was left alone for an hour is nobody's work.
     static let rest = 3600.0
 
-    /// Does it; what was done, as a sentence.
-    package func run(now: Double) throws(AIError) -> String {
+    /// What was done, as a sentence, and whether that was everything.
+    package struct Outcome: Sendable, Hashable {
+        package var text: String
+        package var isWhole: Bool
+    }
+
+    /// Does it.
+    package func run(now: Double) throws(AIError) -> Outcome {
         switch self {
         case .rewriteRefs(let refs):
-            var count = 0
-            for ref in refs {
-                guard let commit = try ref.folder.commit(ofRef: ref.name) else { continue }
-                try ref.folder.writeRef(ref.name, commit)
-                count += 1
-            }
-            return "\(Self.plural(count, "ref")) written anew"
+            let count = try Self.count(refs) { ref throws(AIError) in try rewrite(ref) }
+            return Outcome(text: "\(Self.plural(count, "ref")) written anew", isWhole: count == refs.count)
         case .removeDanglingRefs(let refs):
-            var count = 0
-            for ref in refs where try isStillDangling(ref, now: now) {
-                if try FileSystem.remove(ref.path) { count += 1 }
+            let count = try Self.count(refs) { ref throws(AIError) in
+                guard try isStillDangling(ref, now: now) else { return false }
+                return try FileSystem.remove(ref.path)
             }
-            return "\(Self.plural(count, "ref")) deleted"
+            return Outcome(text: "\(Self.plural(count, "ref")) deleted", isWhole: count == refs.count)
         case .removePartials(let partials):
             var freed: Int64 = 0
             for partial in partials { freed += try remove(partial) }
-            return "\(ByteCount(freed)) freed"
+            let left = partials.contains { FileSystem.exists($0.folder.blob($0.name)) }
+            return Outcome(text: "\(ByteCount(freed)) freed", isWhole: !left)
         case .removeFiles(let paths):
-            var count = 0
-            for path in paths where try isAtRest(path, now: now) {
-                if try FileSystem.remove(path) { count += 1 }
+            let count = try Self.count(paths) { path throws(AIError) in
+                guard try isAtRest(path, now: now) else { return false }
+                return try FileSystem.remove(path)
             }
-            return "\(Self.plural(count, "file")) deleted"
-        case .sweepXet(let xet): return "\(ByteCount(try xet.sweep(now: now))) freed"
+            return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
+        case .removeTrees(let paths):
+            let count = try Self.count(paths) { path throws(AIError) in
+                guard try isAtRest(path, now: now), Self.isOfGoneRevision(tree: path) else { return false }
+                return try FileSystem.remove(path)
+            }
+            return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
+        case .sweepXet(let xet):
+            return Outcome(text: "\(ByteCount(try xet.sweep(now: now))) freed", isWhole: true)
         }
+    }
+
+    private static func count<Item>(_ items: [Item], _ isDone: (Item) throws(AIError) -> Bool) throws(AIError)
+        -> Int
+    {
+        var count = 0
+        for item in items where try isDone(item) { count += 1 }
+        return count
+    }
+
+    /// Whether the tree's snapshot is certainly not there: what cannot be looked at may be.
+    static func isOfGoneRevision(tree path: String) -> Bool {
+        let name = Path.name(path)
+        guard name.hasSuffix(".json"), let commit = Commit(String(name.dropLast(5))) else { return false }
+        let snapshots = Path.join(Path.parent(Path.parent(path)), "snapshots")
+        do {
+            // A link may lead to a disk that is away.
+            if try FileSystem.linkStatus(snapshots)?.kind == .symlink { return false }
+            return try FileSystem.linkStatus(Path.join(snapshots, commit.hash)) == nil
+        } catch { return false }
+    }
+
+    /// Only while nobody is at work on the repository.
+    private func rewrite(_ ref: Ref) throws(AIError) -> Bool {
+        guard try ref.folder.heldLocks().isEmpty, let commit = try ref.folder.commit(ofRef: ref.name) else {
+            return false
+        }
+        try ref.folder.writeRef(ref.name, commit)
+        return try FileSystem.contents(ref.path) == Array(commit.hash.utf8)
     }
 
     private static func plural(_ count: Int, _ noun: String) -> String {

@@ -86,17 +86,12 @@ struct CacheWalk {
         case "blobs" where name == "links.hub.incomplete" && status.kind == .symlink: probes.append(item)
         case _ where ["refs", "trees"].contains(parts[1]) && name.hasSuffix(".tmp") && status.kind == .file:
             temporaries.append(item)
-        case "trees" where parts.count == 3 && status.kind == .file: noteTree(item, parts)
+        case "trees" where parts.count == 3 && status.kind == .file:
+            if CacheMend.isOfGoneRevision(tree: item.path) { trees.append(item) }
         case _ where parts.count == 2 && name.hasPrefix("tmp") && status.kind == .directory:
             temporaries.append(item)
         default: break
         }
-    }
-
-    private mutating func noteTree(_ item: Item, _ parts: [String]) {
-        guard let commit = parts[2].hasSuffix(".json") ? Commit(String(parts[2].dropLast(5))) : nil else { return }
-        let folder = RepositoryFolder(cache: layout, name: parts[0])
-        if !FileSystem.exists(folder.snapshot(commit)) { trees.append(item) }
     }
 
     /// Whether the blob of a lock is here, or somebody has begun to fetch it.

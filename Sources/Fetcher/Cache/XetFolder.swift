@@ -56,10 +56,11 @@ package struct XetFolder: Sendable, Hashable {
         for server in try FileSystem.entries(path) ?? [] {
             let folder = Path.join(path, server)
             guard try FileSystem.linkStatus(folder)?.kind == .directory else { continue }
-            for name in ["chunk-cache", "shard-cache"] { try FileSystem.removeTree(Path.join(folder, name)) }
-            try FileSystem.removeEmptyDirectory(folder)
+            let caches = ["chunk-cache", "shard-cache"].map { Path.join(folder, $0) }.filter(FileSystem.exists)
+            for cache in caches { try FileSystem.removeTree(cache) }
+            // What never was a server's folder is somebody's own.
+            if !caches.isEmpty { try FileSystem.removeEmptyDirectory(folder) }
         }
-        try FileSystem.removeTree(Path.join(path, "logs"))
         return before.bytes - contents().bytes
     }
 

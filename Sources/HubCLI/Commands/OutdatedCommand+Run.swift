@@ -16,7 +16,8 @@ extension OutdatedCommand {
         var branches: [CachedBranch] = []
         if selectors.isEmpty {
             // What is no model, dataset or Space the Hub's API does not list.
-            branches = state.repositories.filter { $0.repository.kind != .kernel }.flatMap(\.branches)
+            branches = state.repositories.filter { $0.repository.kind != .kernel && !$0.hasForeignName }
+                .flatMap(\.branches)
         }
         for (text, selector) in selectors {
             try await failures.attempt(context.output) {
@@ -53,7 +54,7 @@ extension OutdatedCommand {
     private static func chosen(by selector: CacheSelector, _ text: String, _ state: CacheState) throws(AIError)
         -> [CachedBranch]
     {
-        let repositories = state.repositories.filter { selector.matches($0) }
+        let repositories = state.repositories.filter { selector.matches($0) && !$0.hasForeignName }
         guard !repositories.isEmpty else {
             throw AIError(
                 .notCached, "nothing in \(state.layout.root) matches \(text.printable)",

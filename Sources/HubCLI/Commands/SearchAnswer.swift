@@ -59,7 +59,7 @@ struct ModelSearch: Sendable {
                 unbounded = try await Offload.run { try Self.unbounded(query, catalog) }
                 answer.catalog = catalog
             } catch {
-                guard hub != nil else { throw error }
+                guard hub != nil || answer.failure != nil else { throw error }
                 workspace.dispensable.giveUp(AIError.wrapping(error))
             }
         }

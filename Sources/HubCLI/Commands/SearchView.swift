@@ -34,7 +34,7 @@ struct SearchView {
             output.table(table(answer.entries))
         }
         noteOrigins(answer)
-        noteAge()
+        if answer.catalog != nil { noteAge() }
     }
 
     // MARK: Notes

@@ -58,7 +58,10 @@ struct HelpTopic: Sendable {
             ("HF_TOKEN_PATH", "the file with the token; otherwise HF_HOME/token"),
             ("HF_HUB_OFFLINE", "yes: use no network; TRANSFORMERS_OFFLINE counts where it is not set"),
             ("HF_HUB_DISABLE_PROGRESS_BARS", "yes: no progress unless --progress asks for it"),
-            ("HF_HUB_ETAG_TIMEOUT", "seconds to reach the Hub when it is asked about a model; otherwise 10"),
+            (
+                "HF_HUB_ETAG_TIMEOUT",
+                "seconds to reach the Hub when it is asked about a model; otherwise 10 (more than 60 are for its answer too)"
+            ),
             ("HF_HUB_DOWNLOAD_TIMEOUT", "seconds to connect, and to wait for the next bytes; otherwise 10"),
             ("HF_HUB_DISABLE_SYMLINKS", "yes: snapshots hold files and no links"),
             ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "yes: send no token"),

@@ -30,7 +30,7 @@ import Testing
     /// Runs what a finding offers; what is left of it then.
     private func mend(_ kind: Kind, now: Double? = nil) throws -> (said: String, left: CacheDiagnosis.Finding?) {
         let mend = try #require(try findings(now: now)[kind]?.mend)
-        return (try mend.run(now: now ?? later), try findings(now: now)[kind])
+        return (try mend.run(now: now ?? later).text, try findings(now: now)[kind])
     }
 
     @Test func nothingIsWrongWithAnEmptyCacheAndAWholeOne() throws {
@@ -62,7 +62,7 @@ import Testing
         try cache.ref("next", .of("f"), in: folder)
         let mend = try #require(try findings()[.danglingRefs]?.mend)
         try FileSystem.createDirectories(folder.snapshot(.of("f")))
-        #expect(try mend.run(now: later) == "0 refs deleted")
+        #expect(try mend.run(now: later).text == "0 refs deleted")
         #expect(FileSystem.exists(folder.ref("next")))
     }
 
@@ -73,6 +73,22 @@ import Testing
         #expect(try lock.tryLock() == true)
         #expect(try mend(.danglingRefs).said == "0 refs deleted")
         _ = consume lock
+    }
+
+    /// The disk that a link leads to may be away: nothing then says that a snapshot is gone.
+    @Test func behindALinkNothingIsMended() throws {
+        try cache.ref("gone", .of("f"), in: folder)
+        try cache.write(folder.ref("spaced"), Commit.of("a").hash + "\n")
+        try cache.write(folder.tree(.of("f")), "{}")
+        try FileSystem.removeTree(folder.snapshots)
+        try FileSystem.createSymlink("/nowhere/that/is", at: folder.snapshots)
+        let found = try findings()
+        for kind in [Kind.danglingRefs, .refsWithSpace, .trees, .lonelyPartials] {
+            #expect(found[kind]?.mend == nil, "\(kind)")
+        }
+        #expect(found[.linkedFolders]?.count == 1)
+        // Not even where the link came after the look.
+        #expect(!CacheMend.isOfGoneRevision(tree: folder.tree(.of("f"))))
     }
 
     @Test func aRefWithoutACommitIsSaidAndStays() throws {
@@ -144,7 +160,7 @@ import Testing
         lock.unlock()
         let mend = try #require(try findings()[.lonelyPartials]?.mend)
         try cache.blob("\(sha256("3")).hub.map.incomplete", in: folder)
-        #expect(try mend.run(now: later) == "0 B freed", "it has got its map since")
+        #expect(try mend.run(now: later).text == "0 B freed", "it has got its map since")
     }
 
     @Test func aPayloadWithoutAUserIsCounted() throws {
@@ -215,8 +231,8 @@ import Testing
         let busy = try #require(try findings(now: Timestamp.now, xet: xet)[.xet])
         #expect(busy.bytes == 124 && busy.count == 4 && busy.mend == nil)
         let mend = try #require(try findings(xet: xet)[.xet]?.mend)
-        #expect(try mend.run(now: Timestamp.now) == "0 B freed", "a transfer has begun since")
-        #expect(try mend.run(now: later) == "121 B freed")
-        #expect(xet.contents().bytes == 3, "what waits to be uploaded stays")
+        #expect(try mend.run(now: Timestamp.now).text == "0 B freed", "a transfer has begun since")
+        #expect(try mend.run(now: later).text == "120 B freed")
+        #expect(xet.contents().bytes == 4, "what waits to be uploaded stays")
     }
 }

@@ -21,7 +21,7 @@ import Testing
             let findings = try await DoctorCommand.cacheFindings(context, try await context.workspace())
             found.update { $0 = findings }
             for finding in findings where fix {
-                if let text = try await finding.mend?() { mended.update { $0[finding.name] = text } }
+                if let done = try await finding.mend?() { mended.update { $0[finding.name] = done.text } }
             }
         }
         let result = await runInside("do", environment: stage.environment, commands: [command])

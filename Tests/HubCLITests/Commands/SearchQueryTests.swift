@@ -283,6 +283,7 @@ import Testing
 
     @Test func aCatalogThatBreaksIsWarnedOfAndTheHubAnswers() async throws {
         try await mirrorAll()
+        try Connection(stage.catalog).execute("PRAGMA wal_checkpoint(TRUNCATE)")
         var bytes = try #require(try FileSystem.contents(stage.catalog))
         // Behind the first page, which opening reads.
         for place in 4096..<bytes.count { bytes[place] = 0x5A }

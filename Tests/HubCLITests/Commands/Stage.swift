@@ -30,7 +30,7 @@ final class Stage: Sendable {
             "PATH": "/usr/bin:/bin", "HOME": machine("home"), "HF_HOME": machine("hf"),
             "HUB_HOME": machine("state"), "HF_ENDPOINT": hub.endpoint, "LC_ALL": "C.UTF-8",
             // What a gate holds back on a busy machine is no stall.
-            "HF_HUB_DOWNLOAD_TIMEOUT": "600",
+            "HF_HUB_DOWNLOAD_TIMEOUT": "600", "HF_HUB_ETAG_TIMEOUT": "600",
         ]
     }
 

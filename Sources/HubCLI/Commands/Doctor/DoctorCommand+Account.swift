@@ -39,7 +39,7 @@ extension DoctorCommand {
                     section: "account", name: "token_exposed", level: .bad, text: exposure,
                     mend: {
                         try await Offload.run { try FileSystem.setMode(file.path, 0o600) }
-                        return "\(file.path) is for its owner only now"
+                        return ("\(file.path) is for its owner only now", true)
                     }))
         }
         return findings

@@ -25,9 +25,10 @@ extension DoctorCommand {
         var text = words.text
         if let detail = finding.detail { text += ": \(detail)" }
         let mend = finding.mend.map { mend in
-            { @Sendable () async throws -> String in
+            { @Sendable () async throws -> (text: String, isWhole: Bool) in
                 let now = context.now
-                return try await Offload.run { try mend.run(now: now) }
+                let outcome = try await Offload.run { try mend.run(now: now) }
+                return (outcome.text, outcome.isWhole && finding.mendsAll)
             }
         }
         // What lies in one place has no list of places.

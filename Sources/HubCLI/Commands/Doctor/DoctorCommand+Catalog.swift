@@ -36,8 +36,10 @@ extension DoctorCommand {
         return finding
     }
 
-    private static func mend(_ context: Context, _ workspace: Workspace) -> @Sendable () async throws -> String {
-        { "made again: " + Self.summary(of: try await workspace.rebuildCatalog()) }
+    private static func mend(
+        _ context: Context, _ workspace: Workspace
+    ) -> @Sendable () async throws -> (text: String, isWhole: Bool) {
+        { ("made again: " + Self.summary(of: try await workspace.rebuildCatalog()), true) }
     }
 
     // MARK: The file

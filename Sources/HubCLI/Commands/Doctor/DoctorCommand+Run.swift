@@ -54,7 +54,13 @@ extension DoctorCommand {
     private static func outcome(of finding: DoctorFinding, mends: Bool, _ context: Context) async throws -> Outcome
     {
         guard mends, let mend = finding.mend else { return Outcome(finding: finding) }
-        do { return Outcome(finding: finding, mended: try await mend()) } catch {
+        do {
+            let done = try await mend()
+            guard !done.isWhole else { return Outcome(finding: finding, mended: done.text) }
+            var rest = finding
+            rest.text += "; \(done.text), the rest is in use or too young"
+            return Outcome(finding: rest)
+        } catch {
             let error = AIError.wrapping(error)
             guard error.code != .cancelled else { throw error }
             var failed = finding
