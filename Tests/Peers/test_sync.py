@@ -36,6 +36,17 @@ def plain(model):
     }
 
 
+def packed(data):
+    """The numbers of a packed list: seven bits a byte, the lowest first, the eighth bit where more follow."""
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield number
+            number = shift = 0
+
+
 class Sync(PeerTest):
     def serve(self, models):
         """A Hub of these models; always at the same address, or it would be another Hub."""
@@ -53,15 +64,21 @@ class Sync(PeerTest):
         database = sqlite3.connect(self.box.home / "state" / "catalog.sqlite3")
         self.addCleanup(database.close)
         database.row_factory = sqlite3.Row
+        names = dict(database.execute("SELECT tag, name FROM tags").fetchall())
         models, vanished = {}, set()
         for row in database.execute("SELECT * FROM models"):
             if row["vanished_at"] is not None:
                 vanished.add(row["id"])
                 continue
-            tags = database.execute(
-                "SELECT name FROM model_tags JOIN tags USING (tag) WHERE model = ? ORDER BY position", (row["model"],))
+            model = dict(row)
+            for key in ("task", "library", "license"):
+                model[key] = names.get(model[key])
+            # The empty text stands for the owner in the id.
+            if model["author"] == "":
+                model["author"] = model["id"].split("/")[0]
+            model["tags"] = [names[number] for number in packed(row["tags"] or b"")]
             keys = plain(next(iter(read(T1).values()))) if not models else next(iter(models.values()))
-            models[row["id"]] = {key: row[key] for key in keys if key != "tags"} | {"tags": [tag for tag, in tags]}
+            models[row["id"]] = {key: model[key] for key in keys}
         return models, vanished
 
     def expect(self, models, vanished=frozenset()):
