@@ -77,7 +77,7 @@ private struct Search {
                 """
                 SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
                 WHERE search MATCH ? AND \(condition) AND \(filter.sql) ORDER BY search.rowid
-                """, [expression.text] + filter.values, room: room, test, patience: test == nil ? .max : 2000)
+                """, [expression.text] + filter.values, room: room, test, patience: test == nil ? .max : 500)
         }
         let room = room ?? query.limit
         if !expression.broad.isEmpty, room > 0, let test = try BeginningTest(expression.broad, connection),
