@@ -8,7 +8,7 @@ extension Catalog {
         throws(AIError)
     {
         try write { connection in
-            let model = try Self.row(of: repository, now: now, connection)
+            let model = try Self.row(of: repository, connection)
             try connection.run(
                 "INSERT OR REPLACE INTO cards (model, \"commit\", summary, fetched_at) VALUES (?, ?, ?, ?)",
                 model, commit.hash, summary, now)
@@ -18,9 +18,9 @@ extension Catalog {
     /// What the README of a commit says first, empty where it says nothing; nil where it was never read.
     package func card(of repository: Repository, at commit: Commit) throws(AIError) -> String? {
         try read { connection in
-            try connection.first(
-                "SELECT summary FROM cards JOIN models USING (model) WHERE kind = ? AND id = ? AND \"commit\" = ?",
-                repository.kind.rawValue, repository.id.name, commit.hash, map: { $0.text(0) })
+            guard let model = try ModelRow.number(of: repository, connection) else { return nil }
+            return try connection.first(
+                "SELECT summary FROM cards WHERE model = ? AND \"commit\" = ?", model, commit.hash, map: { $0.text(0) })
         }
     }
 
@@ -28,9 +28,9 @@ extension Catalog {
     /// where nothing is.
     package func revisionsSeenAt(_ repository: Repository) throws(AIError) -> Double? {
         try read { connection in
-            try connection.first(
-                "SELECT min(revisions.seen_at) FROM revisions JOIN models USING (model) WHERE models.kind = ? AND id = ?",
-                repository.kind.rawValue, repository.id.name, map: { $0.optionalDouble(0) }) ?? nil
+            guard let model = try ModelRow.number(of: repository, connection) else { return nil }
+            return try connection.first(
+                "SELECT min(seen_at) FROM revisions WHERE model = ?", model, map: { $0.optionalDouble(0) }) ?? nil
         }
     }
 }

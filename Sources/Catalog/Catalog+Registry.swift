@@ -57,19 +57,16 @@ extension Catalog {
         try read { connection in
             var out: [String: ByteCount] = [:]
             for entry in entries {
-                let model = try connection.first(
-                    "SELECT model, used_storage FROM models WHERE kind = 'model' AND id = ?", entry.repository.name,
-                    map: { ($0.int(0), $0.optionalInt(1)) })
-                guard let (model, storage) = model else { continue }
+                guard let known = try ModelRow.find(Repository(.model, entry.repository), connection) else { continue }
                 let tree = try connection.first(
                     """
                     SELECT tree FROM trees LEFT JOIN revisions
                     ON revisions.model = trees.model AND revisions."commit" = trees."commit" AND name = 'main'
                     WHERE trees.model = ? ORDER BY name IS NULL, fetched_at DESC
-                    """, model, map: { $0.int(0) })
+                    """, known.model, map: { $0.int(0) })
                 guard let tree else {
                     let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
-                    if let storage, !isOneOfMany { out[entry.alias] = ByteCount(storage) }
+                    if let storage = known.known.record.usedStorage, !isOneOfMany { out[entry.alias] = ByteCount(storage) }
                     continue
                 }
                 let files = try connection.query(

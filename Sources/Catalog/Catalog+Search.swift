@@ -13,6 +13,10 @@ extension Catalog {
             for condition in [query.task, query.library, query.license, query.format] + query.tags {
                 try expression.require(words: condition, connection)
             }
+            if let capability = query.capability {
+                let tags = capability.tasks.sorted() + capability.tags
+                try expression.require(anyOf: tags, connection)
+            }
             try expression.require(beginnings: query.text, connection)
             guard !expression.isHopeless else { return [] }
             return try Search(query: query, expression: expression, connection: connection).answer()
@@ -56,9 +60,9 @@ private struct Search {
         guard query.limit > 0, found.count == query.limit, let id = try? RepositoryID(query.text),
             let exact = try ModelRow.find(Repository(query.kind, id), connection)?.known,
             exact.vanishedAt == nil || query.includesVanished, query.matches(exact.record)
-        else { return found }
+        else { return query.exactFirst(found) }
         let others = found.filter { $0.record.repository != exact.record.repository }
-        return [exact] + others.prefix(query.limit - 1)
+        return query.exactFirst([exact] + others.prefix(query.limit - 1))
     }
 
     private func hasFewMatches() throws -> Bool {
@@ -116,11 +120,13 @@ private struct Search {
 
     private func among(_ ids: [String]) throws -> [KnownModel] {
         guard let test = try BeginningTest(expression.words, connection) else { return try byPopularity(room: -1) }
+        // Of others the records are asked.
+        let names = ids.compactMap { try? RepositoryID($0) }.map { ModelRow.name(Repository(query.kind, $0)) }
         return try collect(
             """
-            SELECT \(ModelRow.columns) FROM (SELECT value AS wanted FROM json_each(?))
-            CROSS JOIN models ON kind = ? AND id = wanted WHERE \(filter.sql) ORDER BY step DESC, model
-            """, [JSON.array(ids.map { .string($0) }).text(), query.kind.rawValue] + filter.values, room: -1, test)
+            SELECT \(ModelRow.columns) FROM (SELECT DISTINCT value AS wanted FROM json_each(?))
+            CROSS JOIN models ON name = wanted WHERE \(filter.sql) ORDER BY step DESC, model
+            """, [JSON.array(names.map { .int($0) }).text()] + filter.values, room: -1, test)
             ?? []
     }
 

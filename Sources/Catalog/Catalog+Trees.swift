@@ -4,7 +4,7 @@ extension Catalog {
     /// Keeps the files of a commit, for ever: a commit's tree cannot change.
     public func remember(_ tree: RepositoryTree, of repository: Repository, at now: Double) throws(AIError) {
         try write { connection in
-            let model = try Self.row(of: repository, now: now, connection)
+            let model = try Self.row(of: repository, connection)
             try connection.run("DELETE FROM trees WHERE model = ? AND \"commit\" = ?", model, tree.commit.hash)
             try connection.run(
                 "INSERT INTO trees (model, \"commit\", fetched_at) VALUES (?, ?, ?)", model, tree.commit.hash, now)
@@ -20,10 +20,10 @@ extension Catalog {
     /// The files of a commit; nil where they were never fetched.
     public func tree(of repository: Repository, at commit: Commit) throws(AIError) -> RepositoryTree? {
         try read { connection in
-            let row = try connection.first(
-                "SELECT tree FROM trees JOIN models USING (model) WHERE kind = ? AND id = ? AND \"commit\" = ?",
-                repository.kind.rawValue, repository.id.name, commit.hash, map: { $0.int(0) })
-            guard let row else { return nil }
+            guard let model = try ModelRow.number(of: repository, connection),
+                let row = try connection.first(
+                    "SELECT tree FROM trees WHERE model = ? AND \"commit\" = ?", model, commit.hash, map: { $0.int(0) })
+            else { return nil }
             let files = try connection.query("SELECT path, size, oid, sha256, xet FROM files WHERE tree = ?", row) {
                 RepositoryFile(
                     path: $0.text(0), size: $0.int(1), oid: $0.text(2), sha256: $0.optionalText(3),
@@ -38,7 +38,7 @@ extension Catalog {
         throws(AIError)
     {
         try write { connection in
-            let model = try Self.row(of: repository, now: now, connection)
+            let model = try Self.row(of: repository, connection)
             if complete { try connection.run("DELETE FROM revisions WHERE model = ?", model) }
             for revision in revisions {
                 try connection.run(
@@ -51,11 +51,9 @@ extension Catalog {
     /// Where the branches and tags of a repository last stood.
     public func revisions(of repository: Repository) throws(AIError) -> [KnownRevision] {
         try read { connection in
-            try connection.query(
-                """
-                SELECT name, revisions.kind, "commit" FROM revisions JOIN models USING (model)
-                WHERE models.kind = ? AND id = ? ORDER BY name
-                """, repository.kind.rawValue, repository.id.name
+            guard let model = try ModelRow.number(of: repository, connection) else { return [] }
+            return try connection.query(
+                "SELECT name, kind, \"commit\" FROM revisions WHERE model = ? ORDER BY name", model
             ) { row in
                 KnownRevision(
                     name: row.text(0), kind: KnownRevision.Kind(rawValue: row.text(1)) ?? .branch, hash: row.text(2)

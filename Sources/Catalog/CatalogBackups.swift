@@ -39,14 +39,14 @@ struct CatalogBackups: Sendable {
         return (try FileSystem.entries(Path.parent(path)) ?? []).filter { $0.hasPrefix(start) }
     }
 
-    /// Writes a backup, unless there is nothing to keep, and lets the oldest go; whether one was written. Others read and
+    /// Writes a backup, unless there is nothing to keep and none that would bring it back, and lets the oldest go; whether one was written. Others read and
     /// write the catalog meanwhile.
     @discardableResult
     func make(of connection: Connection, at now: Double = Timestamp.now, suffix: String = "") throws -> Bool {
         let tables = try connection.snapshot {
             try Schema.kept.map { ($0, try KeptRows.rows(of: $0, in: connection)) }
         }
-        guard tables.contains(where: { !$0.1.rows.isEmpty }) else { return false }
+        guard try tables.contains(where: { !$0.1.rows.isEmpty }) || !all().isEmpty else { return false }
         let version = try connection.first("PRAGMA user_version", map: { $0.int(0) }) ?? 0
         let name = "\(prefix)-\(Self.day(now))\(suffix)"
         let temporary = "\(name).\(FileSystem.randomHex(4)).tmp"

@@ -40,7 +40,7 @@ struct CatalogFile: Sendable {
         let current = try connection.first("PRAGMA journal_mode", map: { $0.text(0) })?.uppercased()
         if current != mode { try connection.switchJournal(to: mode) }
         // The pages that a sync touches again and again stay in memory, and go from the log to the file together.
-        try connection.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000")
+        try connection.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 32768")
         // In WAL mode NORMAL can lose the last transactions in a power cut, never the file's integrity. A damaged file
         // is noticed earlier, and does nothing of its own. https://www.sqlite.org/security.html
         try connection.execute(

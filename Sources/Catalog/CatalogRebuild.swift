@@ -55,12 +55,14 @@ package struct CatalogRebuild: Sendable, Hashable {
         do throws(SQLiteError) { try old?.execute("BEGIN IMMEDIATE") } catch {
             if error.isBusy { throw error }
         }
-        var result = try carryOver(from: old, into: temporary, backups: CatalogBackups(path))
-        try FileDescriptor(temporary, [.write]).synchronizeData()
-        try FileSystem.rename(temporary, to: CatalogSwap.rebuilt(path))
-        try FileSystem.synchronizeDirectory(Path.parent(path))
-        result.aside = try CatalogSwap.finishLocked(path)
-        return result
+        return try withExtendedLifetime(old) {
+            var result = try carryOver(from: old, into: temporary, backups: CatalogBackups(path))
+            try FileDescriptor(temporary, [.write]).synchronizeData()
+            try FileSystem.rename(temporary, to: CatalogSwap.rebuilt(path))
+            try FileSystem.synchronizeDirectory(Path.parent(path))
+            result.aside = try CatalogSwap.finishLocked(path)
+            return result
+        }
     }
 
     private static func carryOver(from old: Connection?, into place: String, backups: CatalogBackups) throws
@@ -80,6 +82,8 @@ package struct CatalogRebuild: Sendable, Hashable {
                     "SELECT count(*) FROM \(KeptRows.quoted(table))", map: { Int($0.int(0)) })
             }
         }
+        // Everything into the one file that is renamed; closing it would keep silent of a full disk.
+        try new.switchJournal(to: "DELETE")
         return result
     }
 }

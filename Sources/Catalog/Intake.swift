@@ -53,9 +53,10 @@ extension Catalog {
         }) {}
     }
 
-    /// The row of a repository, made if there is none.
-    static func row(of repository: Repository, now: Double, _ connection: Connection) throws -> Int64 {
-        try take([ModelRecord(repository)], detailed: false, now: now, connection).rows[0]
+    /// The row of a repository, made if there is none: not by the Hub's word, so that nothing says when it was heard of.
+    static func row(of repository: Repository, _ connection: Connection) throws -> Int64 {
+        if let known = try ModelRow.number(of: repository, connection) { return known }
+        return try take([ModelRecord(repository)], detailed: false, now: 0, connection).rows[0]
     }
 }
 
@@ -72,11 +73,11 @@ struct Intake {
         self.connection = connection
         self.detailed = detailed
         self.now = now
-        find = try connection.statement("SELECT \(ModelRow.columns) FROM models WHERE kind = ? AND id = ?")
+        find = try connection.statement("SELECT \(ModelRow.columns) FROM models WHERE \(ModelRow.isThis)")
         insertion = try connection.statement(
             """
-            INSERT INTO models (model, kind, id, step, seen_at, detailed_at, \(ModelRow.said))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO models (name, kind, id, model, step, seen_at, detailed_at, \(ModelRow.said))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         change = try connection.statement(
             """
@@ -87,11 +88,9 @@ struct Intake {
     }
 
     mutating func take(_ record: ModelRecord) throws {
+        if let known = record.withoutEmptyAuthor { return try take(known) }
         let old = try find.once(
-            bind: { values in
-                values.add(record.repository.kind.rawValue)
-                values.add(record.repository.id.name)
-            }, row: { try ModelRow.read($0, connection) })
+            bind: { ModelRow.bind(record.repository, to: &$0) }, row: { try ModelRow.read($0, connection) })
         if let old {
             tally.rows.append(old.model)
             if try update(old, with: record) { tally.changed += 1 } else { tally.unchanged += 1 }
@@ -138,14 +137,14 @@ struct Intake {
     /// - Parameter model: the row's number; nil for the next.
     @discardableResult
     mutating func insert(_ new: ModelRecord, as model: Int64? = nil) throws -> Int64 {
+        if let known = new.withoutEmptyAuthor { return try insert(known, as: model) }
         try connection.vocabulary.add(new.repository.id.name, connection)
         if !new.isByOwner, let author = new.author { try connection.vocabulary.add(author, connection) }
         let step = Popularity.step(downloads: new.downloads)
         let said = try ModelRow.Said(new, connection)
         try insertion.once { values in
+            ModelRow.bind(new.repository, to: &values)
             values.add(model)
-            values.add(new.repository.kind.rawValue)
-            values.add(new.repository.id.name)
             values.add(step)
             values.add(now)
             values.add(detailed ? now : nil)
@@ -158,6 +157,15 @@ struct Intake {
 }
 
 extension ModelRecord {
+    /// This record without an author, where it has one without a name; for the empty text stands for the owner in the id
+    /// (see ``ModelRow``).
+    fileprivate var withoutEmptyAuthor: ModelRecord? {
+        guard author?.isEmpty == true else { return nil }
+        var record = self
+        record.author = nil
+        return record
+    }
+
     /// This record with every field that `new` knows.
     func updated(with new: ModelRecord) -> ModelRecord {
         /// What the Hub can take back: absent from an answer that would have had it, it is gone.

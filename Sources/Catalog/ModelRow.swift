@@ -21,14 +21,32 @@ enum ModelRow {
         var known: KnownModel
     }
 
+    /// What the index of names holds of a repository: a third of what its kind and id would take.
+    static func name(_ repository: Repository) -> Int64 {
+        textNumber("\(repository.kind.rawValue)/\(repository.id.name)")
+    }
+
+    /// Binds what ``isThis`` asks for.
+    static func bind(_ repository: Repository, to values: inout Binder) {
+        values.add(name(repository))
+        values.add(repository.kind.rawValue)
+        values.add(repository.id.name)
+    }
+
+    /// The condition that a row of `models` is a repository's.
+    static let isThis = "name = ? AND kind = ? AND id = ?"
+
     /// The row of a repository; nil where nothing is known of it.
     static func find(_ repository: Repository, _ connection: Connection) throws -> Stored? {
         try connection.once(
-            "SELECT \(columns) FROM models WHERE kind = ? AND id = ?",
-            bind: { values in
-                values.add(repository.kind.rawValue)
-                values.add(repository.id.name)
-            }, row: { try read($0, connection) })
+            "SELECT \(columns) FROM models WHERE \(isThis)", bind: { bind(repository, to: &$0) },
+            row: { try read($0, connection) })
+    }
+
+    /// The number of a repository's row; nil where there is none.
+    static func number(of repository: Repository, _ connection: Connection) throws -> Int64? {
+        try connection.once(
+            "SELECT model FROM models WHERE \(isThis)", bind: { bind(repository, to: &$0) }, row: { $0.int(0) })
     }
 
     /// A row of ``columns``.
@@ -109,6 +127,15 @@ extension ModelRecord {
         let id = repository.id.name.utf8
         return id.count > author.count && id.starts(with: author)
             && id.dropFirst(author.count).first == UInt8(ascii: "/")
+    }
+
+    /// Whether one of the tags is this text, or these two one after the other, to the byte.
+    func hasTag(_ text: String.UTF8View, _ end: String.UTF8View = "".utf8) -> Bool {
+        tags?.contains { tag in
+            let tag = tag.utf8
+            return tag.count == text.count + end.count && tag.starts(with: text)
+                && tag.dropFirst(text.count).elementsEqual(end)
+        } ?? false
     }
 
     /// Whether everything that the catalog keeps is the same, texts byte for byte. No tags are no tags, known or not.

@@ -4,23 +4,23 @@ import HubCore
 /// The table of names that many models share: tags, tasks, libraries, licences. Each has a number, by which the models'
 /// rows hold it, the common ones a byte or two. Numbers and names that were met are kept in memory.
 final class Names {
-    private var numbers: [ExactText: Int64] = [:]
+    private var numbers = TextNumbers()
     private var names: [Int64: String] = [:]
     /// As many names are kept in memory.
-    private static let most = 200_000
+    private static let most = 500_000
 
     /// Forgets what memory holds: a transaction that failed may have made some of it.
     func forget() {
-        numbers.removeAll()
+        numbers = TextNumbers()
         names.removeAll()
     }
 
     /// The number of a name; nil where no model has it.
     func number(of name: String, _ connection: Connection) throws -> Int64? {
-        let key = ExactText(name)
-        if let known = numbers[key] { return known }
+        var name = name
+        if let known = name.withUTF8({ numbers.number(of: UnsafeRawBufferPointer($0)) }) { return known }
         let found = try connection.once("SELECT tag FROM tags WHERE name = ?", bind: { $0.add(name) }) { $0.int(0) }
-        if let found { keep(key, found) }
+        if let found { keep(name, found) }
         return found
     }
 
@@ -30,7 +30,7 @@ final class Names {
         try connection.once("INSERT INTO tags (name) VALUES (?)", bind: { $0.add(name) })
         let made = connection.lastInsertedRow
         try connection.vocabulary.add(name, connection)
-        keep(ExactText(name), made)
+        keep(name, made)
         return made
     }
 
@@ -43,14 +43,15 @@ final class Names {
             let name = try connection.once(
                 "SELECT name FROM tags WHERE tag = ?", bind: { $0.add(number) }, row: { $0.text(0) })
         else { throw SQLiteError(extendedCode: SQLITE_CORRUPT, message: "there is no name of number \(number)") }
-        keep(ExactText(name), number)
+        keep(name, number)
         return name
     }
 
-    private func keep(_ name: ExactText, _ number: Int64) {
+    private func keep(_ name: String, _ number: Int64) {
         if numbers.count >= Self.most { forget() }
-        numbers[name] = number
-        names[number] = name.text
+        var name = name
+        name.withUTF8 { _ = numbers.insert(UnsafeRawBufferPointer($0), number) }
+        names[number] = name
     }
 
     // MARK: Lists

@@ -21,8 +21,18 @@ extension Schema {
         ALTER TABLE models RENAME TO old_models;
         PRAGMA legacy_alter_table = OFF;
         DROP TABLE search;
+        \(models)
+        CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        CREATE VIRTUAL TABLE search USING fts5 (
+            words, content='', columnsize=0, detail=none, tokenize="unicode61 remove_diacritics 2"
+        );
+        """
+
+    /// A model is found by ``ModelRow/name(_:)``.
+    private static let models = """
         CREATE TABLE models (
             model INTEGER PRIMARY KEY,
+            name INTEGER NOT NULL,
             kind TEXT NOT NULL,
             id TEXT NOT NULL,
             step INTEGER NOT NULL,
@@ -31,18 +41,12 @@ extension Schema {
             parameters INTEGER, used_storage INTEGER,
             gated TEXT, private INTEGER, disabled INTEGER,
             created_at REAL, updated_at REAL,
-            seen_at REAL NOT NULL, detailed_at REAL, vanished_at REAL,
-            UNIQUE (kind, id)
+            seen_at REAL NOT NULL, detailed_at REAL, vanished_at REAL
         ) STRICT;
-        CREATE TABLE words (word TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-        CREATE VIRTUAL TABLE search USING fts5 (
-            words, content='', columnsize=0, detail=none, tokenize="unicode61 remove_diacritics 2"
-        );
+        CREATE INDEX models_by_name ON models (name);
         """
 
     private static let mirrorIndexes = """
-        DROP TABLE model_tags;
-        DROP TABLE old_models;
         CREATE INDEX models_by_update ON models (updated_at);
         CREATE INDEX models_by_downloads ON models (downloads) WHERE downloads > 99;
         CREATE INDEX models_by_likes ON models (likes) WHERE likes > 9;
@@ -96,6 +100,41 @@ extension Schema {
             UPDATE models SET seen_at = old_models.seen_at, detailed_at = old_models.detailed_at, vanished_at = old_models.vanished_at
             FROM old_models WHERE old_models.model = models.model
             """)
+        try connection.execute("DROP TABLE model_tags; DROP TABLE old_models; \(mirrorIndexes)")
+    }
+
+    /// FTS5 gathers sixteen megabytes of new rows before it writes them, not one: less has to be joined later. It is kept
+    /// in the index. https://sqlite.org/src/file?name=ext/fts5/fts5_config.c
+    static let names = "INSERT INTO search (search, rank) VALUES ('hashsize', 16777216)"
+
+    /// The table that ``mirror`` made at first had an index of kinds and ids, which was as large as what it told.
+    @Sendable static func convertNames(_ connection: Connection) throws {
+        let columns = try connection.columns(of: "models").map(\.name)
+        guard !columns.contains("name") else { return }
+        let list = columns.joined(separator: ", ")
+        try connection.execute(
+            """
+            PRAGMA legacy_alter_table = ON;
+            ALTER TABLE models RENAME TO old_models;
+            PRAGMA legacy_alter_table = OFF;
+            \(models)
+            INSERT INTO models (name, \(list)) SELECT 0, \(list) FROM old_models;
+            DROP TABLE old_models;
+            """)
+        var last: Int64 = -1
+        while true {
+            let some = try connection.query(
+                "SELECT model, kind, id FROM models WHERE model > ? ORDER BY model LIMIT 1000", last,
+                map: { (model: $0.int(0), kind: $0.text(1), id: $0.text(2)) })
+            guard let end = some.last else { break }
+            last = end.model
+            for row in some {
+                // A name that is none is found by nobody, and is damage to who reads it.
+                guard let kind = RepositoryKind(rawValue: row.kind), let id = try? RepositoryID(row.id) else { continue }
+                try connection.run(
+                    "UPDATE models SET name = ? WHERE model = ?", ModelRow.name(Repository(kind, id)), row.model)
+            }
+        }
         try connection.execute(mirrorIndexes)
     }
 }

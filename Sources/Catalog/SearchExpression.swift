@@ -35,6 +35,14 @@ struct SearchExpression {
         for word in try Self.words(text, connection) { add("\"\(word)\"") }
     }
 
+    /// All words of one of the texts must occur.
+    mutating func require(anyOf texts: [String], _ connection: Connection) throws {
+        let choices = try texts.map { text in
+            "(" + (try Self.words(text, connection)).map { "\"\($0)\"" }.joined(separator: " AND ") + ")"
+        }
+        add("(" + choices.joined(separator: " OR ") + ")")
+    }
+
     /// Every word of a text must occur as the beginning of a word, as one types; a single letter or digit as a whole one,
     /// for that is what "llama 3" means.
     ///

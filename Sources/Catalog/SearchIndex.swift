@@ -11,33 +11,45 @@ enum SearchIndex {
 
     /// The same for every repository of an author; without regard to case, as the index takes words.
     static func mark(author: String) -> String {
-        "\u{E001}"
-            + String(
-                String.UnicodeScalarView(author.unicodeScalars.map { $0.isASCII && !isWord($0) ? "\u{E002}" : $0 }))
+        var bytes: [UInt8] = []
+        addMark(author: author, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What the index would not take for a boundary between words.
-    private static func isWord(_ scalar: Unicode.Scalar) -> Bool {
-        ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
+    /// U+E001 and the author, with U+E002 for what the index would take for a boundary between words.
+    private static func addMark(author: String, to bytes: inout [UInt8]) {
+        bytes += [0xEE, 0x80, 0x81]
+        for byte in author.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), 128...:
+                bytes.append(byte)
+            default: bytes += [0xEE, 0x80, 0x82]
+            }
+        }
     }
 
     /// What is indexed of a model: id, author, tags, task, library and licence, as bytes.
     static func document(_ record: ModelRecord) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(256)
+        bytes.reserveCapacity(512)
         func add(_ text: String?) {
             guard let text else { return }
             bytes.append(contentsOf: text.utf8)
             bytes.append(UInt8(ascii: " "))
         }
         add(mark(record.repository.kind))
-        if let author = record.author ?? record.repository.id.owner { add(mark(author: author)) }
+        if let author = record.author ?? record.repository.id.owner {
+            addMark(author: author, to: &bytes)
+            bytes.append(UInt8(ascii: " "))
+        }
         add(record.repository.id.name)
         if !record.isByOwner { add(record.author) }
         for tag in record.tags ?? [] { add(tag) }
-        add(record.task)
-        add(record.library)
-        add(record.license)
+        // Most are among the tags, and a word counts once for a row: to leave them out is a sixth of the work.
+        if let task = record.task, !record.hasTag(task.utf8) { add(task) }
+        if let library = record.library, !record.hasTag(library.utf8) { add(library) }
+        if let license = record.license, !record.hasTag("license:".utf8, license.utf8) { add(license) }
         return bytes
     }
 
@@ -54,8 +66,9 @@ enum SearchIndex {
             let deletion = try connection.statement(
                 "INSERT INTO search (search, rowid, words) VALUES ('delete', ?, ?)")
             let insertion = try connection.statement("INSERT INTO search (rowid, words) VALUES (?, ?)")
-            for index in list.indices.sorted(by: { (list[$0].row, $0) < (list[$1].row, $1) }) {
-                let change = list[index]
+            let order = list.enumerated().map { (row: $1.row, place: $0) }.sorted { $0 < $1 }
+            for (_, place) in order {
+                let change = list[place]
                 try (change.goes ? deletion : insertion).once { values in
                     values.add(change.row)
                     change.document.withUnsafeBufferPointer { values.add(text: $0) }

@@ -23,8 +23,8 @@ extension Catalog {
                 guard !nearest.contains(nil) else { return [] }
                 try offer(Self.replacing(zip(missing, nearest.compactMap { $0 }), in: text))
             }
-            for range in missing.isEmpty ? words : missing where missing.count < 2 {
-                for near in try index.near(String(text[range])) {
+            for range in missing.isEmpty ? words : missing where missing.count < 2 && out.count < limit {
+                for near in try index.near(String(text[range])) where out.count < limit {
                     try offer(Self.replacing(zip([range], [near]), in: text))
                 }
             }

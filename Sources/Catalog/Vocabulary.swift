@@ -3,20 +3,18 @@ import HubCore
 /// The words of the search index, in a table of their own: FTS5 can list its words only by reading every row of each.
 /// A word stays when the last model with it goes.
 final class Vocabulary {
-    /// Hashes of words that are known to be in the table.
-    private var known: Set<Int> = []
+    /// Words that are known to be in the table.
+    private var known = TextNumbers()
     private static let most = 1_000_000
 
     /// Forgets what memory holds: a transaction that failed may have made some of it.
-    func forget() { known.removeAll() }
+    func forget() { known = TextNumbers() }
 
     /// Adds the words of a text.
     func add(_ text: String, _ connection: Connection) throws {
         var new: [String] = []
-        try connection.tokenizer().forEach(text) { bytes in
-            var hasher = Hasher()
-            hasher.combine(bytes: bytes)
-            if known.insert(hasher.finalize()).inserted { new.append(String(decoding: bytes, as: UTF8.self)) }
+        try connection.tokenizer().forEach(text) { word in
+            if known.insert(word, 0) { new.append(String(decoding: word, as: UTF8.self)) }
         }
         if known.count > Self.most { forget() }
         for word in new {

@@ -134,6 +134,21 @@ package final class ContentHasher {
     }
 }
 
+/// A number by which a text is found: the first 48 bits of its SHA-256. Two of millions of texts may share one by chance,
+/// and nobody can choose texts that do.
+package func textNumber(_ text: String) -> Int64 {
+    var text = text
+    return text.withUTF8 { bytes in
+        var context = SHA256_CTX()
+        SHA256_Init(&context)
+        SHA256_Update(&context, bytes.baseAddress, bytes.count)
+        return withUnsafeTemporaryAllocation(byteCount: Int(SHA256_DIGEST_LENGTH), alignment: 1) { out in
+            SHA256_Final(out.bindMemory(to: UInt8.self).baseAddress, &context)
+            return out.prefix(6).reduce(0) { $0 << 8 | Int64($1) }
+        }
+    }
+}
+
 extension Sequence where Element == UInt8 {
     /// Two lower-case hexadecimal digits for each byte.
     package var hexadecimal: String {

@@ -19,7 +19,7 @@ import Testing
         try Connection(place.path).execute(sql)
     }
 
-    @Test(arguments: 1...4)
+    @Test(arguments: [1, 2, 3, 4, 10])
     func anEarlierCatalogIsBroughtUpToDateWithItsRows(_ version: Int) throws {
         let place = try Place()
         try plant(version: version, in: place)
@@ -39,6 +39,9 @@ import Testing
         let weights = try #require(tree.files.first { $0.isLFS })
         let ranges = try catalog.rangeDigests(of: weights.digest)
         #expect((ranges != nil) == (version > 3))
+        let isKept = version > 6
+        #expect(try catalog.pins(ofCache: Self.cache).map(\.note) == (isKept ? ["for work"] : []))
+        #expect(try catalog.card(of: repository("org/tiny"), at: Self.used) == (isKept ? "A tiny model." : nil))
         // And it goes on.
         try catalog.remember([try record("org/new", tags: ["llama"])], at: 2)
         #expect(try catalog.ids(query("llama")).count == 6)

@@ -85,6 +85,8 @@ extension HubClient {
     /// The Hub has no list of chosen models: each is asked for by itself, a few at a time. One that it does not show is
     /// left out.
     private func findEach(_ ids: [String], _ query: ModelQuery) async throws -> HubFindings {
+        var met: Set<String> = []
+        let ids = ids.filter { met.insert($0).inserted }
         let repositories = ids.prefix(Self.mostIDs).compactMap { id in
             (try? RepositoryID(id)).map { Repository(query.kind, $0) }
         }
