@@ -23,4 +23,13 @@ extension Catalog {
                 Self.endpointPrefix, map: { ($0.text(0), $0.text(1)) })
         }
     }
+
+    /// Whether a Hub at another address has filled the catalog too.
+    static func hasOtherHubs(than endpoint: String, _ connection: Connection) throws -> Bool {
+        try connection.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM mirrors WHERE endpoint <> ?1)
+                OR EXISTS (SELECT 1 FROM facts WHERE substr(name, 1, length(?2)) = ?2 AND name <> ?2 || ?1)
+            """, endpoint, endpointPrefix, map: { $0.bool(0) }) ?? false
+    }
 }

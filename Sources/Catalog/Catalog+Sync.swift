@@ -3,13 +3,17 @@ package import HubCore
 /// What a mirror covers: the models of one Hub, or those of one author there.
 package struct MirrorScope: Sendable, Hashable {
     /// The address of the Hub.
-    package var endpoint: String
-    package var author: String?
+    package let endpoint: String
+    /// The author as somebody wrote it.
+    let spelling: String?
 
     package init(endpoint: String, author: String? = nil) {
         self.endpoint = endpoint
-        self.author = author
+        spelling = author
     }
+
+    /// The author in lower case, for the Hub tells none apart by case; empty for all of them.
+    var author: String { spelling?.lowercased() ?? "" }
 }
 
 /// A walk along the Hub's list of models, and how far it has come.
@@ -33,7 +37,11 @@ package struct MirrorWalk: Sendable, Hashable {
     package fileprivate(set) var pages = 0
     package fileprivate(set) var models = 0
     /// The last model of the catalog at the beginning; nil before the first page.
-    fileprivate var lastRow: Int64?
+    fileprivate(set) var lastRow: Int64?
+
+    /// Says that the catalog does not hold the walk that is to go on: the file is another one by now, or another process
+    /// has taken a page.
+    package struct Lost: Error {}
 
     package init(_ kind: Kind, cursor: String, newest: Double? = nil, at now: Double) {
         self.kind = kind
@@ -50,35 +58,19 @@ package struct MirrorStep: Sendable, Hashable {
     package var tally: IntakeTally
     /// Models that turned out to be gone.
     package var vanished = 0
+    /// Models that were not met and may be another Hub's.
+    package var elsewhere = 0
 }
 
 extension Catalog {
     /// The time, by the Hub's clock, until which every change is known; nil where there may be gaps.
     package func knownUntil(_ scope: MirrorScope) throws(AIError) -> Double? {
-        // Who knows all models knows those of the author.
-        try read { connection in
-            try connection.first(
-                "SELECT max(known_until) FROM mirrors WHERE endpoint = ? AND author IN ('', ?)", scope.endpoint,
-                scope.author ?? "", map: { $0.optionalDouble(0) }) ?? nil
-        }
+        try read { try Self.knownUntil(scope, $0) }
     }
 
     /// The walk of a kind that was cut off; nil where none was.
     package func interruptedWalk(_ kind: MirrorWalk.Kind, _ scope: MirrorScope) throws(AIError) -> MirrorWalk? {
-        try read { connection in
-            try connection.first(
-                """
-                SELECT cursor, newest, last_row, began_at, pages, models FROM walks JOIN mirrors USING (mirror)
-                WHERE endpoint = ? AND author = ? AND kind = ?
-                """, scope.endpoint, scope.author ?? "", kind.rawValue
-            ) { row in
-                var walk = MirrorWalk(kind, cursor: row.text(0), newest: row.optionalDouble(1), at: row.double(3))
-                walk.lastRow = row.int(2)
-                walk.pages = Int(row.int(4))
-                walk.models = Int(row.int(5))
-                return walk
-            }
-        }
+        try read { try Self.interruptedWalk(kind, scope, $0) }
     }
 
     /// Forgets how far a walk has come; what it brought stays.
@@ -91,13 +83,21 @@ extension Catalog {
     /// Takes a page of a walk in, and with it, in the one transaction, where the walk goes on: whatever happens, the
     /// models of all pages before that place are known.
     ///
-    /// - Parameter next: nil where the walk is at its end. What is known without a gap then reaches to the walk's
-    ///   `newest`; of a walk over everything, models that it did not meet are marked as vanished.
+    /// - Parameters:
+    ///   - next: nil where the walk is at its end. What is known without a gap then reaches to the walk's `newest`; of a
+    ///     walk over everything, models that it did not meet are marked as vanished.
+    ///   - mark: the time that was known until and that the walk came down to; nil where it ended with the list.
+    /// - Throws: with ``MirrorWalk/Lost`` as the cause where the catalog does not stand where the walk does, or knows
+    ///   less than the mark: what came before is not in it, so nothing may follow from this page.
     package func take(
-        _ records: [ModelRecord], of walk: MirrorWalk, next: String?, in scope: MirrorScope, at now: Double
+        _ records: [ModelRecord], of walk: MirrorWalk, next: String?, downTo mark: Double? = nil,
+        in scope: MirrorScope, at now: Double
     ) throws(AIError) -> MirrorStep {
         try write { connection in
+            try Self.check(walk, downTo: mark, scope, connection)
             let mirror = try Self.mirror(scope, connection)
+            // Whatever is noted there is of no walk any more.
+            if walk.pages == 0 { try Self.forgetWalk(walk.kind, mirror: mirror, connection) }
             var walk = walk
             walk.lastRow = try walk.lastRow ?? Self.lastRow(connection)
             var step = MirrorStep(
@@ -106,32 +106,71 @@ extension Catalog {
             step.walk.pages += 1
             step.walk.models += records.count
             if walk.kind == .whole {
-                try connection.run(
-                    "INSERT OR REPLACE INTO walk_pages (mirror, page, rows) VALUES (?, ?, ?)", mirror,
-                    step.walk.pages, PackedRows.pack(step.tally.rows))
+                try MirrorNotes.keep(step.tally.rows, page: step.walk.pages, mirror: mirror, connection)
             }
             if let next {
                 step.walk.cursor = next
                 try Self.keep(step.walk, mirror: mirror, connection)
             } else {
                 if walk.kind == .whole {
-                    step.vanished = try Self.markVanished(step.walk, mirror: mirror, scope, now: now, connection)
+                    (step.vanished, step.elsewhere) = try MirrorNotes(step.walk, mirror: mirror, scope, connection)
+                        .markVanished(at: now)
                 }
-                try Self.finish(step.walk, mirror: mirror, now: now, connection)
+                try Self.finish(step.walk, mirror: mirror, connection)
             }
             return step
         }
     }
 
-    private static func mirror(_ scope: MirrorScope, _ connection: Connection) throws -> Int64 {
-        func find() throws -> Int64? {
-            try connection.first(
-                "SELECT mirror FROM mirrors WHERE endpoint = ? AND author = ?", scope.endpoint,
-                scope.author ?? "", map: { $0.int(0) })
+    /// Whether the catalog, which may be another file than a moment ago, is the one that the walk goes on in.
+    private static func check(
+        _ walk: MirrorWalk, downTo mark: Double?, _ scope: MirrorScope, _ connection: Connection
+    ) throws {
+        let stored = try interruptedWalk(walk.kind, scope, connection)
+        let isHeld =
+            walk.pages == 0
+            ? stored == nil
+            : stored?.pages == walk.pages && stored?.cursor == walk.cursor && stored?.beganAt == walk.beganAt
+                && stored?.lastRow == walk.lastRow
+        var reaches = true
+        if let mark { reaches = try knownUntil(scope, connection) ?? -.infinity >= mark }
+        guard isHeld, reaches else {
+            throw AIError(
+                .catalogUnusable, "the catalog does not hold this walk over the Hub's models any more",
+                cause: MirrorWalk.Lost())
         }
-        if let known = try find() { return known }
-        try connection.run(
-            "INSERT INTO mirrors (endpoint, author) VALUES (?, ?)", scope.endpoint, scope.author ?? "")
+    }
+
+    private static func knownUntil(_ scope: MirrorScope, _ connection: Connection) throws -> Double? {
+        // Who knows all models knows those of the author.
+        try connection.first(
+            "SELECT max(known_until) FROM mirrors WHERE endpoint = ? AND author IN ('', ?)", scope.endpoint,
+            scope.author, map: { $0.optionalDouble(0) }) ?? nil
+    }
+
+    private static func interruptedWalk(
+        _ kind: MirrorWalk.Kind, _ scope: MirrorScope, _ connection: Connection
+    ) throws -> MirrorWalk? {
+        try connection.first(
+            """
+            SELECT cursor, newest, last_row, began_at, pages, models FROM walks JOIN mirrors USING (mirror)
+            WHERE endpoint = ? AND author = ? AND kind = ?
+            """, scope.endpoint, scope.author, kind.rawValue
+        ) { row in
+            var walk = MirrorWalk(kind, cursor: row.text(0), newest: row.optionalDouble(1), at: row.double(3))
+            walk.lastRow = row.int(2)
+            walk.pages = Int(row.int(4))
+            walk.models = Int(row.int(5))
+            return walk
+        }
+    }
+
+    private static func mirror(_ scope: MirrorScope, _ connection: Connection) throws -> Int64 {
+        let known = try connection.first(
+            "SELECT mirror FROM mirrors WHERE endpoint = ? AND author = ?", scope.endpoint, scope.author,
+            map: { $0.int(0) })
+        if let known { return known }
+        try connection.run("INSERT INTO mirrors (endpoint, author) VALUES (?, ?)", scope.endpoint, scope.author)
         return connection.lastInsertedRow
     }
 
@@ -150,49 +189,22 @@ extension Catalog {
 
     private static func forgetWalk(_ kind: MirrorWalk.Kind, mirror: Int64, _ connection: Connection) throws {
         try connection.run("DELETE FROM walks WHERE mirror = ? AND kind = ?", mirror, kind.rawValue)
-        if kind == .whole { try connection.run("DELETE FROM walk_pages WHERE mirror = ?", mirror) }
+        if kind == .whole { try MirrorNotes.forget(mirror: mirror, connection) }
     }
 
-    private static func finish(_ walk: MirrorWalk, mirror: Int64, now: Double, _ connection: Connection) throws {
+    private static func finish(_ walk: MirrorWalk, mirror: Int64, _ connection: Connection) throws {
         try forgetWalk(walk.kind, mirror: mirror, connection)
+        let began = walk.kind == .whole ? "walked_at" : "synced_at"
         try connection.run(
             """
             UPDATE mirrors SET known_until = max(COALESCE(known_until, ?1), COALESCE(?1, known_until)),
-                \(walk.kind == .whole ? "walked_at" : "synced_at") = ?2
+                \(began) = max(COALESCE(\(began), ?2), ?2)
             WHERE mirror = ?3
-            """, walk.newest, now, mirror)
+            """, walk.newest, walk.beganAt, mirror)
         guard walk.kind == .whole else { return }
         // A shorter walk that was cut off and began no later has nothing left to find.
         try connection.run(
             "DELETE FROM walks WHERE mirror = ? AND kind = ? AND newest <= ?", mirror,
             MirrorWalk.Kind.recent.rawValue, walk.newest)
-    }
-
-    /// Marks the models that a walk over everything did not meet. Not those that came into the catalog since it began,
-    /// for its first pages could not know them; nor private ones, which lists leave out.
-    private static func markVanished(
-        _ walk: MirrorWalk, mirror: Int64, _ scope: MirrorScope, now: Double, _ connection: Connection
-    ) throws -> Int {
-        let last = walk.lastRow ?? 0
-        var met = RowSet()
-        for page in try connection.query(
-            "SELECT rows FROM walk_pages WHERE mirror = ?", mirror, map: { $0.blob(0) })
-        {
-            for row in try PackedRows.unpack(page) where row <= last { met.insert(row) }
-        }
-        let owner = scope.author.map { $0 + "/" } ?? ""
-        let gone = try connection.query(
-            """
-            SELECT model FROM models WHERE model <= ? AND kind = 'model' AND vanished_at IS NULL AND private IS NOT 1
-            AND substr(id, 1, ?) = ?
-            """, last, owner.unicodeScalars.count, owner, map: { $0.int(0) }
-        ).filter { !met.contains($0) }
-        guard walk.models > 0 || scope.author != nil || gone.isEmpty else {
-            throw AIError(
-                .protocolViolation,
-                "\(scope.endpoint) lists no model at all, so none of those known is taken for gone")
-        }
-        for row in gone { try connection.run("UPDATE models SET vanished_at = ? WHERE model = ?", now, row) }
-        return gone.count
     }
 }

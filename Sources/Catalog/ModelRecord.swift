@@ -56,7 +56,8 @@ public struct ModelRecord: Sendable, Hashable {
 public struct KnownModel: Sendable, Hashable {
     /// What the Hub said.
     public var record: ModelRecord
-    /// When the Hub last mentioned it, seconds since 1970.
+    /// When the Hub last said something new of it, or was asked for it by a search or by name, seconds since 1970. A sync
+    /// that finds it unchanged does not write this.
     public var seenAt: Double
     /// When its own page was last fetched; nil where only lists mentioned it.
     public var detailedAt: Double?

@@ -23,6 +23,13 @@ package struct RowSet: Sendable {
         let word = Int(row >> 6)
         return word < words.count && words[word] & (1 << UInt64(row & 63)) != 0
     }
+
+    /// All of them, ascending.
+    var rows: [Int64] {
+        words.indices.flatMap { word in
+            (0..<64).lazy.filter { words[word] & (1 << UInt64($0)) != 0 }.map { Int64(word << 6 | $0) }
+        }
+    }
 }
 
 /// Row numbers as they are stored: ascending, each as its distance from the one before, seven bits to a byte, the last

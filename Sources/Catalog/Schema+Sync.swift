@@ -1,10 +1,11 @@
 extension Schema {
-    /// How far the mirror of each Hub has come. `author` is empty for all of them. What changed until `known_until` (by
-    /// the Hub's own times) is known without a gap.
+    /// How far the mirror of each Hub has come. `author` is in lower case, and empty for all of them. What changed until
+    /// `known_until` (by the Hub's own times) is known without a gap. `synced_at` and `walked_at` say when the last short
+    /// walk and the last one over everything began that came to their end.
     ///
     /// A walk along the Hub's list that is not at its end has a row in `walks`: `cursor` is the page to go on with,
     /// `newest` what `known_until` becomes at the end, `last_row` the last model there was at its beginning. Of a walk
-    /// over everything `walk_pages` holds the models met, a page's row numbers in one row (see RowSet).
+    /// over everything `walk_pages` holds the models met, a page's row numbers in one row (see MirrorNotes).
     static let mirrors = """
         CREATE TABLE mirrors (
             mirror INTEGER PRIMARY KEY,

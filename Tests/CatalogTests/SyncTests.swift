@@ -99,6 +99,114 @@ import Testing
         #expect(try catalog.interruptedWalk(.whole, scope) == step.walk)
     }
 
+    // MARK: Whose walk it is
+
+    /// Whoever holds a walk in memory may find another file in the catalog's place, or another process's walk.
+    @Test func aWalkThatTheCatalogDoesNotHoldIsNotTaken() throws {
+        let first = try catalog.take(
+            try records(0..<2), of: MirrorWalk(.whole, cursor: "0", newest: 9, at: 2), next: "1", in: scope, at: 2)
+        let other = try Place().open()
+        try other.remember(try records(0..<2), at: 1)
+        func expectLost(_ walk: MirrorWalk, _ catalog: Catalog) throws {
+            let error = #expect(throws: AIError.self) {
+                try catalog.take(try records(5..<7), of: walk, next: nil, in: scope, at: 3)
+            }
+            #expect(error?.cause is MirrorWalk.Lost && error?.code == .catalogUnusable)
+            #expect(try catalog.knownUntil(scope) == nil && catalog.ids(query()).count == 2)
+        }
+        try expectLost(first.walk, other)
+        var elsewhere = first.walk
+        elsewhere.cursor = "2"
+        try expectLost(elsewhere, catalog)
+        // Nor is one begun where another stands.
+        try expectLost(MirrorWalk(.whole, cursor: "0", newest: 9, at: 4), catalog)
+        _ = try catalog.take(try records(2..<3), of: first.walk, next: nil, in: scope, at: 3)
+        #expect(try catalog.knownUntil(scope) == 9)
+        let again = #expect(throws: AIError.self) {
+            try catalog.take([], of: first.walk, next: nil, in: scope, at: 5)
+        }
+        #expect(again?.cause is MirrorWalk.Lost)
+    }
+
+    /// The end of a short walk is only as good as the mark that it came down to.
+    @Test func aWalkDownToAMarkThatIsNotThereIsNotTaken() throws {
+        func walk(_ newest: Double) -> MirrorWalk { MirrorWalk(.recent, cursor: "", newest: newest, at: 1) }
+        let error = #expect(throws: AIError.self) {
+            try catalog.take([], of: walk(9), next: nil, downTo: 5, in: scope, at: 1)
+        }
+        #expect(try error?.cause is MirrorWalk.Lost && catalog.knownUntil(scope) == nil)
+        _ = try catalog.take([], of: walk(6), next: nil, in: scope, at: 1)
+        _ = try catalog.take([], of: walk(9), next: nil, downTo: 5, in: scope, at: 1)
+        #expect(try catalog.knownUntil(scope) == 9)
+    }
+
+    @Test func notesOfAnotherWalkAreNoneOfThisOne() throws {
+        try catalog.remember(try records(0..<4), at: 1)
+        var walk = MirrorWalk(.whole, cursor: "0", at: 2)
+        for page in 0..<3 {
+            walk = try catalog.take(
+                try records(page..<page + 1), of: walk, next: "\(page + 1)", in: scope, at: 2
+            ).walk
+        }
+        try catalog.write { try $0.run("DELETE FROM walks") }
+        let step = try catalog.take(
+            try records(0..<1), of: MirrorWalk(.whole, cursor: "0", at: 3), next: nil, in: scope, at: 3)
+        #expect(step.vanished == 3)
+        #expect(try catalog.ids(query()) == ["org/m0"])
+    }
+
+    // MARK: More Hubs than one
+
+    private func walkAll(_ numbers: Range<Int>, _ scope: MirrorScope, at now: Double = 2) throws -> MirrorStep {
+        let walk = MirrorWalk(.whole, cursor: "", at: now)
+        return try catalog.take(try records(numbers), of: walk, next: nil, in: scope, at: now)
+    }
+
+    /// A Hub that somebody only asked for one model has filled the catalog too.
+    @Test func whatMayBeAnotherHubsIsNotGone() throws {
+        try catalog.noteEndpoint(try Endpoint("https://mirror.example"), at: 1)
+        try catalog.remember(try records(0..<6), at: 1)
+        let first = try walkAll(0..<5, scope)
+        #expect(first.vanished == 0 && first.elsewhere == 1)
+        // What this Hub itself has listed is gone when it does so no more.
+        let second = try walkAll(0..<3, scope)
+        #expect(second.vanished == 2 && second.elsewhere == 1)
+        #expect(try Set(catalog.ids(query())) == ["org/m0", "org/m1", "org/m2", "org/m5"])
+    }
+
+    @Test func aHubOfAnAuthorsModelsIsAnotherHub() throws {
+        #expect(try walkAll(0..<4, scope).vanished == 0)
+        let other = MirrorScope(endpoint: "https://other.example", author: "org")
+        #expect(try walkAll(2..<5, other).vanished == 0)
+        let own = MirrorScope(endpoint: scope.endpoint, author: "org")
+        let step = try walkAll(0..<1, own)
+        // The second is this Hub's alone, the third and the fourth are the other's as well, the fifth is only that.
+        #expect(step.vanished == 1 && step.elsewhere == 3)
+        #expect(try Set(catalog.ids(query())) == ["org/m0", "org/m2", "org/m3", "org/m4"])
+    }
+
+    // MARK: Authors
+
+    /// Two that differ by case are one to the Hub, and may be two to a server that is strict.
+    @Test func anAuthorGoesByNoCase() throws {
+        try catalog.remember(
+            try ["Org/a", "Org/b", "org/c", "orgs/d"].map { try record($0) }, at: 1)
+        let typed = MirrorScope(endpoint: scope.endpoint, author: "ORG")
+        func walk(_ records: [ModelRecord], at now: Double) throws -> MirrorStep {
+            let walk = MirrorWalk(.whole, cursor: "", newest: now, at: now)
+            return try catalog.take(records, of: walk, next: nil, in: typed, at: now)
+        }
+        #expect(try walk([try record("Org/a")], at: 2).vanished == 1)
+        #expect(try Set(catalog.ids(query())) == ["Org/a", "org/c", "orgs/d"])
+        let written = MirrorScope(endpoint: scope.endpoint, author: "Org")
+        #expect(try catalog.knownUntil(written) == 2)
+        // A server that knows no such spelling lists nothing, and that says nothing of the others.
+        #expect(try walk([], at: 3).vanished == 0)
+        let step = try catalog.take(
+            [], of: MirrorWalk(.whole, cursor: "", at: 4), next: nil, in: written, at: 4)
+        #expect(step.vanished == 1)
+    }
+
     @Test func rowsArePackedAndUnpacked() throws {
         var random = SeededRandom(number: 1)
         #expect(try PackedRows.unpack(PackedRows.pack([])) == [])

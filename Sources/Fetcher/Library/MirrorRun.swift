@@ -9,6 +9,7 @@ struct MirrorRun {
     let requests = RequestCounter()
     var report = MirrorSync.Report()
     private var beganAnew = false
+    private var isOvertaken = false
 
     /// So many pages in a row may name nothing new before the list counts as one without an end.
     private static let patience = 10
@@ -32,14 +33,27 @@ struct MirrorRun {
     mutating func go() async throws {
         let lock = try await self.lock()
         defer { withExtendedLifetime(lock) {} }
-        try await goOn()
+        while try await isOvertakenGoingOn() {}
         // Each page has become a part of the search index, and a search looks into every part.
         if report.added + report.changed >= Self.many { try await stored { try $0.tidySearch() } }
     }
 
+    /// Whether the catalog came to stand elsewhere meanwhile. Each time another process has taken a page, or another file
+    /// is in the place, so that this comes to an end.
+    private mutating func isOvertakenGoingOn() async throws -> Bool {
+        do {
+            try await goOn()
+            return false
+        } catch let error as AIError where error.cause is MirrorWalk.Lost {
+            if !isOvertaken { hear(.overtaken) }
+            (isOvertaken, beganAnew) = (true, false)
+            return true
+        }
+    }
+
     private mutating func goOn() async throws {
         if let interrupted = try await stored({ [kind, scope] in try $0.interruptedWalk(kind, scope) }) {
-            hear(.resumed(models: interrupted.models, beganAt: interrupted.beganAt))
+            if !isOvertaken { hear(.resumed(models: interrupted.models, beganAt: interrupted.beganAt)) }
             let isAtEnd = try await walk(interrupted, isStored: true)
             // What changed since that walk began lies above it, unless it had to begin anew.
             guard isAtEnd, kind == .recent, !beganAnew else {
@@ -57,6 +71,7 @@ struct MirrorRun {
     private mutating func walk(_ start: MirrorWalk, isStored: Bool) async throws -> Bool {
         var walk = start
         var isStored = isStored
+        var sizes = isStored ? largerSizes(than: walk.cursor) : []
         let known = kind == .recent ? try await stored { [scope] in try $0.knownUntil(scope) } : nil
         var visited: Set<String> = []
         var met = RowSet()
@@ -69,18 +84,24 @@ struct MirrorRun {
                 // What is in the catalog was checked, but may have been written by others since.
                 let address = try client.listingCursor(walk.cursor, .model)
                 page = try await client.listing(
-                    .model, at: sized(address, isStored: isStored), asked: requests.add)
+                    .model, at: sized(address, sizes.first), asked: requests.add)
             } catch let error as AIError where Self.isRefusal(error) && (isStored || walk.pages == 0) {
                 visited.remove(walk.cursor)
-                walk = isStored ? try await restart() : try smaller(walk, error)
-                isStored = false
+                if sizes.isEmpty {
+                    walk = isStored ? try await restart() : try smaller(walk, error)
+                    isStored = false
+                } else {
+                    sizes.removeFirst()
+                }
                 continue
             }
-            isStored = false
+            (isStored, sizes) = (false, [])
             // A page counts even where its link leads astray: the walk then stands at this page.
             let next = Result { try page.next.map { try client.listingCursor($0, .model) } }
-            let isAtEnd = page.next == nil || reaches(known, page.records)
-            let step = try await take(page.records, walk, next: isAtEnd ? nil : (try? next.get()) ?? walk.cursor)
+            let mark = page.next != nil && reaches(known, page.records) ? known : nil
+            let isAtEnd = page.next == nil || mark != nil
+            let step = try await take(
+                page.records, walk, next: isAtEnd ? nil : (try? next.get()) ?? walk.cursor, downTo: mark)
             walk = step.walk
             if isAtEnd { return true }
             _ = try next.get()
@@ -120,9 +141,9 @@ struct MirrorRun {
         return zip(dates, dates.dropFirst()).allSatisfy { $0 >= $1 }
     }
 
-    private mutating func take(_ records: [ModelRecord], _ walk: MirrorWalk, next: String?) async throws
-        -> MirrorStep
-    {
+    private mutating func take(
+        _ records: [ModelRecord], _ walk: MirrorWalk, next: String?, downTo mark: Double?
+    ) async throws -> MirrorStep {
         var walk = walk
         if kind == .recent { walk.newest = [walk.newest, newest(records)].compactMap { $0 }.max() }
         let exhaustive = records.map { record in
@@ -132,27 +153,41 @@ struct MirrorRun {
             return record
         }
         let step = try await stored { [walk, scope] in
-            try $0.take(exhaustive, of: walk, next: next, in: scope, at: Timestamp.now)
+            try $0.take(exhaustive, of: walk, next: next, downTo: mark, in: scope, at: Timestamp.now)
         }
         report.models += records.count
         report.added += step.tally.added
         report.changed += step.tally.changed
         report.unchanged += step.tally.unchanged
         report.vanished += step.vanished
+        report.elsewhere = step.elsewhere
         report.pages += 1
         report.requests = requests.count
+        if report.pages == 1 {
+            try await stored { [client] in try $0.noteEndpoint(client.endpoint, at: Timestamp.now) }
+        }
         hear(.page(report))
         return step
     }
 
     // MARK: Asking
 
-    /// The address with as many models to a page as the limit allows. It is otherwise left as the Hub gave it, unless a
-    /// run with a small limit left it.
-    private func sized(_ address: String, isStored: Bool) -> String {
+    /// The address with so many models to a page, or as many as the limit allows. It is otherwise left as the Hub gave it.
+    private func sized(_ address: String, _ wanted: Int?) -> String {
         guard let size = Self.size(address) else { return address }
-        let usual = isStored && !HubClient.listingSizes.contains(size) ? HubClient.listingSizes[0] : size
-        return min(usual, room) == size ? address : Self.resized(address, to: min(usual, room))
+        let allowed = min(wanted ?? size, room)
+        return allowed == size ? address : Self.resized(address, to: allowed)
+    }
+
+    /// The sizes of a page to try at a place where an earlier run stopped, before its own: that may have had a limit,
+    /// which is none of this run's.
+    private func largerSizes(than address: String) -> [Int] {
+        guard let size = Self.size(address) else { return [] }
+        var sizes: [Int] = []
+        for usual in HubClient.listingSizes.map({ min($0, room) }) where usual > size && usual != sizes.last {
+            sizes.append(usual)
+        }
+        return sizes
     }
 
     private static func size(_ address: String) -> Int? {

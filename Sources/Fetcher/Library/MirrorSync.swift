@@ -40,6 +40,8 @@ package struct MirrorSync: Sendable {
         package var changed = 0
         package var unchanged = 0
         package var vanished = 0
+        /// Models that the Hub does not list and that may be another Hub's.
+        package var elsewhere = 0
         package var pages = 0
         package var requests = 0
         /// Whether all was seen that there was to see.
@@ -53,6 +55,8 @@ package struct MirrorSync: Sendable {
         case resumed(models: Int, beganAt: Double)
         /// The Hub does not know the place any more where an earlier run was cut off: that walk begins anew.
         case restarted
+        /// The catalog was made again meanwhile, or another process walks too: this run goes on where the catalog stands.
+        case overtaken
         /// A page is in the catalog.
         case page(Report)
         /// The Hub allows few more requests for now.
@@ -85,7 +89,8 @@ final class RequestCounter: Sendable {
 }
 
 /// That this process is the one that brings a catalog's mirror up to date: flock on a file beside it, never deleted. It
-/// spares the Hub work; what keeps the mirror right are transactions.
+/// spares the Hub work only; the mirror stays right because the transaction of each page looks whether the catalog still
+/// stands where the walk does.
 final class MirrorLock: Sendable {
     private let file: FileDescriptor
 

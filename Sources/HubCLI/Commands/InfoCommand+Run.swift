@@ -78,20 +78,24 @@ extension InfoCommand {
     private static func recall(_ facts: inout ModelFacts, _ workspace: Workspace) async throws {
         let reference = facts.reference
         let (catalog, layout) = (workspace.dispensable, workspace.layout)
+        let endpoint = workspace.configuration.endpoint.address
         let known = await Offload.run {
-            catalog.use { catalog throws(AIError) in try catalog.model(reference.repository) } ?? nil
+            catalog.use { catalog throws(AIError) in
+                (try catalog.model(reference.repository), try catalog.mirrorAge(endpoint))
+            }
         }
         let cached = try await Offload.run { try workspace.snapshot(of: reference) }
-        guard known != nil || cached != nil else {
+        guard known?.0 != nil || cached != nil else {
             // Where the catalog cannot be read, nobody can say what was known.
             if let fault = workspace.catalogFault { throw Context.advised(fault) }
             throw AIError(
                 .offline, "nothing is known of \(reference.repository), and the network is switched off",
                 context: .init(repository: reference.repository.description))
         }
-        if let known {
-            facts.record = known.record
-            facts.seenAt = known.detailedAt ?? known.seenAt
+        if let (model, age) = known, let model {
+            facts.record = model.record
+            facts.seenAt = age.asOf(model)
+            facts.countedAt = age.countedAt(model)
         }
         facts.revisions = await Offload.run {
             catalog.use { catalog throws(AIError) in try catalog.revisions(of: reference.repository) } ?? []

@@ -54,12 +54,12 @@ struct InfoView {
         output.fact(
             "parameters",
             record.parameters.map { ([Humanize.count($0)] + types.prefix(3)).joined(separator: ", ") })
-        output.fact(
-            "popularity",
-            [
-                record.downloads.map { "\(Humanize.count($0)) downloads a month" },
-                record.likes.map { "\(Humanize.count($0)) likes" },
-            ].compactMap { $0 }.joined(separator: ", "))
+        let counts = [
+            record.downloads.map { "\(Humanize.count($0)) downloads a month" },
+            record.likes.map { "\(Humanize.count($0)) likes" },
+        ].compactMap { $0 }.joined(separator: ", ")
+        let countAge = facts.olderCount.map { " (as of \(Humanize.age(of: $0, now: context.now)))" } ?? ""
+        output.fact("popularity", counts.isEmpty ? "" : counts + countAge)
         output.fact("updated", record.updatedAt.map { Humanize.age(of: $0, now: context.now) })
     }
 
@@ -135,7 +135,7 @@ struct InfoView {
             "cached_bytes": (facts.plan?.cachedBytes ?? facts.cachedFiles?.reduce(0, +)).map { .int($0) },
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
             // Said only where the Hub was not asked.
-            "as_of": time(facts.seenAt),
+            "as_of": time(facts.seenAt), "popularity_as_of": time(facts.olderCount),
         ]
     }
 

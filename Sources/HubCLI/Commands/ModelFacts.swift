@@ -22,12 +22,20 @@ struct ModelFacts {
     var summary: String?
     /// When the Hub said so, where it was not asked now.
     var seenAt: Double?
+    /// The same of its downloads and likes, which may be older.
+    var countedAt: Double?
     var diskFree: Int64 = 0
     var memoryTotal: Int64 = 0
     /// What running the largest set of weights takes.
     var memory: MemoryNeed?
     /// The sets of weights, the smallest first.
     private(set) var variants: [ModelVariant] = []
+
+    /// ``countedAt`` where it is another day than ``seenAt``: the Hub counts downloads by the day.
+    var olderCount: Double? {
+        guard let seenAt, let countedAt, countedAt < seenAt - 86_400 else { return nil }
+        return countedAt
+    }
 
     mutating func findVariants() {
         guard reference.repository.kind == .model, let plan else { return }

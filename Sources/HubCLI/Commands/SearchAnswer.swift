@@ -102,12 +102,14 @@ struct ModelSearch: Sendable {
         guard let ids = query.ids, let catalog = workspace.catalog else { return query }
         var part = query
         let fresh = Timestamp.now - 86_400
+        let endpoint = workspace.configuration.endpoint.address
         part.ids = await Offload.run {
-            ids.filter { id in
+            // A catalog that fails here fails again where it is said.
+            let age = try? catalog.mirrorAge(endpoint)
+            return ids.filter { id in
                 guard let id = try? RepositoryID(id) else { return false }
-                // A catalog that fails here fails again where it is said.
                 let known = try? catalog.model(Repository(query.kind, id))
-                return known.map { $0.seenAt < fresh } ?? true
+                return known.map { max($0.seenAt, age?.asOf($0) ?? 0) < fresh } ?? true
             }
         }
         return part

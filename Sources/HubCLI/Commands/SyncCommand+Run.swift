@@ -22,6 +22,12 @@ extension SyncCommand {
         context.output.document(json(report, seconds: Clock.seconds - began))
         if let error = result.error { throw told(error, report, context) }
         for line in lines(report, options, seconds: Clock.seconds - began) { context.output.line(Styled(line)) }
+        if report.elsewhere > 0 {
+            let models = Humanize.plural(report.elsewhere, "model")
+            context.output.note(
+                "\(models) that this Hub does not list may be on another one, and are not marked as gone: the catalog was filled from several (see hub doctor)"
+            )
+        }
         if let author = options.author, report.isComplete, report.models == 0 {
             context.output.note("the Hub lists no model of \(author)")
         }
@@ -92,6 +98,9 @@ private final class SyncWatcher: Sendable {
             output.note("going on behind \(Humanize.plural(models, "model")), with what was begun \(age)")
         case .restarted:
             output.note("the Hub does not know the place any more where the last run stopped; beginning anew")
+        case .overtaken:
+            output.note(
+                "the catalog was made again meanwhile, or another hub syncs it too; going on where it stands")
         case .page(let report): show(report)
         case .waiting(let seconds):
             let reason = "the Hub allows few more requests for now"

@@ -237,7 +237,9 @@ import Testing
             var part = options
             part.limit = 5
             #expect(await sync.run(part).error == nil)
-            hub.update { ($0.cuts, $0.asked) = ([0: .status(400)], 0) }
+            // Three sizes of a page that are larger than what the place was kept with, and that one.
+            let refusals = (0..<4).map { ($0, ChangingHub.Cut.status(400)) }
+            hub.update { ($0.cuts, $0.asked) = (Dictionary(uniqueKeysWithValues: refusals), 0) }
             let told = Monitor(false)
             let result = await sync.run(options) { if case .restarted = $0 { told.update { $0 = true } } }
             hub.calm()
@@ -245,6 +247,45 @@ import Testing
             #expect(told.update { $0 })
         }
         #expect(try known().count == 12)
+    }
+
+    /// As a run with a limit leaves it, whose pages are small.
+    private func interrupt(at server: ScriptedServer, size: Int) throws {
+        let walk = MirrorWalk(.recent, cursor: "", at: 1)
+        _ = try catalog.take(
+            [], of: walk, next: "\(server.address)/api/models?sort=lastModified&limit=\(size)&cursor=1",
+            in: MirrorScope(endpoint: server.address), at: 1)
+    }
+
+    private func sizes(_ server: ScriptedServer) -> [Substring] {
+        server.requests.compactMap { $0.target.firstMatch(of: /limit=(\d+)/)?.output.1 }
+    }
+
+    @Test(arguments: [7, 100, 500, 1000])
+    func aLimitOfOneRunIsNoneOfTheNextOnes(size: Int) async throws {
+        let server = try ScriptedServer { _ in .json("[{\"id\":\"org/m\"}]") }
+        try interrupt(at: server, size: size)
+        let test = try TestClient(server.address)
+        let result = await MirrorSync(catalog: catalog, client: test.client).run()
+        #expect(result.error == nil && result.report.isComplete)
+        #expect(sizes(server) == ["1000", "1000"])
+        #expect(server.requests.first?.target.hasSuffix("&cursor=1") == true)
+    }
+
+    /// A server that gives fewer to a page refuses the size, not the place.
+    @Test(arguments: [(50, 100, ["1000", "500", "100"]), (200, 200, ["1000", "500", "200"])])
+    func aRefusalOfTheSizeIsNoneOfThePlace(size: Int, most: Int, asked: [Substring]) async throws {
+        let server = try ScriptedServer { asked in
+            let size = asked.target.firstMatch(of: /limit=(\d+)/).flatMap { Int($0.output.1) } ?? 0
+            return size > most ? .status(400, "limit is too large") : .json("[{\"id\":\"org/m\"}]")
+        }
+        try interrupt(at: server, size: size)
+        let told = Monitor(false)
+        let test = try TestClient(server.address)
+        let sync = MirrorSync(catalog: catalog, client: test.client)
+        let result = await sync.run { if case .restarted = $0 { told.update { $0 = true } } }
+        #expect(result.error == nil && result.report.isComplete && told.update { !$0 })
+        #expect(Array(sizes(server).prefix(3)) == asked)
     }
 
     @Test func aHubThatGivesFewerToAPage() async throws {

@@ -1,3 +1,4 @@
+import Catalog
 import HubCore
 import HubServer
 import Support
@@ -35,17 +36,77 @@ import Testing
         #expect(first.status == 0 && first.error.isEmpty)
         #expect(try figures(first) == [192, 192, 0, 0, 0, 4])
         #expect(try first.document()["complete"]?.bool == true)
-        let later = try Self.stage("sync-t1")
-        let there = ["HF_ENDPOINT": later.hub.endpoint]
-        #expect(
-            try figures(try await stage.run("sync", "--all", "--json", with: there)) == [233, 81, 111, 41, 40, 5])
+        stage.hub.list(try Self.models("sync-t1"))
+        #expect(try figures(try await stage.run("sync", "--all", "--json")) == [233, 81, 111, 41, 40, 5])
         let found = try await stage.run("search", "--offline", "-q", "--limit", "1000")
         #expect(Set(found.lines) == Set(try Self.models("sync-t1").compactMap { $0["id"]?.string }))
-        let again = try await stage.run("sync", with: there)
+        let again = try await stage.run("sync")
         #expect(again.status == 0 && again.error.isEmpty)
         #expect(
             again.output.contains("50 models seen in ")
                 && again.output.hasSuffix(": 0 new, 0 changed, 50 the same\n"))
+    }
+
+    /// Whoever sets HF_ENDPOINT for once still finds the models of the Hub that filled the catalog before.
+    @Test func anotherHubMarksNothingOfTheFirst() async throws {
+        let stage = try Self.stage()
+        #expect(try figures(try await stage.run("sync", "--all", "--json")) == [192, 192, 0, 0, 0, 4])
+        let other = try Self.stage("sync-t1")
+        let there = ["HF_ENDPOINT": other.hub.endpoint]
+        let result = try await stage.run("sync", "--all", with: there)
+        #expect(result.status == 0 && result.output.hasSuffix(": 81 new, 111 changed, 41 the same, 0 gone\n"))
+        #expect(
+            result.error == """
+                hub: 40 models that this Hub does not list may be on another one, and are not marked as gone: the \
+                catalog was filled from several (see hub doctor)
+
+                """)
+        let doctor = try await stage.run("doctor", "--offline")
+        for address in [stage.hub.endpoint, other.hub.endpoint] { #expect(doctor.output.contains(address)) }
+        let found = try await stage.run("search", "--offline", "-q", "--limit", "1000")
+        #expect(found.lines.count == 192 + 81)
+    }
+
+    /// A sync writes only what is new, and vouches for the rest.
+    @Test(arguments: [["--all"], []] as [[String]])
+    func whatASyncFoundUnchangedIsNotOld(words: [String]) async throws {
+        let model = "org/tiny"
+        var options = LoopbackHub.Options()
+        options.listedModels = [
+            [
+                "id": .string(model), "downloads": .int(5),
+                // The short way goes by the Hub's dates.
+                "lastModified": .string(Timestamp.iso8601(Timestamp.now - 600)),
+            ]
+        ]
+        let stage = try Stage(options: options)
+        try stage.plant("models--org--tiny", commit: commit("a"), files: ["config.json": "{}"])
+        #expect(try await stage.run("sync", "--all").status == 0)
+        let month = 30 * 86_400.0
+        try Connection(stage.catalog).execute(
+            "UPDATE models SET seen_at = seen_at - \(month); UPDATE mirrors SET known_until = NULL, walked_at = walked_at - \(month)"
+        )
+        func asOf() async throws -> (all: Double, popularity: Double?) {
+            let document = try await stage.run("info", model, "--offline", "--json").document()
+            let time = try #require(document["as_of"]?.string.flatMap(Timestamp.parse))
+            return (time, document["popularity_as_of"]?.string.flatMap(Timestamp.parse))
+        }
+        let before = try await asOf()
+        #expect(before.all < Timestamp.now - month + 3600 && before.popularity == nil)
+        let sync = try await RunningProcess.run(
+            BuiltProduct.path(), ["sync", "--json"] + words, environment: stage.environment)
+        #expect(try figures(sync) == [1, 0, 0, 1, 0, 1])
+        let after = try await asOf()
+        #expect(after.all > Timestamp.now - 3600)
+        // Downloads move without a date.
+        #expect((after.popularity != nil) == words.isEmpty)
+        let shown = try await stage.run("info", model, "--offline").output
+        #expect(settled(shown).contains("  as of  AGE\n"))
+        #expect(shown.contains("  popularity  5 downloads a month\(words.isEmpty ? " (as of 4 weeks ago)" : "")\n"))
+        // What was heard of today is not asked about again.
+        let requests = stage.hub.requests.count
+        #expect(try await stage.run("search", "--cached", "-q").lines == [model])
+        #expect(stage.hub.requests.count == requests)
     }
 
     @Test func whatIsSaid() async throws {

@@ -45,13 +45,14 @@ package final class LoopbackHub: Sendable {
     private init(_ path: String, _ folder: TemporaryFolder?, _ options: Options) throws {
         // A fault of the machine is a fault of the test: it must be seen, and not as a bare 500.
         let report: @Sendable (AIError) -> Void = { print("LoopbackHub: \($0)") }
+        let state = LoopbackState(bytesPerSecond: options.bytesPerSecond)
+        state.monitor.update { $0.listedModels = options.listedModels }
         let source = LoopbackSource(
-            base: try FolderSource(path, report: report), listedModels: options.listedModels,
-            xetHash: options.xetHash, gitFiles: options.gitFiles)
+            base: try FolderSource(path, report: report), state: state, xetHash: options.xetHash,
+            gitFiles: options.gitFiles)
         var limits = HubServer.Limits()
         // Faults may hold a response as long as a test needs.
         limits.idleSeconds = 0
-        let state = LoopbackState(bytesPerSecond: options.bytesPerSecond)
         let cdn = try HubServer(
             limits: limits, handler: FaultLayer(listener: .cdn, state: state, inner: CDNService(state: state)))
         let service = HubService(
@@ -93,6 +94,9 @@ package final class LoopbackHub: Sendable {
 
     /// Takes all faults away. What is held stays held.
     package func clearFaults() { state.monitor.update { $0.faults = [] } }
+
+    /// Lists other models than before.
+    package func list(_ models: [JSONObject]) { state.monitor.update { $0.listedModels = models } }
 
     /// Makes every signed address given out so far answer 403.
     package func expireSignedAddresses() { state.monitor.update { $0.period += 1 } }

@@ -5,12 +5,13 @@ import HubServer
 /// are not in LFS.
 struct LoopbackSource: RepositorySource {
     let base: FolderSource
-    let listedModels: [JSONObject]
+    let state: LoopbackState
     let xetHash: @Sendable (ServedFile) -> String?
     let gitFiles: [String: ContentDigest]
 
     func cards(_ kind: RepositoryKind) throws(AIError) -> [RepositoryCard] {
         let cards = try base.cards(kind)
+        let listedModels = state.monitor.update { $0.listedModels }
         guard kind == .model, !listedModels.isEmpty else { return cards }
         let known = Set(cards.map(\.id))
         return cards + listedModels.map(RepositoryCard.init).filter { !known.contains($0.id) }

@@ -11,6 +11,7 @@ final class LoopbackState: Sendable {
         var period = 0
         /// What the CDN has been told to hand out, by sha256.
         var files: [String: ServedFile] = [:]
+        var listedModels: [JSONObject] = []
     }
 
     let monitor = Monitor(Contents())

@@ -1,0 +1,97 @@
+import HubCore
+
+/// What a walk over everything met, and what follows from what it did not meet.
+///
+/// `walk_pages` holds the rows of each page; page 0 those of the last walk that came to its end, by which a Hub's own
+/// models are told from those of other Hubs that have filled the catalog as well.
+struct MirrorNotes {
+    private static let finished = 0
+    private static let isListed = "kind = 'model' AND vanished_at IS NULL AND private IS NOT 1"
+    private let walk: MirrorWalk
+    private let mirror: Int64
+    private let scope: MirrorScope
+    private let connection: Connection
+    /// The rows of this walk's models.
+    private let met: RowSet
+
+    init(_ walk: MirrorWalk, mirror: Int64, _ scope: MirrorScope, _ connection: Connection) throws {
+        (self.walk, self.mirror, self.scope, self.connection) = (walk, mirror, scope, connection)
+        met = try Self.rows("mirror = ? AND page > \(Self.finished)", [mirror], connection)
+    }
+
+    /// Notes the models of a page.
+    static func keep(_ rows: [Int64], page: Int, mirror: Int64, _ connection: Connection) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO walk_pages (mirror, page, rows) VALUES (?, ?, ?)", mirror, page,
+            PackedRows.pack(rows))
+    }
+
+    /// Forgets the pages of a walk that has not come to its end.
+    static func forget(mirror: Int64, _ connection: Connection) throws {
+        try connection.run("DELETE FROM walk_pages WHERE mirror = ? AND page > ?", mirror, finished)
+    }
+
+    /// Marks the models that the walk, which is at its end, did not meet. Not those that came into the catalog since it
+    /// began, for its first pages could not know them; nor private ones, which lists leave out; nor those that may be
+    /// another Hub's.
+    ///
+    /// - Returns: how many were marked, and how many may be another Hub's.
+    func markVanished(at now: Double) throws -> (vanished: Int, elsewhere: Int) {
+        let unmet = try unmet()
+        let gone = try Catalog.hasOtherHubs(than: scope.endpoint, connection) ? own(unmet) : unmet
+        guard walk.models > 0 || scope.spelling != nil || gone.isEmpty else {
+            throw AIError(
+                .protocolViolation,
+                "\(scope.endpoint) lists no model at all, so none of those known is taken for gone")
+        }
+        for row in gone { try connection.run("UPDATE models SET vanished_at = ? WHERE model = ?", now, row) }
+        if walk.models > 0 { try Self.keep(met.rows, page: Self.finished, mirror: mirror, connection) }
+        return (gone.count, unmet.count - gone.count)
+    }
+
+    /// The models that were there when the walk began, would be listed, and were not.
+    private func unmet() throws -> [Int64] {
+        let last = walk.lastRow ?? 0
+        guard let spelling = scope.spelling else {
+            return try connection.query(
+                "SELECT model FROM models WHERE \(Self.isListed) AND model <= ?", last, map: { $0.int(0) }
+            ).filter { !met.contains($0) }
+        }
+        // Not every server takes spellings of a name for one: only of those that it listed is the rest gone.
+        var owners: Set<String> = [spelling]
+        var unmet: [(row: Int64, owner: String)] = []
+        let models = try connection.query(
+            """
+            SELECT model, substr(id, 1, length(?2)) AS owner FROM models
+            WHERE \(Self.isListed) AND model <= ?1 AND owner = ?2 COLLATE NOCASE AND substr(id, length(?2) + 1, 1) = '/'
+            """, last, spelling, map: { (row: $0.int(0), owner: $0.text(1)) })
+        for model in models {
+            if met.contains(model.row) { owners.insert(model.owner) } else { unmet.append(model) }
+        }
+        return unmet.filter { owners.contains($0.owner) }.map(\.row)
+    }
+
+    /// Of models those that this Hub has listed before, and no other one.
+    private func own(_ rows: [Int64]) throws -> [Int64] {
+        let listed = try Self.rows(
+            "page = \(Self.finished) AND endpoint = ? AND author IN ('', ?)", [scope.endpoint, scope.author],
+            connection)
+        let others = try Self.rows("page = \(Self.finished) AND endpoint <> ?", [scope.endpoint], connection)
+        return rows.filter { listed.contains($0) && !others.contains($0) }
+    }
+
+    private static func rows(_ condition: String, _ values: [any SQLBindable], _ connection: Connection) throws
+        -> RowSet
+    {
+        var set = RowSet()
+        // Damaged notes may name any row.
+        let last = try connection.first("SELECT max(model) FROM models", map: { $0.int(0) }) ?? 0
+        try connection.each(
+            "SELECT rows FROM walk_pages JOIN mirrors USING (mirror) WHERE \(condition)", list: values
+        ) { row in
+            for number in try PackedRows.unpack(row.blob(0)) where number <= last { set.insert(number) }
+            return true
+        }
+        return set
+    }
+}
