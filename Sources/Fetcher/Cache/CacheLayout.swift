@@ -26,6 +26,19 @@ package struct CacheLayout: Sendable, Hashable {
     /// The store that repositories share, of huggingface_hub 2: `<cache>/blobs`, only where its marker says so.
     package var sharedStore: String { Path.join(root, "blobs") }
 
+    /// The names of the repository folders that hold a snapshot, whole or not. A folder without one is what a pull that
+    /// was cut off, or a deletion, has left.
+    package func heldFolders() throws(AIError) -> Set<String> {
+        var held: Set<String> = []
+        for name in try FileSystem.entries(root) ?? [] {
+            guard let repository = Repository(folderName: name) else { continue }
+            // Of a folder that cannot be read the scan tells; here it is none that is held.
+            let snapshots = (try? self.repository(repository).snapshotNames()) ?? []
+            if !snapshots.isEmpty { held.insert(name) }
+        }
+        return held
+    }
+
     /// Makes the cache folder and its `CACHEDIR.TAG`, by which backup programs know to pass it over.
     /// https://bford.info/cachedir/
     package func create() throws(AIError) {

@@ -53,6 +53,7 @@ extension CacheScanner {
 
     private func addSums(to overview: inout CacheOverview, _ findings: [Finding]) throws(AIError) {
         var (needed, others): (Set<PhysicalFile.Identity>, Set<PhysicalFile.Identity>) = ([], [])
+        if overview.repositories.contains(where: \.isLink) { needed.formUnion(overview.repositories.flatMap(\.own)) }
         for repository in overview.repositories {
             overview.totalSize += repository.size
             overview.otherSize += repository.orphanSize
@@ -65,7 +66,7 @@ extension CacheScanner {
         where !needed.contains(file.identity) {
             if others.insert(file.identity).inserted { overview.partialSize += file.size }
         }
-        for repository in overview.repositories where repository.isReadable {
+        for repository in overview.repositories where repository.isReadable && !repository.isLink {
             for file in repository.shared where !file.isNeeded && file.place != .outside {
                 if !needed.contains(file.file.identity), others.insert(file.file.identity).inserted {
                     overview.otherSize += file.file.size

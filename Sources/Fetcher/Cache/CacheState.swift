@@ -19,8 +19,12 @@ package struct PhysicalFile: Sendable, Hashable {
         package var inode: UInt64
     }
 
+    /// More than any real file has: a sparse one can say nearly 2^63, of which two have no sum.
+    private static let mostBytes: Int64 = 1 << 53
+
     init(_ status: FileStatus) {
-        (size, device, inode, links) = (status.size, status.device, status.inode, status.links)
+        (device, inode, links) = (status.device, status.inode, status.links)
+        size = min(status.size, Self.mostBytes)
         (modified, accessed) = (status.modified, status.accessed)
     }
 

@@ -92,13 +92,15 @@ extension RepositoryOverview {
         (size, files, orphanSize, freeable, shared, own) = (0, 0, 0, 0, [], [])
         for file in table.files.values {
             if file.isNeeded { (size, files) = (size + file.file.size, files + 1) }
-            if file.isOutside || file.file.links != 1 {
+            // What a link leads to may be another repository of this cache.
+            if isLink || file.isOutside || file.file.links != 1 {
                 shared.append(file)
             } else {
                 own.append(file.file.identity)
                 if !file.isNeeded, repository.isReadable { orphanSize += file.file.size }
             }
         }
+        guard !isLink else { return }
         if revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
             partials.allSatisfy({ $0.file?.links == 1 })
         {

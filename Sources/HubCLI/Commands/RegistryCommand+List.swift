@@ -14,7 +14,7 @@ extension RegistryCommand {
     static func list(_ context: Context, _ arguments: ParsedArguments) async throws {
         let workspace = try await context.workspace()
         let registry = try await context.registry(workspace)
-        let cached = try await Offload.run { Set(try FileSystem.entries(workspace.layout.root) ?? []) }
+        let cached = try await Offload.run { try workspace.layout.heldFolders() }
         let wanted = Set(arguments.all(capability))
         let rows = zip(registry.entries, registry.allModels).filter { entry, info in
             wanted.isSubset(of: entry.capabilities) && (info.isRecommended || !arguments[recommended])

@@ -7,7 +7,7 @@ extension SearchCommand {
         let began = Clock.seconds
         let typed = try query(arguments)
         let workspace = try await context.workspace(needsCatalog: context.isOffline)
-        let cached = try await cachedNames(workspace)
+        let cached = try await Offload.run { try workspace.layout.heldFolders() }
         let curated = try await context.registry(workspace).entriesByRepository
         let query = try await narrow(typed, arguments, workspace, cached: cached, curated: Set(curated.keys))
         let search = ModelSearch(workspace: workspace, cached: cached, curated: curated, output: context.output)
@@ -39,10 +39,5 @@ extension SearchCommand {
             }
             throw ReportedError(error: failure)
         }
-    }
-
-    /// The repository folders of the cache: one listing tells what is here.
-    private static func cachedNames(_ workspace: Workspace) async throws -> Set<String> {
-        try await Offload.run { Set(try FileSystem.entries(workspace.layout.root) ?? []) }
     }
 }

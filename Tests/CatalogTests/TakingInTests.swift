@@ -5,7 +5,7 @@ import Testing
 @testable import Catalog
 
 /// What comes in, byte for byte, and the tables in memory that make it quick.
-@Suite struct IntakeTests {
+@Suite struct TakingInTests {
     /// Served so, it is no name: the owner in the id is the author.
     @Test func anEmptyAuthorIsNone() throws {
         let catalog = try Place().open()
@@ -97,7 +97,7 @@ import Testing
 
     @Test func textsHaveTheirNumbersByteForByte() {
         var numbers = TextNumbers()
-        var random = SeededRandom(seed: 7)
+        var random = SeededRandom(number: 7)
         var expected: [[UInt8]: Int64] = [:]
         func bytes(_ text: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void) { text.withUnsafeBytes(body) }
         for number in 0..<5000 as Range<Int64> {
@@ -120,7 +120,7 @@ import Testing
         let place = try Place()
         _ = try place.open()
         let tokenizer = try Connection(place.path).tokenizer()
-        var random = SeededRandom(seed: 3)
+        var random = SeededRandom(number: 3)
         for _ in 0..<500 {
             let text = String(
                 decoding: (0..<Int.random(in: 0...40, using: &random)).map { _ in
