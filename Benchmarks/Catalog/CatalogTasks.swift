@@ -21,8 +21,10 @@ enum CatalogTasks {
 
     /// The models of a page of the Hub's list.
     private static let page = 1000
+    /// The pages of a transaction: as many as a sync gathers where the network is no bound.
+    private static let gathered = 32
 
-    /// Takes in pages as the Hub sends them, one read while the last is written, as a sync does.
+    /// Takes in pages as the Hub sends them. The next are parsed meanwhile: that is no work of the catalog.
     private static func takeIn(_ source: String, into path: String) throws {
         let pages = try pages(of: source)
         let began = Clock.seconds
@@ -43,9 +45,8 @@ enum CatalogTasks {
         let total = Mutex<Result<Int, any Error>>(.success(0))
         let writer = DispatchQueue(label: "catalog")
         let room = DispatchSemaphore(value: 2)
-        // Ten pages a transaction: the pages of the file that they touch are written once.
-        for first in stride(from: 0, to: pages.count, by: 10) {
-            let records = try pages[first..<min(first + 10, pages.count)].flatMap { page in
+        for first in stride(from: 0, to: pages.count, by: Self.gathered) {
+            let records = try pages[first..<min(first + Self.gathered, pages.count)].flatMap { page in
                 (try JSON.parse(page).array ?? []).compactMap { ModelRecord(json: $0, kind: .model) }
             }
             room.wait()

@@ -84,13 +84,14 @@ extension Catalog {
     /// models of all pages before that place are known.
     ///
     /// - Parameters:
+    ///   - pages: of how many pages in a row the records are.
     ///   - next: nil where the walk is at its end. What is known without a gap then reaches to the walk's `newest`; of a
     ///     walk over everything, models that it did not meet are marked as vanished.
     ///   - mark: the time that was known until and that the walk came down to; nil where it ended with the list.
     /// - Throws: with ``MirrorWalk/Lost`` as the cause where the catalog does not stand where the walk does, or knows
     ///   less than the mark: what came before is not in it, so nothing may follow from this page.
     package func take(
-        _ records: [ModelRecord], of walk: MirrorWalk, next: String?, downTo mark: Double? = nil,
+        _ records: [ModelRecord], of walk: MirrorWalk, pages: Int = 1, next: String?, downTo mark: Double? = nil,
         in scope: MirrorScope, at now: Double
     ) throws(AIError) -> MirrorStep {
         try write { connection in
@@ -103,7 +104,7 @@ extension Catalog {
             var step = MirrorStep(
                 walk: walk, tally: try Self.take(records, detailed: false, now: now, connection))
             try Self.note(heard: [.model], at: now, connection)
-            step.walk.pages += 1
+            step.walk.pages += pages
             step.walk.models += records.count
             if walk.kind == .whole {
                 try MirrorNotes.keep(step.tally.rows, page: step.walk.pages, mirror: mirror, connection)

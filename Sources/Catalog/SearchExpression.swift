@@ -18,7 +18,7 @@ struct SearchExpression {
     private(set) var isNarrowed = false
 
     /// As many words of the index may stand in for the beginning of one, and all told. Each costs FTS5 some microseconds.
-    private static let (few, most) = (300, 5000)
+    private static let (few, most) = (1000, 5000)
 
     init(_ kind: RepositoryKind) { text = "\"\(SearchIndex.mark(kind))\"" }
 

@@ -8,6 +8,7 @@ struct MirrorRun {
     private let hear: @Sendable (MirrorSync.Event) -> Void
     let requests = RequestCounter()
     var report = MirrorSync.Report()
+    private var gathered = GatheredPages()
     private var beganAnew = false
     private var isOvertaken = false
 
@@ -28,7 +29,7 @@ struct MirrorRun {
     private var scope: MirrorScope { MirrorScope(endpoint: client.endpoint.address, author: options.author) }
     private var kind: MirrorWalk.Kind { options.isWhole ? .whole : .recent }
     /// The models that the limit still allows.
-    private var room: Int { options.limit.map { max(0, $0 - report.models) } ?? .max }
+    private var room: Int { options.limit.map { max(0, $0 - report.models - gathered.records.count) } ?? .max }
 
     mutating func go() async throws {
         let lock = try await self.lock()
@@ -67,9 +68,11 @@ struct MirrorRun {
 
     // MARK: Walking
 
-    /// Goes page after page, each kept before the next is asked for; whether it came to the end.
+    /// Goes page after page, each kept before the next is asked for unless they come faster than they can be kept (see
+    /// ``GatheredPages``); whether it came to the end.
     private mutating func walk(_ start: MirrorWalk, isStored: Bool) async throws -> Bool {
         var walk = start
+        var place = walk.cursor
         var isStored = isStored
         var sizes = isStored ? largerSizes(than: walk.cursor) : []
         let known = kind == .recent ? try await stored { [scope] in try $0.knownUntil(scope) } : nil
@@ -77,36 +80,51 @@ struct MirrorRun {
         var met = RowSet()
         var idlePages = 0
         while room > 0 {
-            try Task.checkCancellation()
-            guard visited.insert(walk.cursor).inserted else { throw try await endless("runs in a circle") }
             let page: ListingPage
             do {
+                try Task.checkCancellation()
+                guard visited.insert(place).inserted else { throw try await endless("runs in a circle") }
                 // What is in the catalog was checked, but may have been written by others since.
-                let address = try client.listingCursor(walk.cursor, .model)
+                let address = try client.listingCursor(place, .model)
                 page = try await client.listing(
                     .model, at: sized(address, sizes.first), asked: requests.add)
-            } catch let error as AIError where Self.isRefusal(error) && (isStored || walk.pages == 0) {
-                visited.remove(walk.cursor)
+            } catch let error as AIError
+                where Self.isRefusal(error) && (isStored || walk.pages == 0 && gathered.pages.isEmpty)
+            {
+                visited.remove(place)
                 if sizes.isEmpty {
                     walk = isStored ? try await restart() : try smaller(walk, error)
-                    isStored = false
+                    (isStored, place) = (false, walk.cursor)
                 } else {
                     sizes.removeFirst()
                 }
                 continue
+            } catch {
+                if !gathered.pages.isEmpty { _ = try await take(walk, next: place, downTo: nil) }
+                throw error
             }
             (isStored, sizes) = (false, [])
+            gathered.add(page.records)
             // A page counts even where its link leads astray: the walk then stands at this page.
             let next = Result { try page.next.map { try client.listingCursor($0, .model) } }
             let mark = page.next != nil && reaches(known, page.records) ? known : nil
             let isAtEnd = page.next == nil || mark != nil
-            let step = try await take(
-                page.records, walk, next: isAtEnd ? nil : (try? next.get()) ?? walk.cursor, downTo: mark)
+            let pause = page.rate?.secondsToSpare
+            if !isAtEnd, let address = (try? next.get()) ?? nil, pause == nil, room > 0, gathered.mayGrow {
+                place = address
+                continue
+            }
+            let pages = gathered.pages
+            let step = try await take(walk, next: isAtEnd ? nil : (try? next.get()) ?? place, downTo: mark)
             walk = step.walk
-            if isAtEnd { return true }
-            _ = try next.get()
-            idlePages = step.tally.rows.count { met.insert($0) } == 0 ? idlePages + 1 : 0
-            if idlePages == Self.patience { throw try await endless("goes on without naming anything new") }
+            guard !isAtEnd, let address = try next.get() else { return true }
+            place = address
+            var rows = step.tally.rows[...]
+            for count in pages {
+                idlePages = rows.prefix(count).count { met.insert($0) } == 0 ? idlePages + 1 : 0
+                rows = rows.dropFirst(count)
+            }
+            if idlePages >= Self.patience { throw try await endless("goes on without naming anything new") }
             if room > 0 { try await heed(page.rate) }
         }
         return false
@@ -141,9 +159,11 @@ struct MirrorRun {
         return zip(dates, dates.dropFirst()).allSatisfy { $0 >= $1 }
     }
 
-    private mutating func take(
-        _ records: [ModelRecord], _ walk: MirrorWalk, next: String?, downTo mark: Double?
-    ) async throws -> MirrorStep {
+    /// Keeps the pages that have been gathered.
+    private mutating func take(_ walk: MirrorWalk, next: String?, downTo mark: Double?) async throws -> MirrorStep {
+        let (records, pages) = (gathered.records, gathered.pages.count)
+        let began = ContinuousClock.now
+        defer { gathered = GatheredPages(since: .now, patience: .now - began) }
         var walk = walk
         if kind == .recent { walk.newest = [walk.newest, newest(records)].compactMap { $0 }.max() }
         let exhaustive = records.map { record in
@@ -153,7 +173,8 @@ struct MirrorRun {
             return record
         }
         let step = try await stored { [walk, scope] in
-            try $0.take(exhaustive, of: walk, next: next, downTo: mark, in: scope, at: Timestamp.now)
+            try $0.take(
+                exhaustive, of: walk, pages: pages, next: next, downTo: mark, in: scope, at: Timestamp.now)
         }
         report.models += records.count
         report.added += step.tally.added
@@ -161,9 +182,10 @@ struct MirrorRun {
         report.unchanged += step.tally.unchanged
         report.vanished += step.vanished
         report.elsewhere = step.elsewhere
-        report.pages += 1
+        let isFirst = report.pages == 0
+        report.pages += pages
         report.requests = requests.count
-        if report.pages == 1 {
+        if isFirst {
             try await stored { [client] in try $0.noteEndpoint(client.endpoint, at: Timestamp.now) }
         }
         hear(.page(report))
@@ -257,5 +279,38 @@ struct MirrorRun {
             isTold = true
             try await Task.sleep(nanoseconds: 200_000_000)
         }
+    }
+}
+
+/// Pages that are kept in one transaction. The real Hub takes a second for a page, which is kept in a few milliseconds on
+/// its own; a mirror in the next room is faster than the catalog, which then takes twice as many models a second where
+/// they come by the ten thousand: so pages are gathered for as long as the last transaction took.
+private struct GatheredPages {
+    private(set) var records: [ModelRecord] = []
+    /// The models of each page.
+    private(set) var pages: [Int] = []
+    private var since = ContinuousClock.now
+    private var patience = Duration.zero
+
+    /// What a killed sync asks for again is at most so much.
+    private static let mostPages = 32
+    /// Small pages are nothing to wait for.
+    private static let fewestModels = 500
+
+    init() {}
+
+    /// - Parameters:
+    ///   - since: when the last transaction ended.
+    ///   - patience: how long it took.
+    init(since: ContinuousClock.Instant, patience: Duration) { (self.since, self.patience) = (since, patience) }
+
+    mutating func add(_ page: [ModelRecord]) {
+        records += page
+        pages.append(page.count)
+    }
+
+    /// Whether to wait for another page.
+    var mayGrow: Bool {
+        pages.count < Self.mostPages && pages.last ?? 0 >= Self.fewestModels && .now - since < patience
     }
 }
