@@ -30,9 +30,10 @@ extension ListCommand {
             }
         }
         let costs = FreeableSizes(state)
+        let pins = Protection(pins: await workspace.pins())
         shown = sorted(shown, by: arguments[sort] ?? .used)
         for remark in state.remarks { context.output.debug(remark) }
-        let view = View(context: context, state: state, costs: costs, free: free)
+        let view = View(context: context, state: state, costs: costs, pins: pins, free: free)
         context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
             if arguments[revisions] { view.revisionTable(shown) } else { view.table(shown) }
             if arguments[partials] { view.partialTable(shown) }
@@ -58,6 +59,7 @@ extension ListCommand {
         let context: Context
         let state: CacheState
         let costs: FreeableSizes
+        let pins: Protection
         let free: Int64
         var output: Output { context.output }
 
@@ -82,7 +84,16 @@ extension ListCommand {
             Styled(time.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint)
         }
         private func size(_ bytes: Int64) -> Styled { Styled("\(ByteCount(bytes))") }
-        private func marks(_ complete: Bool?) -> Styled { complete == false ? Styled("incomplete", .caution) : "" }
+        private func marks(_ complete: Bool?, pinned: Bool) -> Styled {
+            let parts = [complete == false ? "incomplete" : "", pinned ? "pinned" : ""].filter { !$0.isEmpty }
+            return Styled(parts.joined(separator: ", "), complete == false ? .caution : .plain)
+        }
+        private func isPinned(_ revision: CachedRevision, _ repository: CachedRepository) -> Bool {
+            pins.pin(repository.folder, revision.commit) != nil
+        }
+        private func isPinned(_ repository: CachedRepository) -> Bool {
+            repository.revisions.contains { isPinned($0, repository) }
+        }
 
         func table(_ repositories: [CachedRepository]) {
             var table = Table([
@@ -100,7 +111,8 @@ extension ListCommand {
                     Styled(repository.repository.description, .name), size(repository.size),
                     size(freeable(repository)),
                     Styled(refs.joined(separator: ", ")), age(repository.revisions.map(\.lastUsedAt).max()),
-                    age(repository.revisions.map(\.downloadedAt).max()), marks(isWhole),
+                    age(repository.revisions.map(\.downloadedAt).max()),
+                    marks(isWhole, pinned: isPinned(repository)),
                 ])
             }
             output.table(table)
@@ -120,7 +132,7 @@ extension ListCommand {
                             ? Styled("detached", .faint) : Styled(revision.refs.joined(separator: ", ")),
                         size(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
                         size(freeable(revision, repository)), age(revision.lastUsedAt),
-                        marks(revision.isComplete),
+                        marks(revision.isComplete, pinned: isPinned(revision, repository)),
                     ])
                 }
             }
@@ -177,6 +189,7 @@ extension ListCommand {
                 "files": .int(Int64(repository.physicalFiles.count)),
                 "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
                 "last_used_at": time(repository.revisions.map(\.lastUsedAt).max()),
+                "pinned": .bool(isPinned(repository)),
                 // Unknown stays absent; one revision that is not whole makes the answer no.
                 "complete": completeness.contains(false) || completeness.isEmpty
                     ? .bool(false) : completeness.contains(nil) ? nil : .bool(true),
@@ -189,6 +202,7 @@ extension ListCommand {
                                 repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
                             "freeable_bytes": .int(freeable(revision, repository)),
                             "complete": revision.isComplete.map { .bool($0) },
+                            "pinned": .bool(isPinned(revision, repository)),
                         ])
                     }),
             ])

@@ -5,7 +5,7 @@ enum CommandTable {
         ListCommand.command, OutdatedCommand.command, PathCommand.command, RemoveCommand.command,
         CollectCommand.command,
         TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command, ServeCommand.command,
-        AuthCommand.command,
+        AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,
         CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
     ]
 }

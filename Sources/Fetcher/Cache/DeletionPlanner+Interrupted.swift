@@ -1,0 +1,50 @@
+package import Catalog
+package import HubCore
+
+extension DeletionPlanner {
+    /// Plans the end of deletions that were cut off. What somebody has fetched or used since is wanted again, and stays.
+    package mutating func addInterrupted(_ begun: [BegunDeletion]) throws(AIError) {
+        let reason = "its deletion was cut off"
+        for deletion in begun {
+            plan.interrupted.append(deletion.row)
+            if let repository = state.repositories.first(where: { $0.folder.name == deletion.folder }) {
+                try addRest(of: deletion, in: repository, reason)
+            }
+            addUnusedPayloads(among: Set(deletion.payloads), reason: reason)
+        }
+    }
+
+    private mutating func addRest(
+        of deletion: BegunDeletion, in repository: CachedRepository, _ reason: String
+    ) throws(AIError) {
+        let folder = repository.folder
+        if let commit = deletion.commit {
+            let revision =
+                repository.revisions.first { $0.commit == commit }
+                ?? CachedRevision(
+                    commit: commit, refs: [], files: [], isComplete: nil, downloadedAt: 0, lastUsedAt: 0)
+            if try !isWanted(revision, in: folder, since: deletion.beganAt) {
+                let hasRest =
+                    !repository.blobs.keys.filter(deletion.names.contains).isEmpty || FileSystem.exists(folder.tree(commit))
+                    || FileSystem.exists(Path.join(folder.missing, commit.hash)) || repository.revisions.isEmpty
+                if repository.revisions.contains(where: { $0.commit == commit }) || hasRest {
+                    try add(revision, of: repository, reason: reason, blobs: Set(deletion.names))
+                }
+            }
+        }
+        try addOrphans(of: repository, among: Set(deletion.names), reason: reason)
+    }
+
+    /// Whether a snapshot, or a ref to it, was made or used after a time. What is in it keeps its own times while what
+    /// lies beside it is deleted.
+    private func isWanted(_ revision: CachedRevision, in folder: RepositoryFolder, since time: Double) throws(AIError)
+        -> Bool
+    {
+        if revision.files.isEmpty { return false }
+        if max(revision.downloadedAt, revision.lastUsedAt) > time { return true }
+        for name in revision.refs {
+            if let status = try FileSystem.linkStatus(folder.ref(name)), status.modified > time { return true }
+        }
+        return false
+    }
+}
