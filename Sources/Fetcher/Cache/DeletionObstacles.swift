@@ -24,7 +24,7 @@ struct DeletionObstacles {
         if let pin = protection.pin(folder, revision.commit) {
             return "pinned" + (pin.note.map { ": \($0)" } ?? "")
         }
-        if let why = try find(repository, blobs: blobs, partials: partials) { return why }
+        if let why = try findWork(on: folder, blobs: blobs, partials: partials) { return why }
         if let etag = try beingFetched(for: revision, of: repository) {
             return "in use: \(etag.prefix(12)) is being downloaded"
         }
@@ -34,18 +34,29 @@ struct DeletionObstacles {
                 return "in use: \(user) has \(file.path) open"
             }
         }
-        return nil
+        return findReader(of: repository, blobs: blobs, partials: partials)
     }
 
     /// Why these entries of a repository have to stay.
     mutating func find(_ repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) throws(AIError)
         -> String?
     {
-        if try isBeingPulled(repository.folder) { return "in use: it is being downloaded" }
+        try findWork(on: repository.folder, blobs: blobs, partials: partials)
+            ?? findReader(of: repository, blobs: blobs, partials: partials)
+    }
+
+    /// Whoever is fetching.
+    private mutating func findWork(on folder: RepositoryFolder, blobs: Set<String>, partials: [CachedBlob])
+        throws(AIError) -> String?
+    {
+        if try isBeingPulled(folder) { return "in use: it is being downloaded" }
         let etags = blobs.union(partials.map { DeletionPlanner.etag(ofPartial: $0.name) })
-        if let held = try locks(in: repository.folder).intersection(etags).min() {
-            return "in use: another process is writing \(held.prefix(12))"
-        }
+        let held = try locks(in: folder).intersection(etags).min()
+        return held.map { "in use: another process is writing \($0.prefix(12))" }
+    }
+
+    /// Whoever has something of it open.
+    private func findReader(of repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) -> String? {
         for name in blobs.sorted() {
             if let blob = repository.blobs[name], let user = user(of: [blob]) {
                 return "in use: \(user) has \(name.prefix(12)) open"

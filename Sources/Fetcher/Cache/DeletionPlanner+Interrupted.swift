@@ -24,15 +24,24 @@ extension DeletionPlanner {
                 ?? CachedRevision(
                     commit: commit, refs: [], files: [], isComplete: nil, downloadedAt: 0, lastUsedAt: 0)
             if try !isWanted(revision, in: folder, since: deletion.beganAt) {
-                let hasRest =
-                    !repository.blobs.keys.filter(deletion.names.contains).isEmpty || FileSystem.exists(folder.tree(commit))
-                    || FileSystem.exists(Path.join(folder.missing, commit.hash)) || repository.revisions.isEmpty
-                if repository.revisions.contains(where: { $0.commit == commit }) || hasRest {
+                if try repository.revisions.contains(where: { $0.commit == commit })
+                    || hasRest(of: commit, deletion.names, repository)
+                {
                     try add(revision, of: repository, reason: reason, blobs: Set(deletion.names))
                 }
             }
         }
         try addOrphans(of: repository, among: Set(deletion.names), reason: reason)
+    }
+
+    /// Whether anything is left of a revision whose snapshot is gone.
+    private func hasRest(of commit: Commit, _ names: [String], _ repository: CachedRepository) throws(AIError) -> Bool {
+        let folder = repository.folder
+        if repository.revisions.isEmpty || names.contains(where: { repository.blobs[$0] != nil }) { return true }
+        if FileSystem.exists(folder.tree(commit)) { return true }
+        // The folders of their own are left empty at the very end.
+        return try FileSystem.exists(Path.join(folder.missing, commit.hash))
+            || FileSystem.entries(folder.missing)?.isEmpty == true || FileSystem.entries(folder.trees)?.isEmpty == true
     }
 
     /// Whether a snapshot, or a ref to it, was made or used after a time. What is in it keeps its own times while what

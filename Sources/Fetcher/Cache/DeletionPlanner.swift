@@ -201,6 +201,14 @@ package struct DeletionPlanner {
                     freedBytes: count.freed, lastUsedAt: file.accessed, allocatedBytes: count.allocated,
                     payloads: [payload.name]))
         }
+        // A payload that went, and was cut off from its manifest.
+        for hash in (hashes ?? []).sorted() where !FileSystem.exists(store.payload(hash)) {
+            guard store.references(hash)?.isEmpty == true else { continue }
+            plan.rows.append(
+                .init(
+                    repository: nil, folder: nil, subject: .payload(hash), refs: [], reason: reason, freedBytes: 0,
+                    lastUsedAt: nil, payloads: [hash]))
+        }
     }
 
     // MARK: Rows

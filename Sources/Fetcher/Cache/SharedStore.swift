@@ -109,10 +109,11 @@ struct SharedStore {
             }
             return freed
         }
-        guard let status = try FileSystem.linkStatus(path), status.kind == .file,
-            open.users[PhysicalFile(status).identity] == nil
-        else { return freed }
-        if try FileSystem.remove(path) { freed.add(status) }
+        if let status = try FileSystem.linkStatus(path) {
+            guard status.kind == .file, open.users[PhysicalFile(status).identity] == nil else { return freed }
+            if try FileSystem.remove(path) { freed.add(status) }
+        }
+        // Alone it is what a cut between the two has left.
         try FileSystem.remove(path + ".refs")
         return freed
     }

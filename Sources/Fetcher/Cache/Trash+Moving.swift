@@ -6,7 +6,9 @@ extension Trash {
     /// - Parameter protection: looked at now.
     package func take(_ plan: DeletionPlan, protection: Protection) throws(AIError) -> [DeletionPlan.Protected] {
         try create()
-        try finish()
+        let lock = try exclusive()
+        defer { withExtendedLifetime(lock) {} }
+        try finishUnderLock()
         var outcome = Deletion.Outcome()
         for row in plan.rows {
             if case .payload(let hash) = row.subject {
@@ -29,7 +31,19 @@ extension Trash {
     }
 
     /// Makes the moves that an earlier run was cut off at. What has changed since is wanted again, and stays.
-    func finish() throws(AIError) {
+    package func finish() throws(AIError) {
+        guard FileSystem.exists(path) else { return }
+        let lock = try exclusive()
+        try finishUnderLock()
+        withExtendedLifetime(lock) {}
+    }
+
+    private func finishUnderLock() throws(AIError) {
+        for name in try FileSystem.entries(path) ?? [] where !name.hasPrefix(".") {
+            let folder = Path.join(path, name)
+            // Before its manifest nothing went into it.
+            if !FileSystem.exists(Path.join(folder, TrashEntry.manifest)) { try FileSystem.removeTree(folder) }
+        }
         for entry in try entries() where !entry.isComplete {
             let folder = RepositoryFolder(cache: layout, name: entry.folder)
             guard let claim = try RepositoryUse.claim(folder) else { continue }
@@ -134,20 +148,17 @@ extension Trash {
                 try move(waiting[name]!, of: entry, unchangedSince: time)
             }
         }
-        entry.isComplete = true
-        try write(entry)
         for name in ["refs", "trees", ".no_exist"] {
             try FileSystem.removeEmptyDirectory(Path.join(folder.path, name))
         }
-        try tidy(entry, folder)
-    }
-
-    /// An entry into which nothing went is none; a repository that held nothing else is none any more either.
-    private func tidy(_ entry: TrashEntry, _ folder: RepositoryFolder) throws(AIError) {
-        let holdsSomething = entry.moves.contains { (try? FileSystem.linkStatus(place($0.to, of: entry))) ?? nil != nil }
-        if !holdsSomething { try FileSystem.removeTree(place(entry)) }
+        // A repository that held nothing else is none any more.
         var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
         try removal.remove(partials: [])
+        // An entry into which nothing went is none either.
+        guard entry.moves.contains(where: { ((try? FileSystem.linkStatus(place($0.to, of: entry))) ?? nil) != nil })
+        else { return try FileSystem.removeTree(place(entry)) }
+        entry.isComplete = true
+        try write(entry)
     }
 
     private func move(_ move: TrashEntry.Move, of entry: TrashEntry, unchangedSince time: Double?) throws(AIError) {

@@ -5,6 +5,8 @@ extension Trash {
     /// needs lies in another entry.
     package func restore(_ entry: TrashEntry) throws(AIError) {
         var entry = entry
+        let lock = try exclusive()
+        defer { withExtendedLifetime(lock) {} }
         let folder = RepositoryFolder(cache: layout, name: entry.folder)
         guard let claim = try RepositoryUse.claim(folder) else {
             throw AIError(

@@ -28,6 +28,20 @@ package struct Trash: Sendable {
         try FileSystem.setMode(path, cache.mode)
     }
 
+    /// Held by whoever changes something in the trash: one at a time.
+    func exclusive() throws(AIError) -> Lock {
+        let folder = try FileDescriptor(path, [.directory])
+        // NFS wants a descriptor for writing, which no folder has: there it is left to its users.
+        if try folder.tryLock() == false { try folder.lock() }
+        return Lock(folder)
+    }
+
+    /// See ``exclusive()``.
+    final class Lock: Sendable {
+        private let folder: FileDescriptor
+        init(_ folder: consuming FileDescriptor) { self.folder = folder }
+    }
+
     func place(_ entry: TrashEntry) -> String { Path.join(path, entry.name) }
     func place(_ name: String, of entry: TrashEntry) -> String { Path.join(place(entry), name) }
 
@@ -58,6 +72,9 @@ package struct Trash: Sendable {
 
     /// Deletes entries for good.
     package func empty(_ entries: [TrashEntry]) throws(AIError) -> Deletion.Outcome {
+        guard FileSystem.exists(path) else { return Deletion.Outcome() }
+        let lock = try exclusive()
+        defer { withExtendedLifetime(lock) {} }
         var freed = Deletion.Outcome.Freed()
         for entry in entries {
             // Half an entry is none to bring back.
@@ -65,19 +82,25 @@ package struct Trash: Sendable {
             try FileSystem.rename(place(entry), to: gone)
         }
         for name in try FileSystem.entries(path) ?? [] where name.hasPrefix(".deleted-") {
-            try delete(Path.join(path, name), &freed)
+            let gone = Path.join(path, name)
+            let manifest = try FileSystem.contents(Path.join(gone, TrashEntry.manifest))
+            let entry = manifest.flatMap { try? JSON.parse($0) }.flatMap { TrashEntry(name: name, json: $0) }
+            try delete(gone, uncounted: entry?.bookkeeping ?? [], &freed)
         }
         try FileSystem.removeEmptyDirectory(path)
         return Deletion.Outcome(freedBytes: freed.size, allocatedBytes: freed.allocated)
     }
 
-    private func delete(_ folder: String, _ freed: inout Deletion.Outcome.Freed) throws(AIError) {
+    /// - Parameter uncounted: names that no plan counts either.
+    private func delete(
+        _ folder: String, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
+    ) throws(AIError) {
         for name in try FileSystem.entries(folder) ?? [] {
             let child = Path.join(folder, name)
-            guard let status = try FileSystem.linkStatus(child) else { continue }
+            guard !uncounted.contains(name), let status = try FileSystem.linkStatus(child) else { continue }
             if status.kind == .directory {
-                try delete(child, &freed)
-            } else if try FileSystem.remove(child), name != TrashEntry.manifest, !folder.hasSuffix("/refs") {
+                try delete(child, uncounted: ["refs", "trees", ".no_exist"], &freed)
+            } else if try FileSystem.remove(child) {
                 freed.add(status)
             }
         }

@@ -30,6 +30,13 @@ package struct TrashEntry: Sendable, Hashable {
     /// Whether every move was made.
     var isComplete = false
 
+    /// Names in the entry's folder that hold no content of a model.
+    var bookkeeping: Set<String> {
+        let parts: Set<Substring> = ["refs", "trees", ".no_exist"]
+        let names = moves.filter { move in Path.parts(move.from).dropFirst().first.map(parts.contains) ?? false }.map(\.to)
+        return Set(names + [Self.manifest])
+    }
+
     static let manifest = "manifest.json"
     static func payloadName(_ hash: String) -> String { "payload-\(hash)" }
 }

@@ -57,6 +57,8 @@ enum CollectCommand {
                     "such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB")
         }
         let workspace = try await context.workspace()
+        // Moves that were agreed to and cut off; nothing is lost by them.
+        if !arguments[SharedFlags.dryRun] { try await Offload.run { try Trash(workspace.layout).finish() } }
         let state = try await workspace.state(fresh: true)
         let planner = try await workspace.planner(state)
         let plan = try await Offload.run { [policy] in

@@ -11,6 +11,8 @@ extension RemoveCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let targets = try arguments.operands.map { text throws(AIError) in (text, try target(text, context)) }
         let workspace = try await context.workspace()
+        // Moves that were agreed to and cut off; nothing is lost by them.
+        if !arguments[SharedFlags.dryRun] { try await Offload.run { try Trash(workspace.layout).finish() } }
         let state = try await workspace.state(fresh: true)
         var failures = Failures()
         var planner = try await workspace.planner(state)
