@@ -24,9 +24,9 @@ extension DeletionPlanner {
                 ?? CachedRevision(
                     commit: commit, refs: [], files: [], isComplete: nil, downloadedAt: 0, lastUsedAt: 0)
             if try !isWanted(revision, in: folder, since: deletion.beganAt) {
-                if try repository.revisions.contains(where: { $0.commit == commit })
-                    || hasRest(of: commit, deletion.names, repository)
-                {
+                let isThere = repository.revisions.contains { $0.commit == commit }
+                let hasRest = try hasRest(of: commit, deletion.names, repository)
+                if isThere || hasRest {
                     try add(revision, of: repository, reason: reason, blobs: Set(deletion.names))
                 }
             }
@@ -38,10 +38,13 @@ extension DeletionPlanner {
     private func hasRest(of commit: Commit, _ names: [String], _ repository: CachedRepository) throws(AIError) -> Bool {
         let folder = repository.folder
         if repository.revisions.isEmpty || names.contains(where: { repository.blobs[$0] != nil }) { return true }
-        if FileSystem.exists(folder.tree(commit)) { return true }
-        // The folders of their own are left empty at the very end.
-        return try FileSystem.exists(Path.join(folder.missing, commit.hash))
-            || FileSystem.entries(folder.missing)?.isEmpty == true || FileSystem.entries(folder.trees)?.isEmpty == true
+        let own = [folder.tree(commit), Path.join(folder.missing, commit.hash)]
+        if own.contains(where: FileSystem.exists) { return true }
+        // Their folders are left empty at the very end.
+        for path in [folder.missing, folder.trees] {
+            if let names = try FileSystem.entries(path), names.isEmpty { return true }
+        }
+        return false
     }
 
     /// Whether a snapshot, or a ref to it, was made or used after a time. What is in it keeps its own times while what
