@@ -54,7 +54,8 @@ extension Catalog {
                 """, path
             ) { row in
                 var deletion = BegunDeletion(
-                    folder: row.text(1), commit: row.optionalText(2).flatMap(Commit.init), names: Self.list(row.text(3)),
+                    folder: row.text(1), commit: row.optionalText(2).flatMap(Commit.init),
+                    names: Self.list(row.text(3)),
                     payloads: Self.list(row.text(4)), beganAt: row.double(5))
                 deletion.row = row.int(0)
                 return deletion

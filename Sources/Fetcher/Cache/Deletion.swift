@@ -41,7 +41,11 @@ package struct Deletion {
         var remaining = rows[...]
         var outcome = Outcome()
         for row in plan.rows {
-            try carryOut(row, &outcome)
+            do throws(AIError) { try carryOut(row, &outcome) } catch {
+                // Who was told that it failed asks again, or not: what may not be deleted would fail every later run.
+                journal?.end(Array(remaining))
+                throw error
+            }
             if row.folder != nil || !row.payloads.isEmpty, let done = remaining.popFirst() { journal?.end([done]) }
         }
         return outcome
@@ -135,7 +139,9 @@ extension RepositoryFolder {
             guard let entry = try FileSystem.linkStatus(child) else { continue }
             if entry.kind == .directory {
                 if let user = try user(of: child, in: open) { return user }
-            } else if let status = try FileSystem.status(child), let user = open.users[PhysicalFile(status).identity] {
+            } else if let status = try FileSystem.status(child),
+                let user = open.users[PhysicalFile(status).identity]
+            {
                 return user
             }
         }

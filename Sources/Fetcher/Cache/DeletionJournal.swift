@@ -26,7 +26,8 @@ package struct DeletionJournal: Sendable {
             default: break
             }
             return BegunDeletion(
-                folder: row.folder?.name ?? "", commit: commit, names: names.sorted(), payloads: row.payloads.sorted(),
+                folder: row.folder?.name ?? "", commit: commit, names: names.sorted(),
+                payloads: row.payloads.sorted(),
                 beganAt: now)
         }
         return catalog.use { catalog throws(AIError) in try catalog.begin(deletions, inCache: cache) } ?? []

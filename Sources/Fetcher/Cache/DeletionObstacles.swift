@@ -56,7 +56,8 @@ struct DeletionObstacles {
     }
 
     /// Whoever has something of it open.
-    private func findReader(of repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) -> String? {
+    private func findReader(of repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) -> String?
+    {
         for name in blobs.sorted() {
             if let blob = repository.blobs[name], let user = user(of: [blob]) {
                 return "in use: \(user) has \(name.prefix(12)) open"
@@ -72,13 +73,16 @@ struct DeletionObstacles {
 
     /// A process that has one of these open.
     func user(of blobs: [CachedBlob]) -> String? {
-        for blob in blobs { if let file = blob.file, let user = protection.openFiles.users[file.identity] { return user } }
+        for blob in blobs {
+            if let file = blob.file, let user = protection.openFiles.users[file.identity] { return user }
+        }
         return nil
     }
 
     /// Python fetches one file after another and holds the lock of none in between: a lock on any file of a commit means
     /// that the commit is being fetched. Where its files are not known, any lock does that is not another revision's.
-    private mutating func beingFetched(for revision: CachedRevision, of repository: CachedRepository) throws(AIError)
+    private mutating func beingFetched(for revision: CachedRevision, of repository: CachedRepository)
+        throws(AIError)
         -> String?
     {
         let held = try locks(in: repository.folder)

@@ -35,7 +35,9 @@ extension DeletionPlanner {
     }
 
     /// Whether anything is left of a revision whose snapshot is gone.
-    private func hasRest(of commit: Commit, _ names: [String], _ repository: CachedRepository) throws(AIError) -> Bool {
+    private func hasRest(of commit: Commit, _ names: [String], _ repository: CachedRepository) throws(AIError)
+        -> Bool
+    {
         let folder = repository.folder
         if repository.revisions.isEmpty || names.contains(where: { repository.blobs[$0] != nil }) { return true }
         let own = [folder.tree(commit), Path.join(folder.missing, commit.hash)]
@@ -49,7 +51,8 @@ extension DeletionPlanner {
 
     /// Whether a snapshot, or a ref to it, was made or used after a time. What is in it keeps its own times while what
     /// lies beside it is deleted.
-    private func isWanted(_ revision: CachedRevision, in folder: RepositoryFolder, since time: Double) throws(AIError)
+    private func isWanted(_ revision: CachedRevision, in folder: RepositoryFolder, since time: Double)
+        throws(AIError)
         -> Bool
     {
         if revision.files.isEmpty { return false }

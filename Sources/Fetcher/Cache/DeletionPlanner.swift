@@ -101,7 +101,8 @@ package struct DeletionPlanner {
         }
         count.take(blobs: names, of: repository)
         append(
-            repository, .files(revision.commit, going.map(\.path)), reason, lastUsedAt: revision.lastUsedAt, blobs: names
+            repository, .files(revision.commit, going.map(\.path)), reason, lastUsedAt: revision.lastUsedAt,
+            blobs: names
         )
     }
 
@@ -114,7 +115,8 @@ package struct DeletionPlanner {
         guard try repository.folder.foreignSnapshots(besides: []).isEmpty else {
             return protect(repository, nil, "it holds something that is no snapshot")
         }
-        guard !foldersGone.contains(repository.folder) else { return }
+        // With a revision whose deletion was cut off the rest has gone already.
+        guard !foldersGone.contains(repository.folder), revisionsGone[repository.folder] == nil else { return }
         let names = Set(repository.blobs.keys)
         if let why = try obstacles.find(repository, blobs: names, partials: repository.partials) {
             return protect(repository, nil, why)

@@ -81,7 +81,8 @@ package struct DeletionPolicy: Sendable {
         return planner.plan
     }
 
-    private func reason(for revision: CachedRevision, _ isDetached: Bool, _ damage: String?, now: Double) -> String {
+    private func reason(for revision: CachedRevision, _ isDetached: Bool, _ damage: String?, now: Double) -> String
+    {
         var parts: [String] = []
         if let damage { parts.append(damage) }
         if isDetached { parts.append("no branch or tag names it") }

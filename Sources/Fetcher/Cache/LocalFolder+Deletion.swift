@@ -20,14 +20,16 @@ extension LocalFolder {
         guard let status = try FileSystem.linkStatus(path) else { return "it is not there" }
         guard status.kind == .file, let note = try note(of: file) else { return "changed since it was fetched" }
         // The clock of the notes allows a second, in which people can type; the size tells more of it.
-        if let commit = Commit(note.commit), let size = try tree(commit)?.files.first(where: { $0.path == file })?.size,
+        if let commit = Commit(note.commit),
+            let size = try tree(commit)?.files.first(where: { $0.path == file })?.size,
             size != status.size
         {
             return "changed since it was fetched"
         }
         if let user = open.users[PhysicalFile(status).identity] { return "in use: \(user) has it open" }
         let lock = String(notePath(file).dropLast("metadata".count)) + "lock"
-        if let file = try? FileDescriptor(lock, [.noFollow, .nonBlocking]), try file.tryLock(shared: true) == false {
+        if let file = try? FileDescriptor(lock, [.noFollow, .nonBlocking]), try file.tryLock(shared: true) == false
+        {
             return "in use: it is being downloaded"
         }
         return nil
@@ -77,7 +79,9 @@ extension LocalFolder {
             }
         }
         if kept.isEmpty {
-            for partial in try partials() { if let status = try FileSystem.linkStatus(partial) { freed.add(status) } }
+            for partial in try partials() {
+                if let status = try FileSystem.linkStatus(partial) { freed.add(status) }
+            }
         }
         return (going, kept, freed)
     }

@@ -26,11 +26,14 @@ extension OpenFiles {
                 for file in files where found.users[file] == nil { found.users[file] = user }
             } catch {
                 // Kernel threads and processes that have ended have no command line, and no files.
-                if [EACCES, EPERM].contains(error.errno), !bytes("/proc/\(process)/cmdline").isEmpty { hidden += 1 }
+                if [EACCES, EPERM].contains(error.errno), !bytes("/proc/\(process)/cmdline").isEmpty {
+                    hidden += 1
+                }
             }
         }
         if hidden > 0 {
-            found.remark = "whether programs of other users have files open cannot be told: they cannot be looked into"
+            found.remark =
+                "whether programs of other users have files open cannot be told: they cannot be looked into"
         }
         return found
     }
@@ -48,7 +51,8 @@ extension OpenFiles {
             if wanted.contains(identity) { found.insert(identity) }
         }
         let mapped = MappedFiles(inodes: Set(wanted.map(\.inode)))
-        let result = hub_mapped_files(process, Unmanaged.passUnretained(mapped).toOpaque()) { context, device, inode, path in
+        let result = hub_mapped_files(process, Unmanaged.passUnretained(mapped).toOpaque()) {
+            context, device, inode, path in
             let list = Unmanaged<MappedFiles>.fromOpaque(context!).takeUnretainedValue()
             if list.inodes.contains(inode) { list.files.append((device, inode, String(cString: path!))) }
         }

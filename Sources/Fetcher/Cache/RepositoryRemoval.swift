@@ -100,7 +100,9 @@ struct RepositoryRemoval {
     private mutating func removeBlob(_ name: String) throws(AIError) {
         let path = folder.blob(name)
         guard let status = try FileSystem.linkStatus(path) else { return }
-        if let target = try FileSystem.status(path), openFiles.users[PhysicalFile(target).identity] != nil { return }
+        if let target = try FileSystem.status(path), openFiles.users[PhysicalFile(target).identity] != nil {
+            return
+        }
         let hash = FileSystem.linkText(path).flatMap { store.exists() ? store.hash(ofLink: $0, in: folder) : nil }
         guard try FileSystem.remove(path) else { return }
         if let hash {

@@ -24,7 +24,12 @@ extension Trash {
                 outcome.spare(row, why)
                 continue
             }
-            if let entry = try entry(for: row, folder) { try carryOut(entry, folder) }
+            guard let entry = try entry(for: row, folder) else { continue }
+            if entry.moves[0].from == folder.name, let etag = try folder.heldLocks().min() {
+                outcome.spare(row, "in use: another process is writing \(etag.prefix(12))")
+                continue
+            }
+            try carryOut(entry, folder)
             withExtendedLifetime(claim) {}
         }
         return outcome.spared
@@ -99,7 +104,8 @@ extension Trash {
         let now = Timestamp.now
         return TrashEntry(
             name: "\(Int64(now * 1000))-\(FileSystem.randomHex(3))", repository: row.repository, folder: folder,
-            commit: commit, refs: row.refs, what: row.subject.word, size: row.freedBytes, trashedAt: now, moves: moves,
+            commit: commit, refs: row.refs, what: row.subject.word, size: row.freedBytes, trashedAt: now,
+            moves: moves,
             payloads: payloads)
     }
 
@@ -132,10 +138,8 @@ extension Trash {
         }
         let blobs = "\(folder.name)/blobs/"
         for move in entry.moves where !move.from.hasPrefix(blobs) {
-            if move.from == folder.name {
-                // All of it: its own partials are locked like any other's.
-                guard try folder.heldLocks().isEmpty else { continue }
-            }
+            // All of it: its partials are locked like any other's.
+            if move.from == folder.name, try !folder.heldLocks().isEmpty { continue }
             try self.move(move, of: entry, unchangedSince: time)
         }
         let waiting = Dictionary(
@@ -171,7 +175,9 @@ extension Trash {
     private func move(payload hash: String, _ row: DeletionPlan.Row, _ open: OpenFiles) throws(AIError) {
         let store = SharedStore(layout: layout)
         let path = store.payload(hash)
-        guard let status = try FileSystem.linkStatus(path), open.users[PhysicalFile(status).identity] == nil else { return }
+        guard let status = try FileSystem.linkStatus(path), open.users[PhysicalFile(status).identity] == nil else {
+            return
+        }
         let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
         guard try lock.tryLock() != false, store.references(hash)?.isEmpty == true else { return }
         let from = "blobs/\(hash.prefix(2))/\(hash)"

@@ -73,7 +73,8 @@ extension Trash {
                     && ((try? FileSystem.linkStatus(place(inside, of: other))) ?? nil) != nil
             }
             guard holds else { continue }
-            let title = "\(other.repository?.description ?? other.folder)" + (other.commit.map { "@\($0.short)" } ?? "")
+            let title =
+                "\(other.repository?.description ?? other.folder)" + (other.commit.map { "@\($0.short)" } ?? "")
             throw AIError(
                 .invalidInput, "it needs a file that went into the trash with \(title)",
                 advice: "hub trash restore \(title) first, or all of \(other.repository?.description ?? "it")")
@@ -111,7 +112,9 @@ extension Trash {
     ) throws(AIError) -> [String] {
         var out: [String] = []
         func look(_ path: String, _ name: String) {
-            if let text = FileSystem.linkText(path), store.hash(ofLink: text, in: folder) == hash { out.append(name) }
+            if let text = FileSystem.linkText(path), store.hash(ofLink: text, in: folder) == hash {
+                out.append(name)
+            }
         }
         for move in entry.moves {
             if move.from == folder.name {

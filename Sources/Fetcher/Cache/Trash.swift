@@ -20,7 +20,8 @@ package struct Trash: Sendable {
         let place = FileSystem.exists(path) ? path : Path.parent(path)
         guard try FileSystem.status(place)?.device == cache.device else {
             throw AIError(
-                .invalidInput, "\(path) would be on another file system than the cache, so nothing can be moved there",
+                .invalidInput,
+                "\(path) would be on another file system than the cache, so nothing can be moved there",
                 advice: "leave --trash out", context: .init(path: path))
         }
         guard !FileSystem.exists(path) else { return }

@@ -33,7 +33,8 @@ package struct TrashEntry: Sendable, Hashable {
     /// Names in the entry's folder that hold no content of a model.
     var bookkeeping: Set<String> {
         let parts: Set<Substring> = ["refs", "trees", ".no_exist"]
-        let names = moves.filter { move in Path.parts(move.from).dropFirst().first.map(parts.contains) ?? false }.map(\.to)
+        let names = moves.filter { move in Path.parts(move.from).dropFirst().first.map(parts.contains) ?? false }
+            .map(\.to)
         return Set(names + [Self.manifest])
     }
 
@@ -64,11 +65,13 @@ extension TrashEntry {
             trashedAt: json["trashed_at"]?.double ?? 0, moves: [], payloads: payloads.compactMap(\.string),
             isComplete: json["complete"]?.bool ?? false)
         for move in moves {
-            guard let from = move["from"]?.string, let to = move["to"]?.string, Self.isInside(from), Self.isInside(to)
+            guard let from = move["from"]?.string, let to = move["to"]?.string, Self.isInside(from),
+                Self.isInside(to)
             else { return nil }
             self.moves.append(Move(from: from, to: to))
         }
-        guard self.payloads.allSatisfy({ if case .sha256? = ContentDigest(etag: $0) { true } else { false } }) else {
+        guard self.payloads.allSatisfy({ if case .sha256? = ContentDigest(etag: $0) { true } else { false } })
+        else {
             return nil
         }
     }

@@ -62,6 +62,7 @@ extension ModelManager {
             return AIError(.ioError, "\(name) is \(busy.reason)", context: context)
         }
         return AIError(
-            .invalidInput, "\(name) is \(busy.reason)", advice: "hub unpin \(busy.repository) lets it go", context: context)
+            .invalidInput, "\(name) is \(busy.reason)", advice: "hub unpin \(busy.repository) lets it go",
+            context: context)
     }
 }

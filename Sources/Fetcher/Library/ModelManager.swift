@@ -80,7 +80,8 @@ public final class ModelManager: Sendable {
                     size: ByteCount(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
                     downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt,
                     revision: revision.commit,
-                    complete: revision.isComplete, pinned: protection.pin(repository.folder, revision.commit) != nil)
+                    complete: revision.isComplete, pinned: protection.pin(repository.folder, revision.commit) != nil
+                )
             }
         }
     }

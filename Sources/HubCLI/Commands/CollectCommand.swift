@@ -29,7 +29,8 @@ enum CollectCommand {
             program stays, and is named. A deletion that was cut off is finished by the next one.
             """,
         flags: [
-            detached.flag, partials.flag, orphans.flag, damaged.flag, olderThan.flag, keep.flag, maxSize.flag, free.flag,
+            detached.flag, partials.flag, orphans.flag, damaged.flag, olderThan.flag, keep.flag, maxSize.flag,
+            free.flag,
             SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag,
         ],
         examples: [

@@ -70,7 +70,8 @@ struct DeletionView {
 
     /// Bytes, and those on the disk where that is another matter: files with holes, compressing file systems.
     private func amount(_ bytes: Int64, _ allocated: Int64) -> String {
-        Self.differs(bytes, allocated) ? "\(ByteCount(bytes)) (\(ByteCount(allocated)) on the disk)" : "\(ByteCount(bytes))"
+        Self.differs(bytes, allocated)
+            ? "\(ByteCount(bytes)) (\(ByteCount(allocated)) on the disk)" : "\(ByteCount(bytes))"
     }
 
     /// Small files take more than their size everywhere; that is no news.
@@ -165,7 +166,8 @@ struct DeletionView {
                     ])
                 }),
             "freed_bytes": .int(plan.freedBytes),
-            "freed_disk_bytes": Self.differs(plan.freedBytes, plan.allocatedBytes) ? .int(plan.allocatedBytes) : nil,
+            "freed_disk_bytes": Self.differs(plan.freedBytes, plan.allocatedBytes)
+                ? .int(plan.allocatedBytes) : nil,
             "deleted": .bool(deleted),
             "protected": .array(
                 (plan.protected + spared).map { entry in

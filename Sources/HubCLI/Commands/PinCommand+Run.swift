@@ -59,7 +59,8 @@ extension PinCommand {
         let pins = await workspace.pins().compactMap { pin in
             Repository(folderName: pin.folder).map {
                 Pinned(
-                    repository: $0, folder: RepositoryFolder(cache: state.layout, name: pin.folder), commit: pin.commit,
+                    repository: $0, folder: RepositoryFolder(cache: state.layout, name: pin.folder),
+                    commit: pin.commit,
                     note: pin.note)
             }
         }
@@ -90,7 +91,8 @@ extension PinCommand {
         try arguments.operands.map { text throws(AIError) in
             let selector = try CacheSelector(text, context)
             guard selector.files == nil else {
-                throw AIError(.invalidInput, "\"\(text.printable)\" names files; models and revisions are pinned whole")
+                throw AIError(
+                    .invalidInput, "\"\(text.printable)\" names files; models and revisions are pinned whole")
             }
             return (text, selector)
         }
@@ -104,7 +106,9 @@ extension PinCommand {
 
     /// Whether a pin is meant, of a revision that may be gone from the cache.
     private static func matches(_ pin: Pinned, _ selector: CacheSelector, _ state: CacheState) -> Bool {
-        let cached = state.repositories.first { $0.folder == pin.folder }?.revisions.first { $0.commit == pin.commit }
+        let cached = state.repositories.first { $0.folder == pin.folder }?.revisions.first {
+            $0.commit == pin.commit
+        }
         return selector.matches(pin.repository, commit: pin.commit, refs: cached?.refs ?? [])
     }
 

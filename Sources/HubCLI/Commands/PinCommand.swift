@@ -3,7 +3,8 @@ import HubCore
 
 /// `hub pin`
 enum PinCommand {
-    static let note = Option<String>("note", "TEXT", .text, "why, for whoever wonders later") { text throws(AIError) in
+    static let note = Option<String>("note", "TEXT", .text, "why, for whoever wonders later") {
+        text throws(AIError) in
         try RegistryEntry.checkLine(text, limit: 200)
         return text
     }

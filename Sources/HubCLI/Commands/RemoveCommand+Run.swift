@@ -55,7 +55,8 @@ extension RemoveCommand {
         }
         guard !revisions.isEmpty || (!repositories.isEmpty && !selector.namesRevision) else {
             throw AIError(
-                .notCached, "\(text.printable) is not in the cache \(state.layout.root)", advice: "hub ls lists what is")
+                .notCached, "\(text.printable) is not in the cache \(state.layout.root)",
+                advice: "hub ls lists what is")
         }
         let protected = planner.plan.protected.count
         if let files = selector.files {
@@ -76,7 +77,8 @@ extension RemoveCommand {
                 try planner.add(repository, reason: "asked for")
             }
         }
-        if let pinned = planner.plan.protected.dropFirst(protected).first(where: { $0.reason.hasPrefix("pinned") }) {
+        if let pinned = planner.plan.protected.dropFirst(protected).first(where: { $0.reason.hasPrefix("pinned") })
+        {
             let name = "\(pinned.repository)" + (pinned.commit.map { "@\($0.short)" } ?? "")
             throw AIError(
                 .invalidInput, "\(name) is \(pinned.reason)", advice: "hub unpin \(name) lets it go",

@@ -12,24 +12,34 @@ extension TrashCommand {
         }
         let words = Array(arguments.operands.dropFirst())
         try check(action, words, arguments)
-        let selectors = try words.map { text throws(AIError) in (text: text, selector: try CacheSelector(text, context)) }
+        let selectors = try words.map { text throws(AIError) in
+            (text: text, selector: try CacheSelector(text, context))
+        }
         let workspace = try await context.workspace(opensCatalog: false)
         let trash = Trash(workspace.layout)
         let entries = try await Offload.run { try trash.entries() }
         switch action {
-        case .ls: show(entries.filter { entry in selectors.isEmpty || selectors.contains { $0.selector.matches(entry) } }, trash, context)
-        case .restore: try await restore(selectors, entries, trash, context, isDryRun: arguments[SharedFlags.dryRun])
+        case .ls:
+            show(
+                entries.filter { entry in selectors.isEmpty || selectors.contains { $0.selector.matches(entry) } },
+                trash, context)
+        case .restore:
+            try await restore(selectors, entries, trash, context, isDryRun: arguments[SharedFlags.dryRun])
         case .empty: try await empty(entries, trash, context, arguments)
         }
     }
 
     private static func check(_ action: Action, _ words: [String], _ arguments: ParsedArguments) throws(AIError) {
-        if action != .empty, let flag = [olderThan.flag, SharedFlags.yes.flag].first(where: { arguments.has($0.name) }) {
+        if action != .empty,
+            let flag = [olderThan.flag, SharedFlags.yes.flag].first(where: { arguments.has($0.name) })
+        {
             throw AIError(
-                .invalidInput, "hub trash \(action.rawValue) takes no --\(flag.name)", advice: "it belongs to hub trash empty")
+                .invalidInput, "hub trash \(action.rawValue) takes no --\(flag.name)",
+                advice: "it belongs to hub trash empty")
         }
         if action == .restore, words.isEmpty {
-            throw AIError(.invalidInput, "hub trash restore needs more words", advice: "usage: hub trash restore REF...")
+            throw AIError(
+                .invalidInput, "hub trash restore needs more words", advice: "usage: hub trash restore REF...")
         }
         if action == .empty, !words.isEmpty {
             throw AIError(.invalidInput, "hub trash empty has a word too many", advice: "usage: hub trash empty")
@@ -55,7 +65,8 @@ extension TrashCommand {
         for entry in entries {
             table.add([
                 Styled(title(entry), .name), Styled(entry.what), Styled(entry.refs.joined(separator: ", ")),
-                Styled("\(ByteCount(entry.size))"), Styled(Humanize.age(of: entry.trashedAt, now: context.now), .faint),
+                Styled("\(ByteCount(entry.size))"),
+                Styled(Humanize.age(of: entry.trashedAt, now: context.now), .faint),
             ])
         }
         context.output.table(table)
@@ -92,7 +103,8 @@ extension TrashCommand {
             try await failures.attempt(context.output) {
                 let found = entries.filter { entry in selector.matches(entry) && !done.contains(entry) }
                 guard !found.isEmpty else {
-                    throw AIError(.notCached, "\(text.printable) is not in the trash", advice: "hub trash lists what is")
+                    throw AIError(
+                        .notCached, "\(text.printable) is not in the trash", advice: "hub trash lists what is")
                 }
                 // The newest first: what it stood on went after it.
                 for entry in found {
@@ -103,7 +115,9 @@ extension TrashCommand {
         }
         let word = isDryRun ? "would come back: " : "restored "
         context.output.render(json: json(done), quiet: done.map(title)) {
-            for entry in done { context.output.line(Styled(word) + Styled(title(entry), .name) + Styled(", \(entry.what)")) }
+            for entry in done {
+                context.output.line(Styled(word) + Styled(title(entry), .name) + Styled(", \(entry.what)"))
+            }
         }
         try failures.finish()
     }

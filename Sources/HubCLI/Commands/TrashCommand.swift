@@ -8,7 +8,8 @@ enum TrashCommand {
         "older-than", "empty: only what went into it so long ago", detail: "Such as 30d, 2w, 12h.")
 
     static let command = Command(
-        name: "trash", isMinor: true, purpose: .changes, doc: "what hub rm --trash and hub gc --trash have put aside",
+        name: "trash", isMinor: true, purpose: .changes,
+        doc: "what hub rm --trash and hub gc --trash have put aside",
         detail: """
             The trash lies beside the cache, on the same disk: what is in it frees nothing. ls (the default) shows it. \
             restore REF puts a model, or one revision of it, back exactly as it was; it refuses where something else stands \

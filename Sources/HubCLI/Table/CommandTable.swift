@@ -4,7 +4,8 @@ enum CommandTable {
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         ListCommand.command, OutdatedCommand.command, PathCommand.command, RemoveCommand.command,
         CollectCommand.command,
-        TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command, ServeCommand.command,
+        TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
+        ServeCommand.command,
         AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,
         CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
     ]

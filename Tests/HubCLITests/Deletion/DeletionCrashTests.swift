@@ -11,7 +11,8 @@ import Testing
     /// A cache with two revisions that share a file, another repository, and a payload of the shared store.
     static func fill(_ stage: Stage) throws {
         try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
-        try stage.plant("models--org--one", commit: commit("2"), ref: "v2", files: ["a.bin": "aaaa", "c.bin": "cc"])
+        try stage.plant(
+            "models--org--one", commit: commit("2"), ref: "v2", files: ["a.bin": "aaaa", "c.bin": "cc"])
         try stage.plant("models--org--two", commit: commit("1"), files: ["d.bin": "dddddddd"])
         let hash = String(repeating: "ab", count: 32)
         let etag = String(repeating: "5", count: 64)
@@ -81,7 +82,9 @@ import Testing
             try reset()
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), words,
-                environment: stage.environment.merging(["LD_PRELOAD": library, "FAULTY_DISK": "kill:\(step)"]) { $1 })
+                environment: stage.environment.merging(["LD_PRELOAD": library, "FAULTY_DISK": "kill:\(step)"]) {
+                    $1
+                })
             #expect(try Self.complaints(stage) == [], "step \(step)")
             guard result.wasKilled else {
                 #expect(result.status == 0, "\(result.error)")

@@ -55,7 +55,8 @@ import Testing
         mapping.write("ready\n")
         try await mapping.wait(forText: "ready")
         let file = Path.join(stage.cache, "models--org--one/snapshots/\(commit("1"))/a.bin")
-        let reading = try RunningProcess("/bin/sh", ["-c", "exec 3< \"$0\"; echo ready; read line", file], input: nil)
+        let reading = try RunningProcess(
+            "/bin/sh", ["-c", "exec 3< \"$0\"; echo ready; read line", file], input: nil)
         try await reading.wait(forText: "ready")
         let result = try await stage.run("gc", "--max-size", "0B", "--yes")
         #expect(result.status == 0)
@@ -64,8 +65,9 @@ import Testing
                 "nothing to delete", "stays: org/one@11111111: in use: sh (\(reading.pid)) has a.bin open",
                 "stays: org/two@22222222: in use: model.bin (\(mapping.pid)) has model.bin open",
             ])
-        #expect(try await stage.run("gc", "--max-size", "0B", "--json").document().objects("protected")
-            .allSatisfy { $0["reason"]?.string == "in use" })
+        #expect(
+            try await stage.run("gc", "--max-size", "0B", "--json").document().objects("protected")
+                .allSatisfy { $0["reason"]?.string == "in use" })
         reading.killHard()
         _ = try await reading.wait()
         #expect(try await stage.run("gc", "--max-size", "0B", "--yes", "-q").output == "org/one@11111111\n")

@@ -12,7 +12,8 @@ import Testing
     init() throws {
         stage = try Stage()
         try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
-        try stage.plant("models--org--one", commit: commit("2"), ref: "v2", files: ["a.bin": "aaaa", "c.bin": "cc"])
+        try stage.plant(
+            "models--org--one", commit: commit("2"), ref: "v2", files: ["a.bin": "aaaa", "c.bin": "cc"])
         try stage.plant("models--org--two", commit: commit("3"), files: ["d.bin": "dddddddd"])
     }
 
@@ -34,7 +35,8 @@ import Testing
         #expect(result.status == 0, "\(result.error)")
         #expect(
             result.lines.last
-                == "moved into \(trash); nothing is free until hub trash empty, and hub trash restore brings it back")
+                == "moved into \(trash); nothing is free until hub trash empty, and hub trash restore brings it back"
+        )
         #expect(try contents() != before)
         let name = String(word.prefix { $0 != ":" })
         #expect(try await stage.run("trash", "ls", name, "-q").lines.isEmpty == false)
@@ -68,7 +70,9 @@ import Testing
     @Test func emptyingNeedsAYesAndFreesWhatWasSaid() async throws {
         #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
         #expect(try await stage.run("trash", "empty").status == 2)
-        #expect(try await stage.run("trash", "empty", "--older-than", "1d", "--yes").output == "nothing is in the trash\n")
+        #expect(
+            try await stage.run("trash", "empty", "--older-than", "1d", "--yes").output
+                == "nothing is in the trash\n")
         let listed = try await stage.run("trash", "--json").document()
         listed.expectKeys("trash total_bytes")
         for entry in listed.objects("trash") { entry.expectKeys("id kind commit refs what size_bytes trashed_at") }
@@ -96,7 +100,8 @@ import Testing
         #expect(result.output.contains("stays: \(folder)/own.txt: no pull has put it there\n"))
         #expect(result.output.contains("stays: \(folder)/sub/notes.txt: changed since it was fetched\n"))
         #expect(result.lines.last == "9 B freed")
-        #expect(try stage.listing(folder).filter { !$0.hasPrefix(".cache") } == ["own.txt", "sub", "sub/notes.txt"])
+        #expect(
+            try stage.listing(folder).filter { !$0.hasPrefix(".cache") } == ["own.txt", "sub", "sub/notes.txt"])
         #expect(try await stage.run("rm", "./nowhere", "--yes").status == 3)
         // With the last of them everything goes that the pull had made.
         #expect(try await stage.run("pull", "org/m", "--local-dir", "again", "-q").status == 0)
