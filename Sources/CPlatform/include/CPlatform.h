@@ -29,6 +29,11 @@ int hub_is_network_file_system(const char *path);
 /// where it cannot be told.
 int hub_keeps_access_times(const char *path);
 
+/// Calls `each` with device, inode and path of every file that a process has mapped; a file may come several times. The
+/// device can be another than stat(2) says (btrfs, overlayfs); the path is the process's own. Linux only. 0, or -1 with errno.
+int hub_mapped_files(int process, void *context,
+                     void (*each)(void *context, uint64_t device, uint64_t inode, const char *path));
+
 /// Bytes of physical memory, and how many of them can be had without swapping. 0, or -1 with errno.
 int hub_memory(uint64_t *total, uint64_t *available);
 

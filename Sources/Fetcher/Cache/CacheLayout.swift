@@ -96,6 +96,8 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// What file managers leave in `snapshots/`; Python passes over it too.
     static let litter: Set<String> = [".DS_Store", "Thumbs.db", "desktop.ini"]
 
+    static func isLitter(_ name: String) -> Bool { litter.contains(name) }
+
     /// The names in `snapshots/`, litter left out.
     func snapshotNames() throws(AIError) -> [String] {
         try (FileSystem.entries(snapshots) ?? []).filter { !Self.litter.contains($0) }

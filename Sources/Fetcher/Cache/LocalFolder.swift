@@ -11,8 +11,8 @@ package struct LocalFolder: Sendable, Hashable {
     /// A folder that need not exist yet.
     package init(_ path: String) { self.path = CacheLayout(path).root }
 
-    private var bookkeeping: String { Path.join(path, ".cache/huggingface") }
-    private var downloads: String { Path.join(bookkeeping, "download") }
+    var bookkeeping: String { Path.join(path, ".cache/huggingface") }
+    var downloads: String { Path.join(bookkeeping, "download") }
 
     /// What is noted of a file.
     struct Note: Hashable {
@@ -23,7 +23,7 @@ package struct LocalFolder: Sendable, Hashable {
     }
 
     func place(_ file: String) -> String { Path.join(path, file) }
-    private func notePath(_ file: String) -> String { Path.join(downloads, file + ".metadata") }
+    func notePath(_ file: String) -> String { Path.join(downloads, file + ".metadata") }
 
     /// Makes the folder and its bookkeeping.
     func prepare(_ tree: RepositoryTree) throws(AIError) {

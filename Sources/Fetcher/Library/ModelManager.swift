@@ -70,7 +70,9 @@ public final class ModelManager: Sendable {
 
     /// The cached revisions of models, whoever fetched them.
     public func cachedModels() async throws -> [CachedModelInfo] {
-        try await workspace().state().models.flatMap { repository in
+        let workspace = await workspace()
+        let protection = Protection(pins: await workspace.pins())
+        return try await workspace.state().models.flatMap { repository in
             repository.revisions.map { revision in
                 CachedModelInfo(
                     identifier: .huggingFace(repository.repository.id.name, revision: revision.commit.hash),
@@ -78,7 +80,8 @@ public final class ModelManager: Sendable {
                     size: ByteCount(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
                     downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt,
                     revision: revision.commit,
-                    complete: revision.isComplete)
+                    complete: revision.isComplete, pinned: protection.pin(repository.folder, revision.commit) != nil
+                )
             }
         }
     }

@@ -59,7 +59,7 @@ extension Context {
     }
 }
 
-/// What ls and rm take: a reference, or a glob over repositories' names.
+/// What ls, rm and pin take: a reference, or a glob over repositories' names.
 enum CacheSelector: Sendable {
     case reference(ModelReference)
     case glob(GlobPattern)
@@ -112,10 +112,26 @@ enum CacheSelector: Sendable {
         }
     }
 
+    /// Whether something that need not be cached any more is meant: refs by name, commits by seven digits at least.
+    func matches(_ repository: Repository, commit: Commit?, refs: [String]) -> Bool {
+        switch self {
+        case .glob(let glob): return glob.matches(repository.description)
+        case .reference(let reference):
+            guard reference.repository == repository, let revision = reference.revision else {
+                return reference.repository == repository
+            }
+            return refs.contains(revision)
+                || (revision.utf8.count >= 7 && commit?.hash.hasPrefix(revision) == true)
+        }
+    }
+
     /// Whether a cached repository holds something that is meant.
     func names(_ repository: CachedRepository) -> Bool {
         matches(repository) && (!namesRevision || repository.revisions.contains { matches($0, of: repository) })
     }
+
+    /// The pattern over files that was given.
+    var files: String? { if case .reference(let reference) = self { reference.files } else { nil } }
 
     /// Whether a revision was named, so that only that one is meant.
     var namesRevision: Bool {

@@ -6,7 +6,7 @@ enum CommandTable {
         CollectCommand.command,
         TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,
-        AuthCommand.command,
+        AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,
         CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
     ]
 }

@@ -103,8 +103,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
         if hub_flock(raw, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
         switch errno {
         case EWOULDBLOCK: return false
-        case ENOSYS, EOPNOTSUPP, ENOLCK: return nil
+        // NFS emulates it by fcntl locks, of which the exclusive one wants a descriptor for writing. flock(2)
+        case ENOSYS, EOPNOTSUPP, ENOLCK, EBADF: return nil
         default: throw .system("cannot lock", path: path, errno: errno)
+        }
+    }
+
+    /// flock(2), waiting until it is granted; nothing where the file system has no flock.
+    package func lock(shared: Bool = false) throws(AIError) {
+        if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 { return }
+        guard [ENOSYS, EOPNOTSUPP, ENOLCK].contains(errno) else {
+            throw .system("cannot lock", path: path, errno: errno)
         }
     }
 

@@ -12,6 +12,8 @@ package struct FileStatus: Sendable, Hashable {
     package var kind: Kind
     /// Apparent size in bytes (st_size).
     package var size: Int64
+    /// Bytes that it takes on the disk (st_blocks): less than its size where it has holes or is compressed.
+    package var allocated: Int64
     package var device: UInt64
     package var inode: UInt64
     package var links: UInt64
@@ -32,6 +34,8 @@ package struct FileStatus: Sendable, Hashable {
         default: kind = .other
         }
         size = Int64(info.st_size)
+        // "st_blocks: number of 512B blocks allocated" stat(3type)
+        allocated = Int64(info.st_blocks) * 512
         device = UInt64(truncatingIfNeeded: info.st_dev)
         inode = UInt64(truncatingIfNeeded: info.st_ino)
         links = UInt64(truncatingIfNeeded: info.st_nlink)
