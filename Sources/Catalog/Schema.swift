@@ -20,6 +20,7 @@ enum Schema {
         Migration(name: "pins and facts", sql: keeping),
         Migration(name: "how far the mirror of the Hub has come", sql: mirrors),
         Migration(name: "cards", sql: cards),
+        Migration(name: "what was verified", sql: verified),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

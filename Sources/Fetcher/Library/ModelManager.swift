@@ -70,15 +70,22 @@ public final class ModelManager: Sendable {
 
     /// The cached revisions of models, whoever fetched them.
     public func cachedModels() async throws -> [CachedModelInfo] {
-        try await workspace().state().models.flatMap { repository in
-            repository.revisions.map { revision in
-                CachedModelInfo(
-                    identifier: .huggingFace(repository.repository.id.name, revision: revision.commit.hash),
-                    path: repository.folder.snapshot(revision.commit),
-                    size: ByteCount(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
-                    downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt,
-                    revision: revision.commit,
-                    complete: revision.isComplete)
+        let workspace = await workspace()
+        let models = try await workspace.state().models
+        return try await Offload.run {
+            let verified = workspace.dispensable.use { catalog throws(AIError) in
+                try catalog.verified(inCache: workspace.layout.root)
+            }
+            return try models.flatMap { repository in
+                try repository.revisions.map { revision in
+                    CachedModelInfo(
+                        identifier: .huggingFace(repository.repository.id.name, revision: revision.commit.hash),
+                        path: repository.folder.snapshot(revision.commit),
+                        size: ByteCount(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
+                        downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt,
+                        revision: revision.commit, complete: revision.isComplete,
+                        verifiedAt: try verified.flatMap { try revision.verifiedAt($0, in: repository.folder) })
+                }
             }
         }
     }
