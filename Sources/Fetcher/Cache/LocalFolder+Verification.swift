@@ -34,7 +34,9 @@ extension VerificationTarget {
         return all
     }
 
-    private mutating func add(_ name: String, _ note: LocalFolder.Note, _ digest: ContentDigest, _ folder: LocalFolder)
+    private mutating func add(
+        _ name: String, _ note: LocalFolder.Note, _ digest: ContentDigest, _ folder: LocalFolder
+    )
         throws(AIError)
     {
         let file = result.tree?.files.first { ExactText($0.path) == ExactText(name) && $0.digest == digest }
@@ -77,7 +79,11 @@ extension LocalFolder {
             for name in try FileSystem.entries(place) ?? [] where !(prefix.isEmpty && except.contains(name)) {
                 let path = Path.join(place, name)
                 guard let status = try FileSystem.linkStatus(path) else { continue }
-                if status.kind == .directory { try visit(path, prefix + name + "/") } else { out.append(prefix + name) }
+                if status.kind == .directory {
+                    try visit(path, prefix + name + "/")
+                } else {
+                    out.append(prefix + name)
+                }
             }
         }
         try visit(top, "")

@@ -101,7 +101,9 @@ package struct VerificationProblem: Sendable {
     package internal(set) var isForeign = false
     package internal(set) var isRepaired = false
 
-    init(_ kind: Kind, _ path: String, expected: Finding? = nil, actual: Finding? = nil, file: RepositoryFile? = nil) {
+    init(
+        _ kind: Kind, _ path: String, expected: Finding? = nil, actual: Finding? = nil, file: RepositoryFile? = nil
+    ) {
         (self.kind, self.path, self.expected, self.actual, self.file) = (kind, path, expected, actual, file)
     }
 }

@@ -57,7 +57,8 @@ package struct VerificationTarget: Sendable {
         }
     }
 
-    private mutating func add(_ file: RepositoryFile, _ folder: RepositoryFolder, _ commit: Commit) throws(AIError) {
+    private mutating func add(_ file: RepositoryFile, _ folder: RepositoryFolder, _ commit: Commit) throws(AIError)
+    {
         let path = Path.join(folder.snapshot(commit), file.path)
         let digest = VerificationProblem.Finding.text(file.digest.hex)
         guard let entry = try FileSystem.linkStatus(path) else {
@@ -107,7 +108,8 @@ package struct VerificationTarget: Sendable {
         for blob in repository.orphans where !blob.isForeign && blob.file != nil {
             guard let digest = ContentDigest(etag: blob.name) else { continue }
             claims.append(
-                Claim(name: "blobs/\(blob.name)", path: folder.blob(blob.name), digest: digest, folder: folder.name))
+                Claim(name: "blobs/\(blob.name)", path: folder.blob(blob.name), digest: digest, folder: folder.name)
+            )
         }
         if claims.isEmpty { return nil }
     }

@@ -100,7 +100,9 @@ package final class Verifier: Sendable {
                 readings[key, default: Reading(claims: [], size: status.size)].claims.append((target, claim))
             }
         }
-        let queue = readings.values.sorted { ($0.size, $0.claims[0].claim.path) < ($1.size, $1.claims[0].claim.path) }
+        let queue = readings.values.sorted {
+            ($0.size, $0.claims[0].claim.path) < ($1.size, $1.claims[0].claim.path)
+        }
         state.withLock { [targets] state in
             state.targets = targets
             state.queue = queue
@@ -131,7 +133,9 @@ package final class Verifier: Sendable {
         } catch {
             let fault = AIError.wrapping(error)
             state.withLock { state in
-                for target in Set(reading.claims.map(\.target)) { state.targets[target].result.faults.append(fault) }
+                for target in Set(reading.claims.map(\.target)) {
+                    state.targets[target].result.faults.append(fault)
+                }
             }
         }
         state.withLock { state in
@@ -167,7 +171,9 @@ package final class Verifier: Sendable {
             }
             let isRight = claims.allSatisfy { $0.digest == found.digest }
             // Damage must be that of what lies there now.
-            if try file.status().stamp == stamp, try isRight || FileSystem.status(path)?.stamp == stamp { return found }
+            if try file.status().stamp == stamp, try isRight || FileSystem.status(path)?.stamp == stamp {
+                return found
+            }
             state.withLock { state in
                 state.progress.readBytes -= state.active[key]?.read ?? 0
                 state.active[key]?.read = 0
@@ -245,7 +251,7 @@ package final class Verifier: Sendable {
             let damage = try? ranges.damage(in: claim.path, digest: claim.digest, size: size),
             !damage.isEmpty || found.stamp.size > size
         {
-            (problem.ranges, problem.isPlaced) = (damage, true)
+            (problem.ranges, problem.isPlaced) = (IntervalSet(damage).ranges, true)
         } else if isShort {
             problem.ranges = [found.stamp.size..<size]
         }

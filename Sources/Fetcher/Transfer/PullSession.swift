@@ -52,7 +52,8 @@ final class PullSession: @unchecked Sendable {
     ///   - restart: whether what is here is fetched all the same.
     init(
         client: HubClient, jobs: [PullJob], present: (bytes: Int64, files: Int), limits: Limits,
-        control: PullControl, restart: Bool, keep: @escaping @Sendable (RepositoryFile, PullJob, RangeDigests) -> Void,
+        control: PullControl, restart: Bool,
+        keep: @escaping @Sendable (RepositoryFile, PullJob, RangeDigests) -> Void,
         report: @escaping @Sendable (PullEvent, Int) -> Void
     ) {
         self.client = client

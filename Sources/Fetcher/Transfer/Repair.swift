@@ -28,7 +28,11 @@ package struct Repair: Sendable {
     package func plan(fault: (AIError) -> Void) async throws -> PullPlan? {
         guard let commit = result.commit, !mendable.isEmpty else { return nil }
         let tree: RepositoryTree
-        if let known = result.tree { tree = known } else { tree = try await puller.tree(of: repository, at: commit) }
+        if let known = result.tree {
+            tree = known
+        } else {
+            tree = try await puller.tree(of: repository, at: commit)
+        }
         var plan = try await Offload.run { try self.plan(tree) }
         if puller.isOffline, plan.needsNetwork {
             plan.files = plan.files.filter { if case .missing = $0.state { false } else { true } }
@@ -152,7 +156,9 @@ private struct Salvage {
         return made
     }
 
-    private func copy(_ range: Range<Int64>, from old: borrowing FileDescriptor, to partial: borrowing FileDescriptor)
+    private func copy(
+        _ range: Range<Int64>, from old: borrowing FileDescriptor, to partial: borrowing FileDescriptor
+    )
         throws(AIError)
     {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)

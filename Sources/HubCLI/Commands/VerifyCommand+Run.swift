@@ -87,7 +87,9 @@ extension VerifyCommand {
                 for repository in chosen { try await add(repository, selector) }
             }
         }
-        if words.isEmpty, state.repositories.isEmpty { context.output.note("nothing is cached in \(state.layout.root)") }
+        if words.isEmpty, state.repositories.isEmpty {
+            context.output.note("nothing is cached in \(state.layout.root)")
+        }
         return targets
     }
 
@@ -136,7 +138,9 @@ extension VerifyCommand {
     // MARK: Mending
 
     /// Fetches what is damaged, all of it over the same connections; what cannot be mended is noted where it is.
-    private static func mend(_ results: inout [Verification], _ workspace: Workspace, _ context: Context) async throws {
+    private static func mend(_ results: inout [Verification], _ workspace: Workspace, _ context: Context)
+        async throws
+    {
         let damaged = results.indices.filter { !results[$0].damage.isEmpty }
         guard !damaged.isEmpty else { return }
         let puller = try workspace.puller()
@@ -144,7 +148,9 @@ extension VerifyCommand {
         for index in damaged {
             do {
                 let repair = try Repair(results[index], puller)
-                if let plan = try await repair.plan(fault: { results[index].note($0) }) { plans.append((index, plan)) }
+                if let plan = try await repair.plan(fault: { results[index].note($0) }) {
+                    plans.append((index, plan))
+                }
             } catch {
                 let fault = AIError.wrapping(error)
                 guard fault.code != .cancelled else { throw fault }

@@ -46,7 +46,9 @@ struct VerifyView {
             let count = Humanize.plural(result.damage.count, "file")
             return Styled("damaged, \(count)", .bad) + fetched(result) + rest
         }
-        if mended > 0 { return Styled("repaired, \(Humanize.plural(mended, "file"))", .good) + fetched(result) + rest }
+        if mended > 0 {
+            return Styled("repaired, \(Humanize.plural(mended, "file"))", .good) + fetched(result) + rest
+        }
         if result.isSound == true { return Styled("sound", .good) + rest }
         return Styled("no damage found, but not everything could be checked", .caution) + rest
     }
@@ -67,7 +69,8 @@ struct VerifyView {
             if let actual = problem.actual { text += ", found \(said(actual))" }
         }
         if !problem.ranges.isEmpty {
-            text += "; bytes " + problem.ranges.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ", ")
+            text +=
+                "; bytes " + problem.ranges.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ", ")
         }
         if problem.isForeign { text += "; changed since it was fetched" }
         if problem.isRepaired { return Styled(text, .faint) + Styled("; repaired", .good) }
@@ -85,7 +88,7 @@ struct VerifyView {
         let damaged = results.filter { !$0.damage.isEmpty }.count
         let (checked, skipped) = results.reduce((0, 0)) { ($0.0 + $1.checked, $0.1 + $1.skipped) }
         return [
-            "\(Humanize.plural(results.count, "revision"))",
+            Humanize.plural(results.count { $0.commit != nil }, "revision"),
             "\(ByteCount(results.reduce(0) { $0 + $1.bytes }))", "\(Humanize.plural(checked, "file")) read",
             "\(skipped) unchanged", damaged == 0 ? "no damage" : "\(damaged) damaged",
         ].joined(separator: ", ")
@@ -101,7 +104,8 @@ struct VerifyView {
             output.note("hub gc --orphans deletes blobs that no revision needs")
         }
         for result in damaged where result.damage.contains(where: \.isForeign) {
-            output.note("hub pull --local-dir \(result.path) --force replaces what was changed since it was fetched")
+            output.note(
+                "hub pull --local-dir \(result.path) --force replaces what was changed since it was fetched")
         }
     }
 

@@ -4,7 +4,8 @@ enum CommandTable {
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         ListCommand.command, OutdatedCommand.command, PathCommand.command, RemoveCommand.command,
         CollectCommand.command, VerifyCommand.command,
-        TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command, ServeCommand.command,
+        TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
+        ServeCommand.command,
         AuthCommand.command,
         CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
     ]
