@@ -35,8 +35,7 @@ enum ModelRow {
     static func read(_ row: Row, _ connection: Connection) throws -> Stored {
         guard let kind = RepositoryKind(rawValue: row.text(1)), let id = try? RepositoryID(row.text(2)) else {
             throw SQLiteError(
-                extendedCode: SQLITE_CORRUPT, message: "\"\(row.text(2))\" is no name of a \(row.text(1))".printable
-            )
+                extendedCode: SQLITE_CORRUPT, message: "\"\(row.text(2))\" is no name of a \(row.text(1))".printable)
         }
         let names = connection.names
         func name(_ column: Int) throws -> String? {

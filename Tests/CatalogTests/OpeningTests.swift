@@ -29,10 +29,8 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "blobs", "caches", "cards", "directories", "facts", "files", "mirrors", "models",
-                    "pins",
-                    "range_digests", "registry", "repositories", "revisions", "tags", "trees", "uses", "walk_pages",
-                    "walks",
+                    "bandwidth", "blobs", "caches", "cards", "directories", "facts", "files", "mirrors", "models", "pins",
+                    "range_digests", "registry", "repositories", "revisions", "tags", "trees", "uses", "walk_pages", "walks",
                     "words",
                 ])
             let loose = try connection.query(

@@ -58,9 +58,7 @@ import Testing
         let place = try filled()
         try overwrite(place, page: try page(of: "pins", place), [UInt8](repeating: 0, count: 4096))
         let rebuilt = try CatalogRebuild.run(place.path) { _ in }
-        #expect(
-            rebuilt.damaged == ["pins"] && rebuilt.whole == ["uses", "bandwidth", "registry"]
-                && rebuilt.backup != nil)
+        #expect(rebuilt.damaged == ["pins"] && rebuilt.whole == ["uses", "bandwidth", "registry"] && rebuilt.backup != nil)
         try expectKept(place)
     }
 
