@@ -18,11 +18,14 @@ public struct CachedModelInfo: Sendable, Hashable {
     public var complete: Bool?
     /// Whether it is pinned: deletions leave it.
     public var pinned: Bool
+    /// Since when every file of the snapshot is known to hold what it should, seconds since 1970; nil where one was never
+    /// read, or has changed since.
+    public var verifiedAt: Double?
 
     /// A cached model.
     public init(
         identifier: ModelIdentifier, path: String, size: ByteCount, downloadedAt: Double, lastAccessedAt: Double,
-        revision: Commit, complete: Bool?, pinned: Bool = false
+        revision: Commit, complete: Bool?, pinned: Bool = false, verifiedAt: Double? = nil
     ) {
         self.identifier = identifier
         self.path = path
@@ -32,5 +35,6 @@ public struct CachedModelInfo: Sendable, Hashable {
         self.revision = revision
         self.complete = complete
         self.pinned = pinned
+        self.verifiedAt = verifiedAt
     }
 }

@@ -32,7 +32,7 @@ import Darwin
                     "bandwidth", "caches", "cards", "deletions", "facts", "files", "mirrors", "models",
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "uses",
-                    "walk_pages",
+                    "verified", "walk_pages",
                     "walks",
                     "words",
                 ])

@@ -19,6 +19,16 @@ int hub_reflink(int source, int destination);
 /// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
 int hub_sync_data(int descriptor);
 
+/// open(2) for reading, close-on-exec, without noting the time of access where that may be asked for (O_NOATIME). -1
+/// with errno.
+int hub_open_unnoticed(const char *path);
+
+/// Says that `length` bytes from `offset` on are about to be read, in order. Only a hint.
+void hub_read_ahead(int descriptor, off_t offset, off_t length);
+
+/// How many processors this process may run on.
+int hub_processors(void);
+
 /// Bytes available to this user, and the total, of the file system that holds `path`. 0, or -1 with errno.
 int hub_disk_space(const char *path, uint64_t *available, uint64_t *total);
 

@@ -42,6 +42,21 @@ package struct DeletionJournal: Sendable {
 extension Workspace {
     package var journal: DeletionJournal { DeletionJournal(dispensable, cache: layout.root) }
 
+    /// Forgets what verifying found in files that a deletion has taken away.
+    package func forgetVerified(after plan: DeletionPlan) async {
+        let folders = Set(plan.rows.compactMap(\.folder))
+        await Offload.run { [dispensable, layout] in
+            dispensable.use { catalog throws(AIError) in
+                for folder in folders {
+                    try catalog.forgetVerified(below: folder.name, ofCache: layout.root) { place, etag in
+                        FileSystem.exists(
+                            place == folder.name ? folder.blob(etag) : Path.join(layout.root, place))
+                    }
+                }
+            }
+        }
+    }
+
     /// A planner that knows what is pinned, what is in use, and what earlier deletions have left to do.
     package func planner(_ state: CacheState) async throws -> DeletionPlanner {
         let protection = try await protection(for: state)

@@ -1,3 +1,4 @@
+package import Catalog
 package import HubCore
 
 /// What `hub gc` is asked to delete: kinds of things (or'ed), conditions on revisions (and'ed), and targets that are
@@ -11,6 +12,8 @@ package struct DeletionPolicy: Sendable {
     package var orphans = false
     /// Revisions that are not what they should be: a link that leads nowhere, a file of the wrong size.
     package var damaged = false
+    /// What verifying has found damaged, although its size is right.
+    package var verified = VerifiedContent()
     /// Revisions not used for so many seconds; 0 is all of them.
     package var olderThan: Double?
     /// What stays in any case.
@@ -55,7 +58,7 @@ package struct DeletionPolicy: Sendable {
         for repository in state.repositories {
             for revision in repository.revisions {
                 let isDetached = detached && revision.refs.isEmpty
-                let damage = damaged ? try repository.damage(of: revision) : nil
+                let damage = damaged ? try repository.damage(of: revision, verified) : nil
                 if detached || damaged, !isDetached, damage == nil { continue }
                 // Zero is everything, what a wrong clock has used tomorrow too.
                 if let olderThan, olderThan > 0, now - revision.lastUsedAt < olderThan { continue }
@@ -98,10 +101,13 @@ package struct DeletionPolicy: Sendable {
 }
 
 extension CachedRepository {
-    /// What is wrong with a revision; nil where nothing is, as far as links and sizes tell. Files that were never asked
-    /// for are no damage.
-    fileprivate func damage(of revision: CachedRevision) throws(AIError) -> String? {
+    /// What is wrong with a revision; nil where nothing is, as far as links, sizes and what was verified tell. Files that
+    /// were never asked for are no damage.
+    package func damage(of revision: CachedRevision, _ verified: VerifiedContent) throws(AIError) -> String? {
         if let broken = revision.files.first(where: \.isBroken) { return "\(broken.path) leads nowhere" }
+        if let path = try revision.knownDamage(verified, in: folder) {
+            return "\(path) does not hold what its digest says"
+        }
         guard let tree = try folder.readTree(revision.commit) else { return nil }
         let sizes = Dictionary(tree.files.map { (ExactText($0.path), $0.size) }) { first, _ in first }
         for file in revision.files {

@@ -6,12 +6,12 @@ extension LocalFolder {
 
     /// The files that have a note, whether it still holds or not.
     private func noted() throws(AIError) -> [String] {
-        try Self.files(below: downloads).compactMap { $0.hasSuffix(".metadata") ? String($0.dropLast(9)) : nil }
+        try names(below: downloads).compactMap { $0.hasSuffix(".metadata") ? String($0.dropLast(9)) : nil }
     }
 
     /// What unfinished downloads have left.
     private func partials() throws(AIError) -> [String] {
-        try Self.files(below: downloads).filter { $0.hasSuffix(".incomplete") }.map { Path.join(downloads, $0) }
+        try names(below: downloads).filter { $0.hasSuffix(".incomplete") }.map { Path.join(downloads, $0) }
     }
 
     /// Why a file has to stay; nil where it is as the pull left it and nobody is at work with it.
@@ -21,7 +21,7 @@ extension LocalFolder {
         guard status.kind == .file, let note = try note(of: file) else { return "changed since it was fetched" }
         // The clock of the notes allows a second, in which people can type; the size tells more of it.
         if let commit = Commit(note.commit),
-            let size = try tree(commit)?.files.first(where: { $0.path == file })?.size,
+            let size = try readTree(commit)?.files.first(where: { $0.path == file })?.size,
             size != status.size
         {
             return "changed since it was fetched"
@@ -35,31 +35,8 @@ extension LocalFolder {
         return nil
     }
 
-    private func tree(_ commit: Commit) throws(AIError) -> RepositoryTree? {
-        // Its place below the bookkeeping is that below a repository's folder.
-        let folder = RepositoryFolder(cache: CacheLayout(Path.parent(bookkeeping)), name: Path.name(bookkeeping))
-        return try folder.readTree(commit)
-    }
-
-    /// Every file below a folder by its path from there, links not followed.
-    private static func files(below root: String, passing over: Set<String> = []) throws(AIError) -> [String] {
-        var out: [String] = []
-        func visit(_ path: String, _ prefix: String) throws(AIError) {
-            for name in try FileSystem.entries(path) ?? [] where !(prefix.isEmpty && over.contains(name)) {
-                let child = Path.join(path, name)
-                if try FileSystem.linkStatus(child)?.kind == .directory {
-                    try visit(child, prefix + name + "/")
-                } else {
-                    out.append(prefix + name)
-                }
-            }
-        }
-        try visit(root, "")
-        return out
-    }
-
     /// Every file of the folder but the bookkeeping.
-    private func contents() throws(AIError) -> [String] { try Self.files(below: path, passing: [".cache"]) }
+    private func contents() throws(AIError) -> [String] { try names(below: path, except: [".cache"]) }
 
     /// What can go, what stays and why, and the bytes that go: sizes, and on the disk.
     fileprivate func sort(_ open: OpenFiles) throws(AIError) -> (

@@ -160,10 +160,15 @@ package struct Puller: Sendable {
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)
+        let proven = Mutex<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
             control: options.control, restart: options.force,
-            keep: { file, ranges in
+            keep: { file, job, ranges in
+                // Of what cannot be looked at nothing is noted; it is read again when somebody wants to know.
+                if let (cache, file) = (try? job.verified(file)) ?? nil {
+                    proven.withLock { $0[cache, default: []].append(file) }
+                }
                 guard !ranges.isEmpty else { return }
                 catalog.use { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
             }, report: report)
@@ -175,6 +180,11 @@ package struct Puller: Sendable {
         withExtendedLifetime(uses) {}
         for index in results.indices { results[index].seconds = Clock.seconds - began }
         note(results)
+        catalog.use { catalog throws(AIError) in
+            for (cache, files) in proven.withLock(\.self) {
+                try catalog.remember(files, ofCache: cache, at: Timestamp.now)
+            }
+        }
         return results
     }
 

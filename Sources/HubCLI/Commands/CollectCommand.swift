@@ -6,7 +6,7 @@ enum CollectCommand {
     static let detached = Switch("detached", "revisions that no branch or tag names any more")
     static let partials = Switch("partials", "unfinished downloads")
     static let orphans = Switch("orphans", "files that no revision needs")
-    static let damaged = Switch("damaged", "revisions with files that are missing or of the wrong size")
+    static let damaged = Switch("damaged", "revisions with files that are missing, of the wrong size, or found damaged by hub verify")
     static let olderThan = Option.age(
         "older-than", "revisions not used for this long",
         detail: "Such as 30d, 2w, 1mo, 1y, 12h; 0d is everything.")
@@ -61,6 +61,7 @@ enum CollectCommand {
         // Moves that were agreed to and cut off; nothing is lost by them.
         if !arguments[SharedFlags.dryRun] { try await Offload.run { try Trash(workspace.layout).finish() } }
         let state = try await workspace.state(fresh: true)
+        if policy.damaged { policy.verified = await workspace.verified() }
         let planner = try await workspace.planner(state)
         let plan = try await Offload.run { [policy] in
             try policy.plan(

@@ -31,6 +31,7 @@ struct DeletionView {
         if isTrash { try await moveIntoTrash(protection) } else { try await delete(protection) }
         // Brings the catalog up to date, so that the next list is quick.
         _ = try await workspace.state()
+        await workspace.forgetVerified(after: plan)
     }
 
     private func delete(_ protection: Protection) async throws {

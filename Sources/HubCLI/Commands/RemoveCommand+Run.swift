@@ -40,10 +40,8 @@ extension RemoveCommand {
     }
 
     private static func target(_ text: String, _ context: Context) throws(AIError) -> Target {
-        let isFolder = text == "." || text == ".." || ["./", "../", "/", "~/"].contains { text.hasPrefix($0) }
-        guard isFolder else { return .cached(try CacheSelector(text, context)) }
-        let path = text.hasPrefix("~/") ? context.environment.home + text.dropFirst() : text
-        return .folder(LocalFolder(path))
+        text.namesFolder
+            ? .folder(LocalFolder(context.environment.expand(text))) : .cached(try CacheSelector(text, context))
     }
 
     private static func plan(
@@ -59,8 +57,7 @@ extension RemoveCommand {
                 advice: "hub ls lists what is")
         }
         let protected = planner.plan.protected.count
-        if let files = selector.files {
-            let pattern = GlobPattern(files.hasSuffix("/") ? files + "*" : files)
+        if let pattern = selector.files {
             let matching = revisions.map { ($0, $1, Set($1.files.map(\.path).filter { pattern.matches($0) })) }
             guard matching.contains(where: { !$2.isEmpty }) else {
                 throw AIError(.notCached, "no cached file matches \(text.printable)")

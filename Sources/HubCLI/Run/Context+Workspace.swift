@@ -59,7 +59,12 @@ extension Context {
     }
 }
 
-/// What ls, rm and pin take: a reference, or a glob over repositories' names.
+extension String {
+    /// Whether a word means a folder: names alone are models'.
+    var namesFolder: Bool { self == "." || self == ".." || ["./", "../", "/", "~"].contains { hasPrefix($0) } }
+}
+
+/// What ls, rm, pin and verify take: a reference, or a glob over repositories' names.
 enum CacheSelector: Sendable {
     case reference(ModelReference)
     case glob(GlobPattern)
@@ -130,8 +135,11 @@ enum CacheSelector: Sendable {
         matches(repository) && (!namesRevision || repository.revisions.contains { matches($0, of: repository) })
     }
 
-    /// The pattern over files that was given.
-    var files: String? { if case .reference(let reference) = self { reference.files } else { nil } }
+    /// The files that are meant; nil for all of them. With a slash at its end a pattern means what is below it.
+    var files: GlobPattern? {
+        guard case .reference(let reference) = self, let files = reference.files else { return nil }
+        return GlobPattern(files.hasSuffix("/") ? files + "*" : files)
+    }
 
     /// Whether a revision was named, so that only that one is meant.
     var namesRevision: Bool {

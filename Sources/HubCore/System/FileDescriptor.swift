@@ -39,6 +39,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
         self.path = path
     }
 
+    /// Opens a file for reading without its time of access being noted, as far as the system and the file's owner allow
+    /// that: whoever looks after files is no user of theirs.
+    package init(unnoticed path: String) throws(AIError) {
+        let descriptor = hub_open_unnoticed(path)
+        guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
+        self.raw = descriptor
+        self.path = path
+    }
+
     deinit { close(raw) }
 
     /// fstat(2)
@@ -62,6 +71,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
         return done
     }
+
+    /// Tells the system that so many bytes from there on will be read soon, in order.
+    package func readAhead(_ offset: Int64, _ count: Int64) { hub_read_ahead(raw, off_t(offset), off_t(count)) }
 
     /// pwrite(2) until everything is written.
     package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(AIError) {

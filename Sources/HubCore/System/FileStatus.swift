@@ -53,3 +53,19 @@ package struct FileStatus: Sendable, Hashable {
         modifiedNanoseconds = Int64(modification.tv_sec) * 1_000_000_000 + Int64(modification.tv_nsec)
     }
 }
+
+/// What tells that a file was changed since, without reading it.
+package struct FileStamp: Sendable, Hashable {
+    package var size: Int64
+    /// When its content was last changed, nanoseconds since 1970.
+    package var modified: Int64
+    package var inode: UInt64
+
+    package init(size: Int64, modified: Int64, inode: UInt64) {
+        (self.size, self.modified, self.inode) = (size, modified, inode)
+    }
+}
+
+extension FileStatus {
+    package var stamp: FileStamp { FileStamp(size: size, modified: modifiedNanoseconds, inode: inode) }
+}
