@@ -84,7 +84,7 @@ let package = Package(
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",
-            dependencies: ["HubCLI", "CatalogTour", "Catalog", "HubCore", "Support", "HubServer"],
+            dependencies: ["HubCLI", "CatalogTour", "Catalog", "Fetcher", "HubCore", "Support", "HubServer"],
             swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17

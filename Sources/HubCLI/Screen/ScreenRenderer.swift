@@ -218,7 +218,9 @@ struct ScreenRenderer: Sendable {
             lines.append(
                 .init(
                     spans: body[number].filter { $0.column < width }.map { span in
-                        .init(column: span.column, text: fit(span.text, width - span.column), style: span.style)
+                        // Paths differ at both ends.
+                        .init(
+                            column: span.column, text: fit(span.text, width - span.column, .middle), style: span.style)
                     }))
         }
         if layout.showsMessage {
@@ -269,8 +271,8 @@ struct ScreenRenderer: Sendable {
         text.isEmpty ? .init() : .init(spans: [.init(column: 0, text: fit(text, width), style: style)])
     }
 
-    private func fit(_ text: String, _ width: Int) -> String {
-        DisplayWidth.fit(shown(text), width, .end, ellipsis: ellipsis)
+    private func fit(_ text: String, _ width: Int, _ truncation: Truncation = .end) -> String {
+        DisplayWidth.fit(shown(text), width, truncation, ellipsis: ellipsis)
     }
 
     /// The text as this terminal can show it.

@@ -92,7 +92,7 @@ final class ScreenSession: Sendable {
             inventory, goal: goal, columns: size.columns, lines: size.rows, now: context.now)
         let renderer = ScreenRenderer(model, isUnicode: context.isUnicode)
         while true {
-            terminal.draw(renderer.page(model))
+            terminal.draw(renderer.page(model), columns: model.columns)
             let hasInput = try waitForSomething()
             try hearMail(terminal, &model)
             guard hasInput else { continue }

@@ -41,7 +41,7 @@ struct ScreenTerminal {
         hub_terminal_guard_end()
     }
 
-    /// Gives the terminal back for a while; the next ``draw(_:)`` takes it again.
+    /// Gives the terminal back for a while; the next ``draw(_:columns:)`` takes it again.
     func pause() { hub_curses_close() }
 
     /// The size in cells; nil where the terminal does not say.
@@ -49,10 +49,12 @@ struct ScreenTerminal {
 
     func resize(columns: Int, rows: Int) { hub_curses_resize(Int32(rows), Int32(columns)) }
 
-    func draw(_ page: ScreenPage) {
+    func draw(_ page: ScreenPage, columns: Int) {
         hub_curses_clear()
         for (row, line) in page.lines.enumerated() {
             let reverse = line.isSelected ? Int32(HUB_LOOK_REVERSE) : 0
+            // The bar goes from edge to edge.
+            if line.isSelected { hub_curses_put(Int32(row), 0, String(repeating: " ", count: columns), reverse, -1) }
             for span in line.spans {
                 let (looks, color) = Self.look(span.style)
                 hub_curses_put(Int32(row), Int32(span.column), span.text, looks | reverse, color)

@@ -5,7 +5,8 @@ package struct DeletionPaths: Sendable {
     package struct Entry: Sendable, Hashable {
         /// Below the cache.
         package var path: String
-        /// st_size of a file in bytes; nil for a link, a folder, and what has another name that stays.
+        /// What its going frees, in bytes: st_size of a blob or a snapshot's plain file whose last name it is. nil for
+        /// everything else: links, folders, and the few bytes of notes, which no total counts.
         package var size: Int64?
     }
 
@@ -96,7 +97,7 @@ package struct DeletionPaths: Sendable {
     private mutating func add(file path: String) throws(AIError) {
         guard let status = try FileSystem.linkStatus(path), gone.insert(path).inserted else { return }
         guard status.kind == .symlink else {
-            append(path, lastName(status) ? status.size : nil)
+            append(path, isCounted(path) && isLastName(status) ? status.size : nil)
             return
         }
         append(path, nil)
@@ -114,7 +115,15 @@ package struct DeletionPaths: Sendable {
         try add(file: store.payload(hash) + ".refs")
     }
 
-    private mutating func lastName(_ status: FileStatus) -> Bool {
+    /// Whether a file counts as freed: blobs, payloads of the shared store, and plain files of snapshots do.
+    private func isCounted(_ path: String) -> Bool {
+        let below = path.dropping(prefix: layout.root + "/") ?? path
+        if below.hasPrefix("blobs/") { return !below.hasSuffix(".refs") }
+        let parts = Path.parts(below)
+        return parts.count > 2 && (parts[1] == "blobs" || parts[1] == "snapshots")
+    }
+
+    private mutating func isLastName(_ status: FileStatus) -> Bool {
         let file = PhysicalFile(status)
         namesGone[file.identity, default: 0] += 1
         return namesGone[file.identity] == file.links
