@@ -32,6 +32,14 @@ static inline int hub_curses_open(int with_colors) {
     nodelay(stdscr, TRUE);
     // How long an Esc may be the beginning of another key. The default is a second.
     set_escdelay(100);
+    // What terminals send whatever their terminfo says, in either of the modes of the cursor keys.
+    static const struct { const char *sent; int key; } keys[] = {
+        {"\033[A", KEY_UP}, {"\033OA", KEY_UP}, {"\033[B", KEY_DOWN}, {"\033OB", KEY_DOWN},
+        {"\033[H", KEY_HOME}, {"\033OH", KEY_HOME}, {"\033[1~", KEY_HOME}, {"\033[7~", KEY_HOME},
+        {"\033[F", KEY_END}, {"\033OF", KEY_END}, {"\033[4~", KEY_END}, {"\033[8~", KEY_END},
+        {"\033[5~", KEY_PPAGE}, {"\033[6~", KEY_NPAGE},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) define_key(keys[i].sent, keys[i].key);
     if (with_colors && has_colors()) {
         start_color();
         use_default_colors();

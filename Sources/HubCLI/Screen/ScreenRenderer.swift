@@ -166,7 +166,8 @@ struct ScreenRenderer: Sendable {
         for column in columns.columns where column.width > 0 {
             var text = Self.text(column.kind, texts, item)
             if column.kind == .name, follows { text = (isUnicode ? " └ " : " + ") + texts.shortName }
-            if text.isEmpty { continue }
+            // What it is already stands for its name.
+            if text.isEmpty || (column.kind == .refs && follows && item.commit == nil) { continue }
             spans.append(cell(text, column, columnStyle(column.kind, item, isMarked)))
         }
         return .init(spans: spans, isSelected: isSelected)

@@ -52,6 +52,13 @@ package struct DeletionPaths: Sendable {
         for blob in own.sorted() where users[folder]?[blob] == 0 { try add(file: folder.blob(blob)) }
         try add(file: folder.tree(commit))
         try add(tree: Path.join(folder.missing, commit.hash))
+        try addIfEmptied(folder.missing)
+    }
+
+    /// A folder goes with the last of what is in it.
+    private mutating func addIfEmptied(_ path: String) throws(AIError) {
+        let names = try FileSystem.entries(path) ?? []
+        if names.allSatisfy({ gone.contains(Path.join(path, $0)) }) { try add(tree: path) }
     }
 
     private mutating func read(_ folder: RepositoryFolder) throws(AIError) {
@@ -81,6 +88,7 @@ package struct DeletionPaths: Sendable {
             let child = Path.join(path, name)
             if try FileSystem.linkStatus(child)?.kind == .directory {
                 try addRefs(naming: commit, below: child)
+                try addIfEmptied(child)
             } else if try FileSystem.text(child)?.filter({ !$0.isWhitespace }) == commit.hash {
                 try add(file: child)
             }
@@ -120,7 +128,7 @@ package struct DeletionPaths: Sendable {
         let below = path.dropping(prefix: layout.root + "/") ?? path
         if below.hasPrefix("blobs/") { return !below.hasSuffix(".refs") }
         let parts = Path.parts(below)
-        return parts.count > 2 && (parts[1] == "blobs" || parts[1] == "snapshots")
+        return parts.count > 2 && (parts[1] == "blobs" || (parts[1] == "snapshots" && parts.count > 3))
     }
 
     private mutating func isLastName(_ status: FileStatus) -> Bool {
