@@ -58,6 +58,20 @@ int hub_secret_begin(int descriptor, const char *prompt);
 /// Gives the terminal back as it was, on a new line. From any thread, any number of times, but not from a handler.
 void hub_secret_end(void);
 
+/// Remembers the terminal's mode before a full-screen program takes it. From now on it is given back when the process
+/// ends by exit, by SIGHUP or SIGQUIT, or by a fault of its own, which then does what it did before. SIGWINCH writes "w"
+/// to `wake`, a pipe that does not block. One at a time. 0, or -1 with errno.
+int hub_terminal_guard_begin(int descriptor, int wake);
+
+/// What is to be written to the terminal when it is given back: at most 256 bytes.
+void hub_terminal_guard_leaving(const char *text, size_t length);
+
+/// Gives the terminal back now, as those signals do. From any thread, and from a handler; the second time does nothing.
+void hub_terminal_guard_give_back(void);
+
+/// Ends what hub_terminal_guard_begin began, once the program has left the terminal by itself.
+void hub_terminal_guard_end(void);
+
 /// Nanoseconds of the monotonic clock.
 uint64_t hub_monotonic_nanoseconds(void);
 

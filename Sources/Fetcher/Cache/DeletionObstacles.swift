@@ -20,11 +20,18 @@ struct DeletionObstacles {
         _ revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil, blobs: Set<String>,
         partials: [CachedBlob] = []
     ) throws(AIError) -> String? {
-        let folder = repository.folder
-        if let pin = protection.pin(folder, revision.commit) {
+        if let pin = protection.pin(repository.folder, revision.commit) {
             return "pinned" + (pin.note.map { ": \($0)" } ?? "")
         }
-        if let why = try findWork(on: folder, blobs: blobs, partials: partials) { return why }
+        return try findUse(of: revision, of: repository, files: files, blobs: blobs, partials: partials)
+    }
+
+    /// Whoever is at work with a revision, pinned or not.
+    mutating func findUse(
+        of revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil, blobs: Set<String>,
+        partials: [CachedBlob]
+    ) throws(AIError) -> String? {
+        if let why = try findWork(on: repository.folder, blobs: blobs, partials: partials) { return why }
         if let etag = try beingFetched(for: revision, of: repository) {
             return "in use: \(etag.prefix(12)) is being downloaded"
         }
@@ -43,6 +50,25 @@ struct DeletionObstacles {
     {
         try findWork(on: repository.folder, blobs: blobs, partials: partials)
             ?? findReader(of: repository, blobs: blobs, partials: partials)
+    }
+
+    /// Why the unfinished downloads of one blob have to stay. Other clients' are left alone for an hour, for its clients
+    /// take no lock that would show that they are at work.
+    mutating func find(partials: [CachedBlob], of etag: String, in folder: RepositoryFolder, now: Double)
+        throws(AIError) -> String?
+    {
+        if try isHeld(etag, in: folder) { return "in use: \(etag.prefix(12)) is being downloaded" }
+        let newest = partials.compactMap { $0.file?.modified }.max() ?? 0
+        if now - newest < 3600, !partials.allSatisfy({ $0.name.contains(".hub.") }) {
+            return "in use: another program may still be downloading \(etag.prefix(12))"
+        }
+        return user(of: partials).map { "in use: \($0) has \(etag.prefix(12)) open" }
+    }
+
+    /// Why a blob that no snapshot links to has to stay.
+    mutating func find(orphan blob: CachedBlob, in folder: RepositoryFolder) throws(AIError) -> String? {
+        if try isHeld(blob.name, in: folder) { return "in use: \(blob.name.prefix(12)) is about to be linked" }
+        return user(of: [blob]).map { "in use: \($0) has \(blob.name.prefix(12)) open" }
     }
 
     /// Whoever is fetching.

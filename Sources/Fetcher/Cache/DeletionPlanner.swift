@@ -133,8 +133,7 @@ package struct DeletionPlanner {
 
     // MARK: What no revision needs
 
-    /// Plans the deletion of unfinished downloads. Another client's is left alone for an hour, for its clients take no
-    /// lock that would show that they are at work.
+    /// Plans the deletion of unfinished downloads.
     package mutating func addPartials(of repository: CachedRepository, now: Double) throws(AIError) {
         var byEtag: [String: [CachedBlob]] = [:]
         for partial in repository.partials {
@@ -143,18 +142,14 @@ package struct DeletionPlanner {
         for (etag, partials) in byEtag.sorted(by: { $0.key < $1.key }) {
             let left = partials.filter { !count.isGone($0.name, of: repository.folder) }
             guard !left.isEmpty else { continue }
-            let newest = partials.compactMap { $0.file?.modified }.max() ?? 0
-            let isOurs = partials.allSatisfy { $0.name.contains(".hub.") }
-            if try obstacles.isHeld(etag, in: repository.folder) {
-                protect(repository, nil, "in use: \(etag.prefix(12)) is being downloaded")
-            } else if !isOurs, now - newest < 3600 {
-                protect(repository, nil, "in use: another program may still be downloading \(etag.prefix(12))")
-            } else if let user = obstacles.user(of: partials) {
-                protect(repository, nil, "in use: \(user) has \(etag.prefix(12)) open")
+            if let why = try obstacles.find(partials: partials, of: etag, in: repository.folder, now: now) {
+                protect(repository, nil, why)
             } else {
                 count.begin()
                 count.take(partials: left, of: repository.folder)
-                append(repository, .partial(left.map(\.name)), "unfinished download", lastUsedAt: newest)
+                append(
+                    repository, .partial(left.map(\.name)), "unfinished download",
+                    lastUsedAt: partials.compactMap { $0.file?.modified }.max())
             }
         }
     }
@@ -174,10 +169,8 @@ package struct DeletionPlanner {
         for blob in repository.orphans
         where !spared.contains(blob.name) && !count.isGone(blob.name, of: repository.folder) {
             guard names?.contains(blob.name) ?? true else { continue }
-            if try obstacles.isHeld(blob.name, in: repository.folder) {
-                protect(repository, nil, "in use: \(blob.name.prefix(12)) is about to be linked")
-            } else if let user = obstacles.user(of: [blob]) {
-                protect(repository, nil, "in use: \(user) has \(blob.name.prefix(12)) open")
+            if let why = try obstacles.find(orphan: blob, in: repository.folder) {
+                protect(repository, nil, why)
             } else {
                 count.begin()
                 count.take(blobs: [blob.name], of: repository)
@@ -269,7 +262,7 @@ package struct DeletionPlanner {
 
 extension CachedRepository {
     /// Why nothing of it can be planned to go.
-    fileprivate var obstacle: String? {
+    var obstacle: String? {
         if !isReadable { return "not all of it can be read, so what it needs is not known" }
         if isElsewhere { return "a link leads to it, and what lies outside of the cache is somebody's own" }
         return nil

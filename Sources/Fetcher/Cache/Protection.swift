@@ -34,10 +34,11 @@ extension CacheState {
 
 extension Workspace {
     /// What is pinned in the cache; nothing where the catalog cannot be used.
-    package func pins() async -> [Pin] {
-        await Offload.run { [dispensable, layout] in
-            dispensable.use { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) } ?? []
-        }
+    package func pins() async -> [Pin] { await Offload.run { [self] in readPins() } }
+
+    /// As ``pins()``. Blocks.
+    private func readPins() -> [Pin] {
+        dispensable.use { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) } ?? []
     }
 
     /// What of a cache may not be deleted now.
@@ -47,9 +48,12 @@ extension Workspace {
 
     /// What may not be deleted now, as far as these files go.
     package func protection(for files: Set<PhysicalFile.Identity>) async throws -> Protection {
-        let pins = await pins()
-        let open = try await Offload.run { try OpenFiles.look(for: files) }
-        var protection = Protection(pins: pins, openFiles: open)
+        try await Offload.run { [self] in try readProtection(for: files) }
+    }
+
+    /// As ``protection(for:)-(Set<PhysicalFile.Identity>)``. Blocks.
+    package func readProtection(for files: Set<PhysicalFile.Identity>) throws(AIError) -> Protection {
+        var protection = Protection(pins: readPins(), openFiles: try OpenFiles.look(for: files))
         if catalog == nil { protection.remarks.append("what is pinned cannot be told without the catalog") }
         return protection
     }

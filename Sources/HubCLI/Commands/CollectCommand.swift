@@ -17,6 +17,13 @@ enum CollectCommand {
     static let free = Option.size(
         "free", "delete the least recently used until this much of the disk is free", detail: "Such as 20GB.")
 
+    static let choose = Switch(
+        "choose", "choose in a full-screen list",
+        detail: "What gc does without a rule on a terminal. With --free it shows how far one has to go.")
+    static let plain = Switch(
+        "plain", "choose from numbered rows instead of the full-screen list",
+        detail: "For readers of screens and for terminals that cannot show a full screen.")
+
     static let command = Command(
         name: "gc", purpose: .changes, doc: "free disk space by rule, after showing what goes and why",
         detail: """
@@ -24,16 +31,20 @@ enum CollectCommand {
             --older-than and --keep are conditions on cached revisions; all of them must hold. --max-size and --free are targets, \
             reached by deleting what was used longest ago first.
 
-            It shows the plan with a reason for each row, asks, and deletes. Where nobody can be asked and --yes is \
+            Without a rule, on a terminal, it shows everything that can go in a full-screen list to choose from; ? there \
+            explains the keys. Every path is shown before a y deletes it.
+
+            By rule it shows the plan with a reason for each row, asks, and deletes. Where nobody can be asked and --yes is \
             missing, it deletes nothing and ends with status 2. What is pinned, kept, being fetched or open in another \
             program stays, and is named. A deletion that was cut off is finished by the next one.
             """,
         flags: [
             detached.flag, partials.flag, orphans.flag, damaged.flag, olderThan.flag, keep.flag, maxSize.flag,
-            free.flag,
-            SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag,
+            free.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag,
         ],
+        exclusive: [["choose", "plain"]],
         examples: [
+            .init("hub gc", "Choose in a full-screen list."),
             .init("hub gc --detached --partials --orphans", "What nothing refers to any more."),
             .init(
                 "hub gc --older-than 30d --keep gpt2 --dry-run", "What went unused for a month, but for one model."),
@@ -51,6 +62,9 @@ enum CollectCommand {
         policy.keep = try arguments.all(keep).map { text throws(AIError) in try context.reference(text) }
         policy.maxSize = arguments[maxSize]?.bytes
         policy.free = arguments[free]?.bytes
+        if try isChosenByHand(context, arguments, policy) {
+            return try await chooseByHand(context, arguments, goal: policy.free)
+        }
         guard !policy.isEmpty else {
             throw AIError(
                 .invalidInput, "gc needs to be told what may go",
