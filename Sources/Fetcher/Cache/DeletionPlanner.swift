@@ -65,8 +65,9 @@ package struct DeletionPlanner {
         count.take(blobs: names, of: repository)
         count.take(partials: partials, of: folder)
         append(
-            repository, .revision(revision.commit), refs: revision.refs, reason, lastUsedAt: revision.lastUsedAt,
-            blobs: names)
+            repository, .revision(revision.commit), refs: revision.refs, reason,
+            // Of one whose snapshot has gone nothing is known.
+            lastUsedAt: revision.lastUsedAt > 0 ? revision.lastUsedAt : nil, blobs: names)
     }
 
     /// Plans the deletion of some files of a revision; of all of them, that of the revision.

@@ -105,18 +105,15 @@ extension CachedRepository {
     /// were never asked for are no damage.
     package func damage(of revision: CachedRevision, _ verified: VerifiedContent) throws(AIError) -> String? {
         if let broken = revision.files.first(where: \.isBroken) { return "\(broken.path) leads nowhere" }
-        if let path = try revision.knownDamage(verified, in: folder) {
-            return "\(path) does not hold what its digest says"
-        }
-        guard let tree = try folder.readTree(revision.commit) else { return nil }
-        let sizes = Dictionary(tree.files.map { (ExactText($0.path), $0.size) }) { first, _ in first }
+        let tree = try folder.readTree(revision.commit)
+        let sizes = Dictionary((tree?.files ?? []).map { (ExactText($0.path), $0.size) }) { first, _ in first }
         for file in revision.files {
             guard let wanted = sizes[ExactText(file.path)],
                 let found = (file.file ?? file.blob.flatMap { blobs[$0]?.file })?.size, found != wanted
             else { continue }
             return "\(file.path) has \(found) bytes instead of \(wanted)"
         }
-        return nil
+        return try revision.knownDamage(verified, in: folder).map { "\($0) does not hold what its digest says" }
     }
 }
 

@@ -35,6 +35,18 @@ extension LocalFolder {
         return nil
     }
 
+    /// Whether a pull is at work there.
+    private func isBeingFilled() throws(AIError) -> Bool {
+        for name in try names(below: downloads) where name.hasSuffix(".lock") {
+            if let file = try? FileDescriptor(Path.join(downloads, name), [.noFollow, .nonBlocking]),
+                try file.tryLock(shared: true) == false
+            {
+                return true
+            }
+        }
+        return false
+    }
+
     /// Every file of the folder but the bookkeeping.
     private func contents() throws(AIError) -> [String] { try names(below: path, except: [".cache"]) }
 
@@ -55,6 +67,7 @@ extension LocalFolder {
                 freed.add(status)
             }
         }
+        if kept.isEmpty, try isBeingFilled() { kept.append(.init(path: path, reason: "in use: it is being downloaded")) }
         if kept.isEmpty {
             for partial in try partials() {
                 if let status = try FileSystem.linkStatus(partial) { freed.add(status) }
@@ -73,7 +86,8 @@ extension LocalFolder {
             var parent = Path.parent(place(file))
             while parent != path, try FileSystem.removeEmptyDirectory(parent) { parent = Path.parent(parent) }
         }
-        guard try noted().isEmpty, try contents().isEmpty else { return freed }
+        // Notes of what has gone before are of no use to anybody.
+        guard try contents().isEmpty, try !isBeingFilled() else { return freed }
         for partial in try partials() {
             guard let status = try FileSystem.linkStatus(partial) else { continue }
             if try FileSystem.remove(partial) { freed.add(status) }
@@ -101,7 +115,8 @@ extension DeletionPlanner {
     package mutating func add(_ folder: LocalFolder, sparing open: OpenFiles, reason: String) throws(AIError) {
         let (going, kept, freed) = try folder.sort(open)
         plan.kept += kept
-        guard !going.isEmpty else { return }
+        // Where nothing is left of what was fetched its bookkeeping goes.
+        guard !going.isEmpty || kept.isEmpty else { return }
         plan.rows.append(
             .init(
                 repository: nil, folder: nil, subject: .local(folder, going), refs: [], reason: reason,

@@ -207,6 +207,7 @@ extension DeletionPlan.Row.Subject {
         case .orphan: "blob"
         case .remains: "remains"
         case .payload: "payload"
+        case .local(_, let files) where files.isEmpty: "bookkeeping"
         case .local(_, let files): files.count == 1 ? "1 file" : "\(files.count) files"
         }
     }

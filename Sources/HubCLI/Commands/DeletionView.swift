@@ -6,6 +6,8 @@ struct DeletionView {
     let context: Context
     let workspace: Workspace
     let plan: DeletionPlan
+    /// Whether an error has said already what is pinned.
+    var isPinTold = false
 
     /// Whether there is anything to show or to do.
     var hasSomethingToSay: Bool { !plan.isEmpty || !plan.protected.isEmpty || !plan.kept.isEmpty }
@@ -86,9 +88,9 @@ struct DeletionView {
             return
         }
         var table = Table([
-            .init("DELETE", least: 16, cut: .middle), .init("WHAT", least: 8),
+            .init(isTrash ? "MOVE" : "DELETE", least: 16, cut: .middle), .init("WHAT", least: 8),
             .init("REFS", least: 4, optional: true),
-            .init("FREES", .right), .init("USED", optional: true), .init("WHY", least: 12),
+            .init(isTrash ? "SIZE" : "FREES", .right), .init("USED", optional: true), .init("WHY", least: 12),
         ])
         for row in plan.rows {
             table.add([
@@ -99,12 +101,12 @@ struct DeletionView {
             ])
         }
         context.output.table(table)
-        showProtected(plan.protected)
+        showProtected(plan.protected.filter { !isPinTold || !$0.reason.hasPrefix("pinned") })
         for entry in plan.kept {
             context.output.line(Styled("stays: ", .caution) + Styled("\(entry.path): \(entry.reason)"))
         }
         if plan.isEmpty {
-            context.output.line("nothing to delete")
+            if !isPinTold { context.output.line("nothing to delete") }
         } else {
             let sum = amount(plan.freedBytes, plan.allocatedBytes)
             context.output.line(Styled("\(Humanize.plural(plan.rows.count, "row")), \(sum) in all", .strong))

@@ -30,7 +30,8 @@ extension RemoveCommand {
                 }
             }
         }
-        let view = DeletionView(context: context, workspace: workspace, plan: planner.plan)
+        var view = DeletionView(context: context, workspace: workspace, plan: planner.plan)
+        view.isPinTold = planner.plan.protected.contains { $0.reason.hasPrefix("pinned") }
         if view.hasSomethingToSay {
             try await view.run(
                 isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],

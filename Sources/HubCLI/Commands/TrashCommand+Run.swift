@@ -48,9 +48,11 @@ extension TrashCommand {
 
     // MARK: Showing
 
-    private static func show(_ entries: [TrashEntry], _ trash: Trash, _ context: Context) {
+    private static func show(
+        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, isEmpty text: String? = nil
+    ) {
         context.output.render(json: json(entries), quiet: entries.map(title)) {
-            guard !entries.isEmpty else { return context.output.line("nothing is in the trash") }
+            guard !entries.isEmpty else { return context.output.line(Styled(text ?? "nothing is in the trash")) }
             table(entries, context)
             context.output.line(
                 Styled("\(ByteCount(entries.reduce(0) { $0 + $1.size })) in \(trash.path)", .faint))
@@ -127,7 +129,7 @@ extension TrashCommand {
     ) async throws {
         let age = arguments[olderThan].map { Double($0.seconds) } ?? 0
         let old = entries.filter { age == 0 || context.now - $0.trashedAt >= age }
-        show(old, trash, context)
+        show(old, trash, context, isEmpty: entries.isEmpty ? nil : "nothing in the trash is that old")
         if old.isEmpty || arguments[SharedFlags.dryRun] { return }
         guard
             try await context.confirm(

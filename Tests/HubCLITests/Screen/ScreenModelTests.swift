@@ -251,7 +251,7 @@ import Testing
         #expect(header(80) == "NAME REFS SIZE FREES USED GOT")
         #expect(header(60) == "NAME REFS SIZE FREES USED")
         #expect(header(40) == "NAME SIZE USED")
-        #expect(header(24) == "NAME SIZE")
+        #expect(header(28) == "NAME SIZE")
     }
 
     /// Two cells wide and no cell wide: columns stay where they are.
