@@ -114,7 +114,8 @@ extension Catalog {
         try write { connection in
             for file in gone {
                 try connection.run(
-                    "DELETE FROM verified WHERE cache = ? AND folder = ? AND etag = ?", path, file.folder, file.etag)
+                    "DELETE FROM verified WHERE cache = ? AND folder = ? AND etag = ?", path, file.folder, file.etag
+                )
             }
         }
     }

@@ -79,10 +79,14 @@ extension RepositoryFolder {
         var held: Set<String> = []
         for name in try FileSystem.entries(locks) ?? [] where name.hasSuffix(".lock") {
             // Opened for reading only, so that another user's lock in a shared cache can be looked at too.
-            if let file = try? FileDescriptor(Path.join(locks, name), [.noFollow, .nonBlocking]),
-                try file.tryLock(shared: true) == false
-            {
+            guard let file = try? FileDescriptor(Path.join(locks, name), [.noFollow, .nonBlocking]) else {
+                continue
+            }
+            if try file.tryLock(shared: true) == false {
                 held.insert(String(name.dropLast(".lock".count)))
+            } else {
+                // See ``RepositoryUse``: closing is not enough where another thread starts a program.
+                file.unlock()
             }
         }
         return held

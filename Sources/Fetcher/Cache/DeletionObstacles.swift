@@ -28,7 +28,8 @@ struct DeletionObstacles {
 
     /// Whoever is at work with a revision, pinned or not.
     mutating func findUse(
-        of revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil, blobs: Set<String>,
+        of revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil,
+        blobs: Set<String>,
         partials: [CachedBlob]
     ) throws(AIError) -> String? {
         if let why = try findWork(on: repository.folder, blobs: blobs, partials: partials) { return why }

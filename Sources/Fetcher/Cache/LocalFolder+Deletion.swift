@@ -67,7 +67,9 @@ extension LocalFolder {
                 freed.add(status)
             }
         }
-        if kept.isEmpty, try isBeingFilled() { kept.append(.init(path: path, reason: "in use: it is being downloaded")) }
+        if kept.isEmpty, try isBeingFilled() {
+            kept.append(.init(path: path, reason: "in use: it is being downloaded"))
+        }
         if kept.isEmpty {
             for partial in try partials() {
                 if let status = try FileSystem.linkStatus(partial) { freed.add(status) }

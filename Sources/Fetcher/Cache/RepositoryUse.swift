@@ -8,6 +8,9 @@ final class RepositoryUse: Sendable {
 
     private init(_ folder: consuming FileDescriptor) { self.folder = folder }
 
+    // Closing alone leaves it to a program that is being started just now, until that has closed its copy. fork(2)
+    deinit { folder.unlock() }
+
     /// Takes part in the use of a folder, which is made where it is missing. Waits while a deletion goes on in it.
     static func share(_ folder: RepositoryFolder) throws(AIError) -> RepositoryUse {
         while true {

@@ -29,7 +29,7 @@ extension ModelManager {
             }
             if let busy = planner.plan.protected.first { throw Self.refusal("\(model)", busy) }
             guard !planner.plan.isEmpty else { throw AIError(.notCached, "\(model) is not in the cache") }
-            return ByteCount(try Deletion(planner.plan, layout: state.layout, journal: workspace.journal).run())
+            return try Self.carryOut(planner.plan, protection, workspace)
         }
     }
 
@@ -52,8 +52,18 @@ extension ModelManager {
             var planner = DeletionPlanner(state, protection: protection)
             for repository in state.models { try planner.add(repository, reason: "the cache is cleared") }
             if let busy = planner.plan.protected.first { throw Self.refusal("\(busy.repository)", busy) }
-            return ByteCount(try Deletion(planner.plan, layout: state.layout, journal: workspace.journal).run())
+            return try Self.carryOut(planner.plan, protection, workspace)
         }
+    }
+
+    private static func carryOut(_ plan: DeletionPlan, _ protection: Protection, _ workspace: Workspace)
+        throws(AIError) -> ByteCount
+    {
+        let outcome = try Deletion(
+            plan, layout: workspace.layout, journal: workspace.journal, protection: protection
+        ).carryOut()
+        if let busy = outcome.spared.first { throw refusal("\(busy.repository)", busy) }
+        return ByteCount(outcome.freedBytes)
     }
 
     private static func refusal(_ name: String, _ busy: DeletionPlan.Protected) -> AIError {

@@ -6,7 +6,8 @@ enum CollectCommand {
     static let detached = Switch("detached", "revisions that no branch or tag names any more")
     static let partials = Switch("partials", "unfinished downloads")
     static let orphans = Switch("orphans", "files that no revision needs")
-    static let damaged = Switch("damaged", "revisions with broken links, files of the wrong size, or what hub verify found damaged")
+    static let damaged = Switch(
+        "damaged", "revisions with broken links, files of the wrong size, or what hub verify found damaged")
     static let olderThan = Option.age(
         "older-than", "revisions not used for this long",
         detail: "Such as 30d, 2w, 1mo, 1y, 12h; 0d is everything.")
@@ -40,7 +41,8 @@ enum CollectCommand {
             """,
         flags: [
             detached.flag, partials.flag, orphans.flag, damaged.flag, olderThan.flag, keep.flag, maxSize.flag,
-            free.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag,
+            free.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
+            SharedFlags.trash.flag,
         ],
         exclusive: [["choose", "plain"]],
         examples: [

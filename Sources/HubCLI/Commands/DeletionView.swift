@@ -42,7 +42,7 @@ struct DeletionView {
             try Deletion(plan, layout: layout, journal: journal, protection: protection).carryOut()
         }
         context.output.document(json(deleted: true, spared: outcome.spared))
-        context.output.line(Styled(amount(outcome.freedBytes, outcome.allocatedBytes) + " freed", .strong))
+        context.output.line(Styled(Self.amount(outcome.freedBytes, outcome.allocatedBytes) + " freed", .strong))
         showProtected(outcome.spared)
         if outcome.freedBytes != plan.freedBytes {
             context.output.warning(
@@ -72,13 +72,13 @@ struct DeletionView {
     }
 
     /// Bytes, and those on the disk where that is another matter: files with holes, compressing file systems.
-    private func amount(_ bytes: Int64, _ allocated: Int64) -> String {
-        Self.differs(bytes, allocated)
+    static func amount(_ bytes: Int64, _ allocated: Int64) -> String {
+        differs(bytes, allocated)
             ? "\(ByteCount(bytes)) (\(ByteCount(allocated)) on the disk)" : "\(ByteCount(bytes))"
     }
 
     /// Small files take more than their size everywhere; that is no news.
-    private static func differs(_ bytes: Int64, _ allocated: Int64) -> Bool {
+    static func differs(_ bytes: Int64, _ allocated: Int64) -> Bool {
         bytes - allocated > max(1 << 20, bytes / 10)
     }
 
@@ -108,7 +108,7 @@ struct DeletionView {
         if plan.isEmpty {
             if !isPinTold { context.output.line("nothing to delete") }
         } else {
-            let sum = amount(plan.freedBytes, plan.allocatedBytes)
+            let sum = Self.amount(plan.freedBytes, plan.allocatedBytes)
             context.output.line(Styled("\(Humanize.plural(plan.rows.count, "row")), \(sum) in all", .strong))
             for remark in plan.remarks { context.output.note(remark) }
         }

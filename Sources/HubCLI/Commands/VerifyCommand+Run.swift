@@ -21,13 +21,23 @@ extension VerifyCommand {
         context.output.render(json: view.json(results), quiet: view.damaged(results)) { view.show(results) }
         // Many models fail for one reason when the Hub is away.
         var told: Set<String> = []
-        for fault in results.flatMap(\.faults) where told.insert(fault.message).inserted {
+        for fault in faults(of: results, isRepairing: arguments[repair]) where told.insert(fault.message).inserted {
             try await failures.attempt(context.output) { throw fault }
         }
         // Damage is the answer, unless it should have gone: then it matters why it has not.
         if !arguments[repair], results.contains(where: { !$0.damage.isEmpty }) { throw AnswerIsNo() }
         try failures.finish()
         if results.contains(where: { !$0.damage.isEmpty }) { throw AnswerIsNo() }
+    }
+
+    /// What could not be found out. Without a network that is one thing to say, however many models it is said of.
+    private static func faults(of results: [Verification], isRepairing: Bool) -> [AIError] {
+        let all = results.flatMap(\.faults)
+        let unknown = all.filter { $0.code == .offline }
+        guard unknown.count > 1, !isRepairing else { return all }
+        let text =
+            "the files of \(Humanize.plural(unknown.count, "revision")) are not known, and the network is switched off"
+        return [AIError(.offline, text)] + all.filter { $0.code != .offline }
     }
 
     /// What a word of the command line names.

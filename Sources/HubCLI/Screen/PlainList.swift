@@ -37,11 +37,8 @@ struct PlainList {
             }
             guard !review.isEmpty else { continue }
             for remark in review.plan.remarks { context.output.note(remark) }
-            let free = model.inventory.diskFree + review.freedBytes
-            let sum =
-                model.isTrash
-                ? "\(ByteCount(review.freedBytes))"
-                : "frees \(ByteCount(review.freedBytes)), then \(ByteCount(free)) free"
+            let free = review.freeAfterwards(model.inventory.diskFree)
+            let sum = model.isTrash ? review.amount : "frees \(review.amount), then \(free) free"
             context.output.line(Styled("\(Humanize.plural(review.pathCount, "path")); \(sum)", .strong))
             let isAgreed = try await context.confirm(
                 model.isTrash ? "Move this into the trash?" : "Delete this?", isGiven: false,
@@ -101,7 +98,8 @@ struct PlainList {
     }
 
     private func reason(_ item: Int) -> String {
-        model.inventory.items[item].isPinned ? "it is pinned; hub unpin lets it go" : model.inventory.items[item].obstacle ?? ""
+        model.inventory.items[item].isPinned
+            ? "it is pinned; hub unpin lets it go" : model.inventory.items[item].obstacle ?? ""
     }
 
     /// The rows that a text such as `1 3-5` means, counted from 0, each once.

@@ -29,13 +29,18 @@ struct ScreenActions: Sendable {
         let paths = try DeletionPaths(plan, layout: workspace.layout)
         var lines = plan.protected.map { entry in
             let commit = entry.commit.map { "@\($0.short)" } ?? ""
-            return ScreenReview.Line(text: "stays: \(entry.repository)\(commit): \(entry.reason)", isProtected: true)
+            return ScreenReview.Line(
+                text: "stays: \(entry.repository)\(commit): \(entry.reason)", isProtected: true)
         }
         lines += paths.entries.map { .init(text: $0.path, size: $0.size) }
         let includesXet = marked.contains { inventory.items[$0].subject == .xet }
         if includesXet { lines += inventory.xet.entries.map { .init(text: $0.path, size: $0.size) } }
+        let xetBytes = includesXet ? inventory.xet.size : 0
         return ScreenReview(
             plan: plan, lines: lines, pathCount: lines.count { !$0.isProtected },
-            freedBytes: plan.freedBytes + (includesXet ? inventory.xet.size : 0), includesXet: includesXet)
+            freedBytes: plan.freedBytes + xetBytes,
+            allocatedBytes: DeletionView.differs(plan.freedBytes, plan.allocatedBytes)
+                ? plan.allocatedBytes + xetBytes : nil,
+            includesXet: includesXet)
     }
 }

@@ -50,7 +50,8 @@ struct ScreenModel: Sendable {
     private var steps: [[Int]] = []
 
     init(
-        _ inventory: CacheInventory, goal: Int64? = nil, isTrash: Bool = false, columns: Int, lines: Int, now: Double
+        _ inventory: CacheInventory, goal: Int64? = nil, isTrash: Bool = false, columns: Int, lines: Int,
+        now: Double
     ) {
         self.inventory = inventory
         self.goal = goal
@@ -249,6 +250,13 @@ struct ScreenReview: Sendable {
     var pathCount: Int
     /// Bytes that go, Xet's folder included.
     var freedBytes: Int64
+    /// What those take on the disk; nil where that is much the same.
+    var allocatedBytes: Int64?
     var includesXet: Bool
     var isEmpty: Bool { plan.isEmpty && !includesXet }
+
+    /// Such as `3.0 GB`, or `3.0 GB (1.2 GB on the disk)`.
+    var amount: String { DeletionView.amount(freedBytes, allocatedBytes ?? freedBytes) }
+    /// Bytes free afterwards, with so many free now.
+    func freeAfterwards(_ free: Int64) -> ByteCount { ByteCount(free + (allocatedBytes ?? freedBytes)) }
 }

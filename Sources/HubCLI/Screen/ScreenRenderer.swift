@@ -65,7 +65,8 @@ struct ScreenRenderer: Sendable {
         switch model.mode {
         case .list, .filter: listPage(model)
         case .files(let top):
-            textPage(model, title: filesTitle(model), second: "", top: top, model.files.map(fileLine), keys: Self.back)
+            textPage(
+                model, title: filesTitle(model), second: "", top: top, model.files.map(fileLine), keys: Self.back)
         case .help(let top):
             textPage(
                 model, title: "hub gc: keys", second: "", top: top,
@@ -85,7 +86,9 @@ struct ScreenRenderer: Sendable {
         if layout.showsHeader { lines.append(header(columns, width)) }
         for number in model.top..<(model.top + layout.bodyHeight) { lines.append(bodyLine(model, number, columns)) }
         if layout.showsMessage { lines.append(line(footer(model), width, .caution)) }
-        if layout.showsKeys { lines.append(line(model.mode == .filter ? Self.filterKeys : Self.keys, width, .faint)) }
+        if layout.showsKeys {
+            lines.append(line(model.mode == .filter ? Self.filterKeys : Self.keys, width, .faint))
+        }
         var page = ScreenPage(lines: Array(lines.prefix(model.lines)))
         if model.mode == .filter, layout.showsMessage {
             page.cursor = (
@@ -126,7 +129,9 @@ struct ScreenRenderer: Sendable {
     private func footer(_ model: ScreenModel) -> String {
         if model.mode == .filter { return "/" + model.filter }
         if let message = model.message { return message }
-        if model.shown.isEmpty { return model.filter.isEmpty ? "the cache is empty" : "no row has \"\(model.filter)\"" }
+        if model.shown.isEmpty {
+            return model.filter.isEmpty ? "the cache is empty" : "no row has \"\(model.filter)\""
+        }
         var text = "row \(model.cursor + 1) of \(model.shown.count)"
         if !model.filter.isEmpty { text += " with \"\(model.filter)\"" }
         if let goal = model.goal, model.order == .used, model.filter.isEmpty {
@@ -168,7 +173,8 @@ struct ScreenRenderer: Sendable {
         let mark = isMarked ? "[x]" : model.refusal(index) == nil ? "[ ]" : "[-]"
         let style: Styled.Style = isMarked ? .bad : .plain
         var spans = [
-            ScreenPage.Span(column: 0, text: fit((place == model.cursor ? "> " : "  ") + mark, model.columns), style: style)
+            ScreenPage.Span(
+                column: 0, text: fit((place == model.cursor ? "> " : "  ") + mark, model.columns), style: style)
         ]
         let follows =
             !isFirstInSight && place > 0 && item.repository != nil
@@ -232,7 +238,8 @@ struct ScreenRenderer: Sendable {
                     spans: body[number].filter { $0.column < width }.map { span in
                         // Paths differ at both ends.
                         .init(
-                            column: span.column, text: fit(span.text, width - span.column, .middle), style: span.style)
+                            column: span.column, text: fit(span.text, width - span.column, .middle),
+                            style: span.style)
                     }))
         }
         if layout.showsMessage {
@@ -264,11 +271,11 @@ struct ScreenRenderer: Sendable {
 
     private func reviewPage(_ model: ScreenModel, _ top: Int) -> ScreenPage {
         guard let review = model.review else { return listPage(model) }
-        let after = ByteCount(model.inventory.diskFree + review.freedBytes)
+        let after = review.freeAfterwards(model.inventory.diskFree)
         let second =
             model.isTrash
-            ? "\(ByteCount(review.freedBytes)), free once hub trash empty has deleted them"
-            : "frees \(ByteCount(review.freedBytes)), then \(after) free"
+            ? "\(review.amount), free once hub trash empty has deleted them"
+            : "frees \(review.amount), then \(after) free"
         let body = review.lines.map { entry -> [ScreenPage.Span] in
             let size = entry.size.map { "\(ByteCount($0))" } ?? ""
             let text = SafeText.line(entry.text)
@@ -279,7 +286,9 @@ struct ScreenRenderer: Sendable {
         let title =
             (model.isTrash ? "Move into the trash: " : "Delete ")
             + "\(Humanize.plural(review.pathCount, "path")) in \(SafeText.line(model.inventory.state.layout.root))?"
-        return textPage(model, title: title, second: second, top: top, body, keys: Self.reviewKeys(isTrash: model.isTrash), remark: review.plan.remarks.first ?? "")
+        return textPage(
+            model, title: title, second: second, top: top, body, keys: Self.reviewKeys(isTrash: model.isTrash),
+            remark: review.plan.remarks.first ?? "")
     }
 
     // MARK: Texts

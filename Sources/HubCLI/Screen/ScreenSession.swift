@@ -154,7 +154,8 @@ final class ScreenSession: Sendable {
         mail.withLock { $0.isContinued = false }
     }
 
-    private func perform(_ effect: ScreenEffect, _ terminal: ScreenTerminal, _ model: inout ScreenModel) -> Ending? {
+    private func perform(_ effect: ScreenEffect, _ terminal: ScreenTerminal, _ model: inout ScreenModel) -> Ending?
+    {
         switch effect {
         case .none: break
         case .beep: terminal.beep()

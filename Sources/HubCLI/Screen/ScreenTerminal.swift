@@ -54,7 +54,9 @@ struct ScreenTerminal {
         for (row, line) in page.lines.enumerated() {
             let reverse = line.isSelected ? Int32(HUB_LOOK_REVERSE) : 0
             // The bar goes from edge to edge.
-            if line.isSelected { hub_curses_put(Int32(row), 0, String(repeating: " ", count: columns), reverse, -1) }
+            if line.isSelected {
+                hub_curses_put(Int32(row), 0, String(repeating: " ", count: columns), reverse, -1)
+            }
             for span in line.spans {
                 let (looks, color) = Self.look(span.style)
                 hub_curses_put(Int32(row), Int32(span.column), span.text, looks | reverse, color)

@@ -76,7 +76,10 @@ import Testing
         #expect(try inventory(at: Timestamp.now).map(\.freedAlone) == [10, 30, 5])
         let attempt = try BlobLock.attempt(folder.lock(sha256("3")))
         guard case .taken(let lock) = consume attempt else { return #expect(Bool(false), "the lock is free") }
-        #expect(try inventory(at: Timestamp.now).map(\.obstacle) == [nil, "in use: another process is writing 333333333333", nil])
+        #expect(
+            try inventory(at: Timestamp.now).map(\.obstacle) == [
+                nil, "in use: another process is writing 333333333333", nil,
+            ])
         _ = consume lock
     }
 

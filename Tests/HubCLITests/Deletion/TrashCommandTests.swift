@@ -72,7 +72,7 @@ import Testing
         #expect(try await stage.run("trash", "empty").status == 2)
         #expect(
             try await stage.run("trash", "empty", "--older-than", "1d", "--yes").output
-                == "nothing is in the trash\n")
+                == "nothing in the trash is that old\n")
         let listed = try await stage.run("trash", "--json").document()
         listed.expectKeys("trash total_bytes")
         for entry in listed.objects("trash") { entry.expectKeys("id kind commit refs what size_bytes trashed_at") }

@@ -135,7 +135,7 @@ extension Stage {
                     folder, commit: commit, blobs: [(etag, 5000), (shared, 50_000)], daysAgo: days)
                 try stage.plantOld(
                     folder, commit: String(repeating: "e5", count: 20), ref: nil,
-                    blobs: [(String(repeating: "e5", count: 32), 500), (shared, 50_000)], daysAgo: days)
+                    blobs: [(String(repeating: "e5", count: 32), 500), (shared, 50_000)], daysAgo: days + 0.01)
             case 7:
                 try stage.plantOld(folder, commit: commit, blobs: [], daysAgo: days)
                 let place = Path.join(stage.cache, folder)
@@ -149,7 +149,8 @@ extension Stage {
                 try stage.plantOld(folder, commit: commit, blobs: [(etag, number * 1000)], daysAgo: days)
             }
         }
-        let broken = Path.join(stage.cache, "models--org--m09/snapshots/\(String(repeating: "09", count: 20))/x.bin")
+        let broken = Path.join(
+            stage.cache, "models--org--m09/snapshots/\(String(repeating: "09", count: 20))/x.bin")
         try FileSystem.createSymlink("../../blobs/\(String(repeating: "f", count: 64))", at: broken)
         try stage.setTimes(broken, daysAgo: 547)
         let partial = String(repeating: "a", count: 64) + ".hub.incomplete"
@@ -162,10 +163,15 @@ extension Stage {
     }
 
     /// `hub gc` at its list.
-    func list(_ words: String..., terminal: String = "xterm", columns: Int = 80, rows: Int = 24, with: [String: String] = [:])
+    func list(
+        _ words: String..., terminal: String = "xterm", columns: Int = 80, rows: Int = 24,
+        with: [String: String] = [:]
+    )
         throws -> LiveScreen
     {
-        let environment = environment.merging(["TERM": terminal]) { $1 }.merging(with) { $1 }.filter { !$0.value.isEmpty }
+        let environment = environment.merging(["TERM": terminal]) { $1 }.merging(with) { $1 }.filter {
+            !$0.value.isEmpty
+        }
         let process = try RunningProcess(
             BuiltProduct.path(), ["gc"] + words, environment: environment, directory: machine.path,
             terminal: .init(columns: UInt16(columns), rows: UInt16(rows)))

@@ -73,7 +73,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--plain", "--detached"], ["--choose", "--older-than", "3d"], ["--choose", "--keep", "org/m1"], ["--plain", "--json"],
+        ["--plain", "--detached"], ["--choose", "--older-than", "3d"], ["--choose", "--keep", "org/m1"],
+        ["--plain", "--json"],
         ["--choose", "-q"], ["--plain", "--yes"], ["--plain", "--choose"],
     ]) func whatDoesNotGoTogether(words: [String]) async throws {
         let result = try await RunningProcess.run(
@@ -87,7 +88,8 @@ import Testing
         for words in [["gc"], ["gc", "--yes"], ["gc", "--json"]] {
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), words, environment: stage.environment, directory: stage.machine.path)
-            #expect(result.status == 2 && (result.error + result.output).contains("gc needs to be told what may go"))
+            #expect(
+                result.status == 2 && (result.error + result.output).contains("gc needs to be told what may go"))
         }
     }
 }

@@ -20,7 +20,8 @@ import Testing
     }
 
     private static let keys = [
-        "Up": "\u{1B}[A", "Down": "\u{1B}OB", "PgUp": "\u{1B}[5~", "PgDn": "\u{1B}[6~", "Home": "\u{1B}OH", "End": "\u{1B}OF",
+        "Up": "\u{1B}[A", "Down": "\u{1B}OB", "PgUp": "\u{1B}[5~", "PgDn": "\u{1B}[6~", "Home": "\u{1B}OH",
+        "End": "\u{1B}OF",
         "Space": " ", "Enter": "\r", "Esc": "\u{1B}", "Backspace": "\u{7F}", "^L": "\u{C}",
     ]
 
@@ -106,7 +107,8 @@ import Testing
         }
         #expect(flags("bad") == "damaged" && flags("open") == "use" && flags("pinned") == "pinned")
         let plan = try await stage.run("gc", "--damaged", "--dry-run")
-        #expect(plan.output.contains("w.bin does not hold what its digest says") && !plan.output.contains("org/open"))
+        #expect(
+            plan.output.contains("w.bin does not hold what its digest says") && !plan.output.contains("org/open"))
         _ = consume reader
     }
 }

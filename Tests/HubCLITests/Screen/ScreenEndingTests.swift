@@ -160,7 +160,9 @@ import Darwin
         let process = try stage.start("gc", with: ["TERM": "nobody-knows-it"], terminal: .init())
         let result = try await process.wait()
         #expect(result.status == 2)
-        #expect(result.terminal.contains("this terminal cannot show a full screen") && result.terminal.contains("--plain"))
+        #expect(
+            result.terminal.contains("this terminal cannot show a full screen")
+                && result.terminal.contains("--plain"))
         #expect(process.terminalEchoes == true)
     }
 }

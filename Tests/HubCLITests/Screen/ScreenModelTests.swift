@@ -225,7 +225,8 @@ import Testing
         var model = try Self.model(9, goal: 3000)
         model.resize(columns: columns, lines: lines)
         for keys: [ScreenKey] in [
-            [], [.end], [.character("a")], [.character("i")], [.escape, .character("?")], [.escape, .character("/")],
+            [], [.end], [.character("a")], [.character("i")], [.escape, .character("?")],
+            [.escape, .character("/")],
             [.character("0")],
         ] {
             _ = press(&model, keys)
@@ -262,7 +263,9 @@ import Testing
         inventory.items[2].refs = ["\u{1B}[2Jesc"]
         let model = ScreenModel(inventory, columns: 80, lines: 24, now: Self.now)
         let page = ScreenRenderer(model, isUnicode: true).page(model)
-        let sizes = page.lines[3..<6].map { line in line.spans.first { $0.text.hasSuffix("kB") || $0.text.hasSuffix(" B") }!.column }
+        let sizes = page.lines[3..<6].map { line in
+            line.spans.first { $0.text.hasSuffix("kB") || $0.text.hasSuffix(" B") }!.column
+        }
         #expect(Set(sizes).count <= 2)
         #expect(page.lines[3].text.contains("日本語の枝") && page.lines[5].text.contains("␛[2Jesc"))
         let plain = ScreenRenderer(model, isUnicode: false).page(model)
