@@ -141,6 +141,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Gives the lock back before the descriptor is closed.
+    package func unlock() { _ = hub_flock(raw, LOCK_UN) }
+
     /// Shares all extents of `source`; false where the file system cannot.
     package func reflink(from source: borrowing FileDescriptor) -> Bool { hub_reflink(source.raw, raw) == 0 }
 

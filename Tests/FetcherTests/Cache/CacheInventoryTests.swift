@@ -74,13 +74,14 @@ import Testing
         #expect(free.map(\.size) == [30, 50, 11] && free.map(\.freedAlone) == [10, 30, 11])
         // Another client's partial is left alone for an hour.
         #expect(try inventory(at: Timestamp.now).map(\.freedAlone) == [10, 30, 5])
-        let attempt = try BlobLock.attempt(folder.lock(sha256("3")))
-        guard case .taken(let lock) = consume attempt else { return #expect(Bool(false), "the lock is free") }
+        try FileSystem.createDirectories(folder.locks)
+        let lock = try FileDescriptor(folder.lock(sha256("3")), [.write, .create])
+        #expect(try lock.tryLock() == true)
         #expect(
             try inventory(at: Timestamp.now).map(\.obstacle) == [
                 nil, "in use: another process is writing 333333333333", nil,
             ])
-        _ = consume lock
+        lock.unlock()
     }
 
     @Test func ofXetsFolderOnlyTheCachesGo() throws {
