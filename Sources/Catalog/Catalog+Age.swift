@@ -7,10 +7,11 @@ extension Catalog {
             let noted = try connection.first(
                 "SELECT CAST(value AS REAL) FROM facts WHERE name = ?", Self.heard(kind), map: { $0.double(0) })
             if let noted { return noted }
-            // Nobody noted it before there were such facts. A row of which only the name is known is of a cached folder.
+            // Nobody noted it before there were such facts: then it is that of the rows that came last. A row of which
+            // only the name is known is of a cached folder.
             return try connection.first(
                 """
-                SELECT max(seen_at) FROM models
+                SELECT max(seen_at) FROM (SELECT * FROM models ORDER BY model DESC LIMIT 1000)
                 WHERE kind = ? AND COALESCE(downloads, likes, created_at, updated_at) IS NOT NULL
                 """, kind.rawValue, map: { $0.optionalDouble(0) }) ?? nil
         }

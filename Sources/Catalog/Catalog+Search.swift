@@ -58,11 +58,24 @@ private struct Search {
     private func byRelevance() throws -> [KnownModel] {
         let found = try byPopularity()
         guard query.limit > 0, found.count == query.limit, let id = try? RepositoryID(query.text),
-            let exact = try ModelRow.find(Repository(query.kind, id), connection)?.known,
-            exact.vanishedAt == nil || query.includesVanished, query.matches(exact.record)
+            let exact = try called(id), exact.vanishedAt == nil || query.includesVanished,
+            query.matches(exact.record)
         else { return query.exactFirst(found) }
         let others = found.filter { $0.record.repository != exact.record.repository }
         return query.exactFirst([exact] + others.prefix(query.limit - 1))
+    }
+
+    /// The model of an id, or the most popular one whose id differs from it by letter case alone.
+    private func called(_ id: RepositoryID) throws -> KnownModel? {
+        if let known = try ModelRow.find(Repository(query.kind, id), connection) { return known.known }
+        var expression = SearchExpression(query.kind)
+        try expression.require(author: id.owner, connection)
+        try expression.require(words: id.name, connection)
+        return try connection.first(
+            """
+            SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
+            WHERE search MATCH ? AND id = ? COLLATE NOCASE AND kind = ? ORDER BY search.rowid LIMIT 1
+            """, expression.text, id.name, query.kind.rawValue, map: { try ModelRow.read($0, connection).known })
     }
 
     private func hasFewMatches() throws -> Bool {

@@ -1,3 +1,4 @@
+import CSQLite
 package import HubCore
 
 /// What a mirror covers: the models of one Hub, or those of one author there.
@@ -175,8 +176,12 @@ extension Catalog {
         return connection.lastInsertedRow
     }
 
-    private static func lastRow(_ connection: Connection) throws -> Int64 {
-        try connection.first("SELECT max(model) FROM models", map: { $0.int(0) }) ?? 0
+    static func lastRow(_ connection: Connection) throws -> Int64 {
+        let last = try connection.first("SELECT max(model) FROM models", map: { $0.int(0) }) ?? 0
+        guard last <= ModelRow.numbers.upperBound else {
+            throw SQLiteError(extendedCode: SQLITE_CORRUPT, message: "a model's row has an impossible number")
+        }
+        return last
     }
 
     private static func keep(_ walk: MirrorWalk, mirror: Int64, _ connection: Connection) throws {

@@ -2,7 +2,7 @@ import HubCore
 
 /// What a walk over everything met, and what follows from what it did not meet.
 ///
-/// `walk_pages` holds the rows of each page; page 0 those of the last walk that came to its end, by which a Hub's own
+/// `walk_pages` holds the rows of the pages that were kept together; page 0 those of the last walk that came to its end, by which a Hub's own
 /// models are told from those of other Hubs that have filled the catalog as well.
 struct MirrorNotes {
     private static let finished = 0
@@ -11,8 +11,8 @@ struct MirrorNotes {
     private let mirror: Int64
     private let scope: MirrorScope
     private let connection: Connection
-    /// The rows of this walk's models.
-    private let met: RowSet
+    /// The rows of this walk's models; nil where the notes are damaged.
+    private let met: RowSet?
 
     init(_ walk: MirrorWalk, mirror: Int64, _ scope: MirrorScope, _ connection: Connection) throws {
         (self.walk, self.mirror, self.scope, self.connection) = (walk, mirror, scope, connection)
@@ -33,11 +33,12 @@ struct MirrorNotes {
 
     /// Marks the models that the walk, which is at its end, did not meet. Not those that came into the catalog since it
     /// began, for its first pages could not know them; nor private ones, which lists leave out; nor those that may be
-    /// another Hub's.
+    /// another Hub's. Where the notes are damaged, nobody knows who was not met.
     ///
     /// - Returns: how many were marked, and how many may be another Hub's.
     func markVanished(at now: Double) throws -> (vanished: Int, elsewhere: Int) {
-        let unmet = try unmet()
+        guard let met else { return (0, 0) }
+        let unmet = try unmet(met)
         let gone = try Catalog.hasOtherHubs(than: scope.endpoint, connection) ? own(unmet) : unmet
         guard walk.models > 0 || scope.spelling != nil || gone.isEmpty else {
             throw AIError(
@@ -50,7 +51,7 @@ struct MirrorNotes {
     }
 
     /// The models that were there when the walk began, would be listed, and were not.
-    private func unmet() throws -> [Int64] {
+    private func unmet(_ met: RowSet) throws -> [Int64] {
         let last = walk.lastRow ?? 0
         guard let spelling = scope.spelling else {
             return try connection.query(
@@ -77,19 +78,25 @@ struct MirrorNotes {
             "page = \(Self.finished) AND endpoint = ? AND author IN ('', ?)", [scope.endpoint, scope.author],
             connection)
         let others = try Self.rows("page = \(Self.finished) AND endpoint <> ?", [scope.endpoint], connection)
+        guard let listed, let others else { return [] }
         return rows.filter { listed.contains($0) && !others.contains($0) }
     }
 
+    /// nil where what was noted is damaged.
     private static func rows(_ condition: String, _ values: [any SQLBindable], _ connection: Connection) throws
-        -> RowSet
+        -> RowSet?
     {
-        var set = RowSet()
+        var set: RowSet? = RowSet()
         // Damaged notes may name any row.
-        let last = try connection.first("SELECT max(model) FROM models", map: { $0.int(0) }) ?? 0
+        let last = max(1, try Catalog.lastRow(connection))
         try connection.each(
             "SELECT rows FROM walk_pages JOIN mirrors USING (mirror) WHERE \(condition)", list: values
         ) { row in
-            for number in try PackedRows.unpack(row.blob(0)) where number <= last { set.insert(number) }
+            guard let rows = PackedRows.unpack(row.blob(0)) else {
+                set = nil
+                return false
+            }
+            for number in rows where (1...last).contains(number) { set?.insert(number) }
             return true
         }
         return set

@@ -14,6 +14,9 @@ enum ModelRow {
         created_at, updated_at
         """
 
+    /// What a row's number can be: it is the lower half of one in the search index.
+    static let numbers: ClosedRange<Int64> = 1...0xFFFF_FFFF
+
     /// A row with what is not the model's own: its number and its step of popularity.
     struct Stored {
         var model: Int64
@@ -51,6 +54,9 @@ enum ModelRow {
 
     /// A row of ``columns``.
     static func read(_ row: Row, _ connection: Connection) throws -> Stored {
+        guard numbers.contains(row.int(0)), Popularity.steps.contains(row.int(21)) else {
+            throw SQLiteError(extendedCode: SQLITE_CORRUPT, message: "a model's row has impossible numbers")
+        }
         guard let kind = RepositoryKind(rawValue: row.text(1)), let id = try? RepositoryID(row.text(2)) else {
             throw SQLiteError(
                 extendedCode: SQLITE_CORRUPT, message: "\"\(row.text(2))\" is no name of a \(row.text(1))".printable

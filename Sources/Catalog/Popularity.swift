@@ -6,6 +6,8 @@
 /// index stores in a byte or two.
 enum Popularity {
     private static let highest: Int64 = 1023
+    /// The steps that there can be.
+    static let steps = 0...step(downloads: .max)
 
     /// The step of so many downloads: the number itself below 32, then its five highest bits.
     static func step(downloads: Int64?) -> Int64 {

@@ -1,5 +1,3 @@
-import HubCore
-
 /// Row numbers, a bit for each: they are dense, and there may be millions.
 package struct RowSet: Sendable {
     private var words: [UInt64] = []
@@ -50,8 +48,8 @@ enum PackedRows {
         return bytes
     }
 
-    /// - Throws: ``ErrorCode/catalogUnusable`` for what ``pack(_:)`` did not make.
-    static func unpack(_ bytes: [UInt8]) throws -> [Int64] {
+    /// nil for what ``pack(_:)`` did not make.
+    static func unpack(_ bytes: [UInt8]) -> [Int64]? {
         var rows: [Int64] = []
         var last: UInt64 = 0
         var distance: UInt64 = 0
@@ -60,18 +58,13 @@ enum PackedRows {
             distance |= UInt64(byte & 127) << shift
             shift += 7
             // Eight bytes reach further than any row.
-            guard byte < 128 || shift < 56 else { throw damage }
+            guard byte < 128 || shift < 56 else { return nil }
             guard byte < 128 else { continue }
             last += distance
-            guard last <= UInt64(Int64.max) else { throw damage }
+            guard last <= UInt64(Int64.max) else { return nil }
             rows.append(Int64(last))
             (distance, shift) = (0, 0)
         }
-        guard shift == 0 else { throw damage }
-        return rows
-    }
-
-    private static var damage: AIError {
-        AIError(.catalogUnusable, "the catalog's notes on a walk over the Hub's models are damaged")
+        return shift == 0 ? rows : nil
     }
 }

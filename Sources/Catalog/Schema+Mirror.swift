@@ -43,10 +43,10 @@ extension Schema {
             created_at REAL, updated_at REAL,
             seen_at REAL NOT NULL, detailed_at REAL, vanished_at REAL
         ) STRICT;
-        CREATE INDEX models_by_name ON models (name);
         """
 
     private static let mirrorIndexes = """
+        CREATE INDEX models_by_name ON models (name);
         CREATE INDEX models_by_update ON models (updated_at);
         CREATE INDEX models_by_downloads ON models (downloads) WHERE downloads > 99;
         CREATE INDEX models_by_likes ON models (likes) WHERE likes > 9;
@@ -138,5 +138,14 @@ extension Schema {
             }
         }
         try connection.execute(mirrorIndexes)
+        // Authors were kept as they were typed, and when a walk ended instead of when it began.
+        try connection.execute(
+            """
+            UPDATE OR IGNORE mirrors SET author = lower(author);
+            DELETE FROM walk_pages WHERE mirror IN (SELECT mirror FROM mirrors WHERE author <> lower(author));
+            DELETE FROM walks WHERE mirror IN (SELECT mirror FROM mirrors WHERE author <> lower(author));
+            DELETE FROM mirrors WHERE author <> lower(author);
+            UPDATE mirrors SET walked_at = NULL, synced_at = NULL;
+            """)
     }
 }

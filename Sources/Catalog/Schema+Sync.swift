@@ -5,7 +5,7 @@ extension Schema {
     ///
     /// A walk along the Hub's list that is not at its end has a row in `walks`: `cursor` is the page to go on with,
     /// `newest` what `known_until` becomes at the end, `last_row` the last model there was at its beginning. Of a walk
-    /// over everything `walk_pages` holds the models met, a page's row numbers in one row (see MirrorNotes).
+    /// over everything `walk_pages` holds the models met, the row numbers of pages kept together in one row (see MirrorNotes).
     static let mirrors = """
         CREATE TABLE mirrors (
             mirror INTEGER PRIMARY KEY,

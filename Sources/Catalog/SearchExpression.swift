@@ -19,6 +19,8 @@ struct SearchExpression {
 
     /// As many words of the index may stand in for the beginning of one, and all told. Each costs FTS5 some microseconds.
     private static let (few, most) = (1000, 5000)
+    /// How many more may.
+    private var room = Self.most
 
     init(_ kind: RepositoryKind) { text = "\"\(SearchIndex.mark(kind))\"" }
 
@@ -53,8 +55,9 @@ struct SearchExpression {
         for word in words {
             if Self.isWhole(word) {
                 add("\"\(word)\"")
-            } else if let words = try Vocabulary.words(from: word, limit: Self.few, connection) {
+            } else if let words = try Vocabulary.words(from: word, limit: min(Self.few, room), connection) {
                 if words.isEmpty { isHopeless = true }
+                room -= words.count
                 add(words)
             } else {
                 broad.append(word)
@@ -67,10 +70,9 @@ struct SearchExpression {
     func complete(_ connection: Connection) throws -> SearchExpression {
         var out = self
         out.broad = []
-        var room = Self.most
         for word in broad {
-            if let words = try Vocabulary.words(from: word, limit: room, connection) {
-                room -= words.count
+            if let words = try Vocabulary.words(from: word, limit: out.room, connection) {
+                out.room -= words.count
                 out.add(words)
             } else {
                 out.add("\"\(word)\"*")

@@ -145,7 +145,7 @@ package final class ContentHasher {
 }
 
 /// A number by which a text is found: the first 48 bits of its SHA-256. Two of millions of texts may share one by chance,
-/// and nobody can choose texts that do.
+/// so whoever looks compares the text too.
 package func textNumber(_ text: String) -> Int64 {
     var text = text
     return text.withUTF8 { bytes in

@@ -100,7 +100,8 @@ extension RepositoryOverview {
             guard let status else { continue }
             let old = partials[index].file?.links == 1 ? partials[index].file?.size ?? 0 : 0
             partials[index].file = PhysicalFile(status)
-            freeable += (status.links == 1 ? status.size : 0) - old
+            guard !isLink else { continue }
+            freeable += (status.links == 1 ? partials[index].file!.size : 0) - old
             for revision in revisions.indices where revisions.count == 1 { revisions[revision].freeable = freeable }
         }
     }

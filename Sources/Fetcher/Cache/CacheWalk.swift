@@ -56,7 +56,7 @@ struct CacheWalk {
                 if status.kind == .directory, entry.isText {
                     visit({ () throws(AIError) in try folder.folder(entry.name) }, place, child)
                 } else {
-                    let bytes = status.kind == .file ? status.size : 0
+                    let bytes = status.kind == .file ? PhysicalFile(status).size : 0
                     note(Item(path: place, bytes: bytes, modified: status.modified), status, child)
                 }
             }

@@ -100,7 +100,7 @@ extension RepositoryOverview {
                 if !file.isNeeded, repository.isReadable { orphanSize += file.file.size }
             }
         }
-        if revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
+        if !isLink, revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
             partials.allSatisfy({ $0.file?.links == 1 })
         {
             // Nearly every repository: each file has one name, and goes with it.

@@ -138,7 +138,7 @@ struct ScanReader {
     /// A number of bytes or files; what could not be one, and would not add up, is not sound.
     mutating func size() -> Int64 {
         let size = unsigned()
-        guard size <= 1 << 50 else {
+        guard size <= UInt64(PhysicalFile.mostBytes) else {
             isSound = false
             return 0
         }

@@ -81,10 +81,13 @@ struct MirrorRun {
         var met = RowSet()
         var idlePages = 0
         while room > 0 {
+            guard visited.insert(place).inserted else {
+                if !gathered.pages.isEmpty { _ = try await take(walk, next: place, downTo: nil) }
+                throw try await endless("runs in a circle")
+            }
             let page: ListingPage
             do {
                 try Task.checkCancellation()
-                guard visited.insert(place).inserted else { throw try await endless("runs in a circle") }
                 // What is in the catalog was checked, but may have been written by others since.
                 let address = try client.listingCursor(place, .model)
                 page = try await client.listing(
@@ -164,7 +167,7 @@ struct MirrorRun {
     private mutating func take(_ walk: MirrorWalk, next: String?, downTo mark: Double?) async throws -> MirrorStep {
         let (records, pages) = (gathered.records, gathered.pages.count)
         let began = ContinuousClock.now
-        defer { gathered = GatheredPages(since: .now, patience: sync.gathering ?? (.now - began)) }
+        defer { gathered = GatheredPages(since: .now, patience: sync.gathering ?? min(.now - began, .seconds(1))) }
         var walk = walk
         if kind == .recent { walk.newest = [walk.newest, newest(records)].compactMap { $0 }.max() }
         let exhaustive = records.map { record in
@@ -285,7 +288,8 @@ struct MirrorRun {
 
 /// Pages that are kept in one transaction. The real Hub takes a second for a page, which is kept in a few milliseconds on
 /// its own; a mirror in the next room is faster than the catalog, which then takes twice as many models a second where
-/// they come by the ten thousand: so pages are gathered for as long as the last transaction took.
+/// they come by the ten thousand: so pages are gathered for as long as the last transaction took, a second at most, for
+/// others wait to write meanwhile.
 private struct GatheredPages {
     private(set) var records: [ModelRecord] = []
     /// The models of each page.
@@ -300,7 +304,7 @@ private struct GatheredPages {
 
     /// - Parameters:
     ///   - since: when the last transaction ended.
-    ///   - patience: how long it took.
+    ///   - patience: how long to gather from then on.
     init(since: ContinuousClock.Instant, patience: Duration) { (self.since, self.patience) = (since, patience) }
 
     mutating func add(_ page: [ModelRecord]) {

@@ -94,8 +94,10 @@ extension InfoCommand {
         }
         if let (model, age) = known, let model {
             facts.record = model.record
-            facts.seenAt = age.asOf(model)
-            facts.countedAt = age.countedAt(model)
+            // Of what only the cache names the Hub was never heard.
+            let (seen, counted) = (age.asOf(model), age.countedAt(model))
+            facts.seenAt = seen > 0 ? seen : nil
+            facts.countedAt = counted > 0 ? counted : nil
         }
         facts.revisions = await Offload.run {
             catalog.use { catalog throws(AIError) in try catalog.revisions(of: reference.repository) } ?? []

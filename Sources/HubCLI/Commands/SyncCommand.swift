@@ -27,7 +27,8 @@ enum SyncCommand {
             network. The models that changed last come first, until everything older is known; the first time that is \
             all of them. No files are fetched.
 
-            A run that was cut off, however it was, loses at most the page under way: the same command goes on there. \
+            A run that was cut off, however it was, loses at most the pages of the last second: the same command goes \
+            on there. \
             The Hub limits how many requests it answers in five minutes; when few are left, hub waits. Ctrl-C ends the \
             wait, and keeps what came.
             """,

@@ -384,4 +384,28 @@ import Testing
         #expect(resumed.error == nil && resumed.report.isComplete && resumed.report.models == 600)
         #expect(try known().count == 1600)
     }
+
+    /// It is forgotten as where pages come one by one, and does not pass for a catalog that was exchanged.
+    @Test func aCircleOfGatheredPagesEnds() async throws {
+        let server = try ScriptedServer { asked in
+            let place = asked.target.contains("cursor=1") ? 1 : asked.target.contains("cursor=2") ? 2 : 0
+            let models = (0..<500).map {
+                "{\"id\":\"org/m\(place)-\($0)\",\"lastModified\":\"2024-01-01T00:00:00.000Z\"}"
+            }
+            let next = "</api/models?limit=500&cursor=\(place == 1 ? 2 : 1)>; rel=\"next\""
+            return .json("[\(models.joined(separator: ","))]", headers: [("Link", next)])
+        }
+        let test = try TestClient(server.address, retries: 0)
+        var sync = MirrorSync(catalog: catalog, client: test.client)
+        sync.gathering = .seconds(3600)
+        for _ in 0..<2 {
+            let result = await sync.run(whole)
+            #expect(result.error?.code == .protocolViolation)
+            #expect(result.error?.message.contains("runs in a circle") == true)
+            let scope = MirrorScope(endpoint: test.client.endpoint.address)
+            #expect(try catalog.interruptedWalk(.whole, scope) == nil)
+            #expect(try known().count == 1500)
+        }
+        #expect(server.requests.count < 12)
+    }
 }
