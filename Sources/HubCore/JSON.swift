@@ -144,7 +144,7 @@ extension JSON {
 }
 
 /// Builds values from the flat node array, front to back.
-private struct NodeReader {
+struct NodeReader {
     let nodes: UnsafeBufferPointer<hub_json_node>
     var at = 0
 
