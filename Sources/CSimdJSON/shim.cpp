@@ -65,6 +65,7 @@ extern "C" hub_json_document *hub_json_parse(const char *bytes, size_t length, c
             delete document;
             return nullptr;
         }
+        document->nodes.reserve(length / 12 + 16); // most documents need no more
         flatten(root, document->nodes);
         return document;
     } catch (...) {

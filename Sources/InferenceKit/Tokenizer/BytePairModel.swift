@@ -2,60 +2,79 @@ import HubCore
 import ModelFormats
 
 /// Byte-pair encoding (https://arxiv.org/abs/1508.07909), over characters or over bytes.
-struct BytePairModel: Sendable {
+final class BytePairModel: Sendable {
+    /// What a file says besides tokens and merges.
+    struct Settings: Sendable {
+        /// What stands for what is in no vocabulary.
+        var unknown: Int32?
+        var fusesUnknown = false
+        var ignoresMerges = false
+        /// Whether `<0x00>` to `<0xFF>` stand for characters that have no token.
+        var hasFallback = false
+        /// Put before every character but the first, and after the last.
+        var prefix: [UInt8] = []
+        var suffix: [UInt8] = []
+    }
+
     let vocabulary: Vocabulary
     private let merges: MergeTable
-    /// What stands for what is in no vocabulary.
-    private var unknown: Int32?
-    private var fusesUnknown = false
-    private var ignoresMerges = false
-    /// The tokens `<0x00>` to `<0xFF>`, where they stand for characters that have none; nil where one is missing.
-    private var fallback: [Int32?]?
-    /// Put before every character but the first, and after the last.
-    private var prefix: [UInt8] = []
-    private var suffix: [UInt8] = []
+    private let settings: Settings
+    private let fallback: [Int32?]?
     /// The token of the character that stands for each byte.
     private let idOfByte: [Int32?]
     /// Whether the pieces that come are bytes for which the characters of byte-level vocabularies stand.
-    var takesBytes = false
+    let takesBytes: Bool
+    /// Whether no merge goes beyond a `▁` before which there is something else: then words can be encoded each for
+    /// itself.
+    let keepsWordsApart: Bool
 
     /// Reads `model` of a tokenizer.json.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming the setting that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a merge of unknown tokens and the like.
-    init(_ model: ModelPart) throws(AIError) {
+    ///
+    /// - Parameter wantsBytes: Whether pieces may come as bytes.
+    convenience init(_ model: ModelPart, wantsBytes: Bool) throws(AIError) {
         let settings = model.settings
         try settings.allowOnly([
             "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
             "ignore_merges",
         ])
         if settings["dropout"]?.double ?? 0 != 0 { throw settings.refuse("dropout") }
-        let prefix = try settings["continuing_subword_prefix"].map { _ throws(AIError) in
-            try settings.bytes("continuing_subword_prefix")
-        }
+        var read = Settings()
+        if settings["continuing_subword_prefix"] != nil { read.prefix = try settings.bytes("continuing_subword_prefix") }
+        if settings["end_of_word_suffix"] != nil { read.suffix = try settings.bytes("end_of_word_suffix") }
+        read.ignoresMerges = try settings.bool("ignore_merges", default: false)
+        read.fusesUnknown = try settings.bool("fuse_unk", default: false)
+        read.hasFallback = try settings.bool("byte_fallback", default: false)
         let vocabulary = try model.vocabulary()
-        let merges = try Self.merges(model, vocabulary, prefixCount: prefix?.count ?? 0)
-        self.init(vocabulary, merges)
-        self.prefix = prefix ?? []
-        if settings["end_of_word_suffix"] != nil { suffix = try settings.bytes("end_of_word_suffix") }
-        ignoresMerges = try settings.bool("ignore_merges", default: false)
-        fusesUnknown = try settings.bool("fuse_unk", default: false)
-        if try settings.bool("byte_fallback", default: false) { fallback = Self.byteTokens(vocabulary) }
         if settings["unk_token"] != nil {
             let token = try settings.string("unk_token")
             guard let id = vocabulary.id(of: token) else {
                 throw settings.malformed("has the unk_token \"\(token)\", which is no token")
             }
-            unknown = id
+            read.unknown = id
         }
+        let merges = try Self.merges(model, vocabulary, prefixCount: read.prefix.count)
+        self.init(vocabulary, merges, read, wantsBytes: wantsBytes)
     }
 
     /// A model of known parts.
-    init(_ vocabulary: Vocabulary, _ merges: MergeTable, ignoresMerges: Bool = false) {
+    init(_ vocabulary: Vocabulary, _ merges: MergeTable, _ settings: Settings, wantsBytes: Bool) {
         self.vocabulary = vocabulary
         self.merges = merges
-        self.ignoresMerges = ignoresMerges
-        idOfByte = (UInt8.min...UInt8.max).map { vocabulary.id(of: ByteLevelAlphabet.spelling(of: [$0])) }
+        self.settings = settings
+        fallback = settings.hasFallback ? Self.byteTokens(vocabulary) : nil
+        let idOfByte = (UInt8.min...UInt8.max).map { vocabulary.id(of: ByteLevelAlphabet.spelling(of: [$0])) }
+        self.idOfByte = idOfByte
+        let isPlain = settings.prefix.isEmpty && settings.suffix.isEmpty
+        // Bytes can be looked up without writing the characters that stand for them where every byte that UTF-8 can have
+        // has a token, or nothing stands for one that has none.
+        let isWhole =
+            (settings.unknown == nil && fallback == nil)
+            || idOfByte.indices.allSatisfy { idOfByte[$0] != nil || !Self.occursInUTF8($0) }
+        takesBytes = wantsBytes && isPlain && isWhole
+        keepsWordsApart = !wantsBytes && isPlain && !settings.ignoresMerges && vocabulary.keepsWordsApart()
     }
 
     /// The tokens `<0x00>` to `<0xFF>`.
@@ -64,14 +83,6 @@ struct BytePairModel: Sendable {
         return (0..<256).map { byte in
             vocabulary.id(of: Array("<0x".utf8) + [digits[byte >> 4], digits[byte & 15]] + Array(">".utf8))
         }
-    }
-
-    /// Whether bytes can be looked up without writing the characters that stand for them: where every byte that UTF-8
-    /// can have has a token, or nothing stands for one that has none.
-    var canTakeBytes: Bool {
-        guard prefix.isEmpty, suffix.isEmpty else { return false }
-        return (unknown == nil && fallback == nil)
-            || idOfByte.indices.allSatisfy { idOfByte[$0] != nil || !Self.occursInUTF8($0) }
     }
 
     private static func occursInUTF8(_ byte: Int) -> Bool { byte < 0xC0 || (0xC2...0xF4).contains(byte) }
@@ -105,7 +116,7 @@ struct BytePairModel: Sendable {
 
     private func encodeAnew(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
     {
-        if ignoresMerges {
+        if settings.ignoresMerges {
             let whole = takesBytes ? vocabulary.id(of: ByteLevelAlphabet.spelling(of: piece)) : vocabulary.id(of: piece)
             if let whole { return out.append(whole, 0..<piece.count) }
         }
@@ -136,17 +147,17 @@ struct BytePairModel: Sendable {
             let end = at + width
             let id: Int32?
             var spelled: [UInt8] = []
-            if prefix.isEmpty && suffix.isEmpty {
+            if settings.prefix.isEmpty && settings.suffix.isEmpty {
                 id = vocabulary.id(of: UnsafeBufferPointer(rebasing: piece[at..<end]))
             } else {
-                spelled = (at > 0 ? prefix : []) + piece[at..<end] + (end == piece.count ? suffix : [])
+                spelled = (at > 0 ? settings.prefix : []) + piece[at..<end] + (end == piece.count ? settings.suffix : [])
                 id = vocabulary.id(of: spelled)
             }
             if let id {
                 flush()
                 word.append(id, length: width)
-            } else if !appendBytes(spelled.isEmpty ? Array(piece[at..<end]) : spelled, &word), let unknown {
-                if fusesUnknown, let before = pending {
+            } else if !appendBytes(spelled.isEmpty ? Array(piece[at..<end]) : spelled, &word), let unknown = settings.unknown {
+                if settings.fusesUnknown, let before = pending {
                     pending = (before.id, before.length + width)
                 } else {
                     flush()

@@ -97,10 +97,11 @@ extension GGUFVocabulary {
             table[found.left, found.right] = MergeTable.Merge(rank: Int32(rank), result: found.result)
         }
         let rules = try GGUFPreTokenizer(preTokenizer ?? "default", path: path)
-        var model = BytePairModel(pieces.vocabulary, table, ignoresMerges: rules.ignoresMerges)
+        var settings = BytePairModel.Settings()
+        settings.ignoresMerges = rules.ignoresMerges
+        let model = BytePairModel(pieces.vocabulary, table, settings, wantsBytes: true)
         var preTokenizer = rules.preTokenizer
-        model.takesBytes = true
-        preTokenizer.leavesBytes = true
+        preTokenizer.leavesBytes = model.takesBytes
         return TokenizerParts(
             kind: "byte-level BPE", model: .bytePair(model), added: pieces.addedTokens([.control, .userDefined]),
             normalizer: rules.normalizer, preTokenizer: preTokenizer,

@@ -82,12 +82,15 @@ struct MergingWord {
             lengths.remove(at: best + 1)
             ranks.remove(at: best)
             results.remove(at: best)
-            for index in [best - 1, best] where index >= 0 && index < ranks.count {
-                let merge = table[ids[index], ids[index + 1]]
-                ranks[index] = merge?.rank ?? Self.unranked
-                results[index] = merge?.result ?? 0
-            }
+            if best > 0 { rank(best - 1, table) }
+            if best < ranks.count { rank(best, table) }
         }
+    }
+
+    private mutating func rank(_ index: Int, _ table: borrowing MergeTable) {
+        let merge = table[ids[index], ids[index + 1]]
+        ranks[index] = merge?.rank ?? Self.unranked
+        results[index] = merge?.result ?? 0
     }
 
     /// With a linked list and a heap: n symbols take O(n log n), for a word may be a megabyte of spaces.
@@ -140,10 +143,9 @@ struct MergingWord {
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && heap[child].goesBefore(heap[least]) {
-                least = child
-            }
+            let child = 2 * parent + 1
+            if child < heap.count, heap[child].goesBefore(heap[least]) { least = child }
+            if child + 1 < heap.count, heap[child + 1].goesBefore(heap[least]) { least = child + 1 }
             if least == parent { return first }
             heap.swapAt(parent, least)
             parent = least

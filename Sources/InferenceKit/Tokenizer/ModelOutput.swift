@@ -33,7 +33,7 @@ final class WordCache {
     private var slots = [Slot](repeating: Slot(), count: WordCache.slotCount)
     private var keys: [UInt8] = []
     private var ids: [Int32] = []
-    private static let slotCount = 1 << 16
+    private static let slotCount = 1 << 15
     private static let longestKey = 64
     private static let mostKeyBytes = 1 << 20
 

@@ -1,6 +1,6 @@
 /// The byte-pair encoding of SentencePiece: of all neighbours those are merged first that make the token of the highest
 /// score (https://github.com/google/sentencepiece/blob/master/src/bpe_model.cc).
-struct ScoredPairModel: Sendable {
+final class ScoredPairModel: Sendable {
     let vocabulary: Vocabulary
     /// How soon each token is made; tokens of one score have one rank.
     private let ranks: [Int32]
@@ -34,15 +34,7 @@ struct ScoredPairModel: Sendable {
         unknown = pieces.unknown
         fallback = pieces.hasFallback ? BytePairModel.byteTokens(vocabulary) : nil
         let isMade = isMade
-        let space = SentencePieceNormalizer.space
-        var crosses = false
-        vocabulary.forEach { id, spelling in
-            guard isMade[Int(id)], !crosses else { return }
-            var start = spelling.startIndex
-            while spelling[start...].starts(with: space) { start += space.count }
-            crosses = Array(spelling[start...]).firstRange(of: space) != nil
-        }
-        keepsWordsApart = !crosses
+        keepsWordsApart = vocabulary.keepsWordsApart { isMade[Int($0)] }
     }
 
     /// Appends the tokens of one piece.

@@ -90,12 +90,33 @@ extension Tokenizer {
             Result { () throws(AIError) in
                 for range in pieces.ranges {
                     let piece = UnsafeBufferPointer(rebasing: bytes[range])
-                    try self.model.encode(piece, scratch, into: &sink.output)
-                    if sink.isTracked { sink.place(range, pieces.text) }
+                    if sink.isTracked || !self.model.keepsWordsApart {
+                        try self.model.encode(piece, scratch, into: &sink.output)
+                        if sink.isTracked { sink.place(range, pieces.text) }
+                    } else {
+                        var start = 0
+                        while start < piece.count {
+                            let end = Self.wordEnd(piece, start)
+                            let word = UnsafeBufferPointer(rebasing: piece[start..<end])
+                            try self.model.encode(word, scratch, into: &sink.output)
+                            start = end
+                        }
+                    }
                 }
             }
         }
         try result.get()
+    }
+
+    /// Where the next word begins: at a `▁` before which there is something else.
+    private static func wordEnd(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        func isSpace(_ at: Int) -> Bool {
+            at + 2 < text.count && text[at] == 0xE2 && text[at + 1] == 0x96 && text[at + 2] == 0x81
+        }
+        var at = start
+        while isSpace(at) { at += 3 }
+        while at < text.count, !isSpace(at) { at += 1 }
+        return at
     }
 }
 

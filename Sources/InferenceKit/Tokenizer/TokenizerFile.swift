@@ -46,20 +46,13 @@ struct TokenizerFile {
         let modelPart = try ModelPart(modelCursor, path: path)
         let normalizer = try Normalizer(part("normalizer"))
         var preTokenizer = try PreTokenizer(part("pre_tokenizer"))
-        var model = try TokenizerModel(modelPart)
-        var kind = modelPart.kind
-        if case .bytePair(var pairs) = model {
-            if preTokenizer.endsInBytes {
-                kind = "byte-level BPE"
-                pairs.takesBytes = pairs.canTakeBytes
-                preTokenizer.leavesBytes = pairs.canTakeBytes
-            }
-            model = .bytePair(pairs)
-        }
+        let model = try TokenizerModel(modelPart, wantsBytes: preTokenizer.endsInBytes)
+        preTokenizer.leavesBytes = model.takesBytes
+        let isByteLevel = modelPart.kind == "BPE" && preTokenizer.endsInBytes
         let list = root["added_tokens"]?.array ?? []
         let added = try AddedTokens(list, normalizer, model.vocabulary, path: path)
         return TokenizerParts(
-            kind: kind, model: model, added: added, normalizer: normalizer, preTokenizer: preTokenizer,
+            kind: isByteLevel ? "byte-level BPE" : modelPart.kind, model: model, added: added, normalizer: normalizer, preTokenizer: preTokenizer,
             postProcessor: try PostProcessor(part("post_processor")), decoder: try TokenDecoder(part("decoder")),
             truncation: try part("truncation").map { json throws(AIError) in try Truncation(json) },
             padding: try part("padding").map { json throws(AIError) in try Padding(json) })

@@ -12,9 +12,11 @@ enum TokenizerModel: Sendable {
     /// Reads `model` of a tokenizer.json.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for another kind.
-    init(_ part: ModelPart) throws(AIError) {
+    ///
+    /// - Parameter wantsBytes: Whether pieces may come as bytes for which characters stand.
+    init(_ part: ModelPart, wantsBytes: Bool) throws(AIError) {
         switch part.kind {
-        case "BPE": self = .bytePair(try BytePairModel(part))
+        case "BPE": self = .bytePair(try BytePairModel(part, wantsBytes: wantsBytes))
         case "WordPiece": self = .wordPiece(try WordPieceModel(part))
         case "WordLevel": self = .wordLevel(try WordLevelModel(part))
         case "Unigram": self = .unigram(try UnigramModel(part))
@@ -30,6 +32,18 @@ enum TokenizerModel: Sendable {
         case .wordLevel(let model): model.vocabulary
         case .unigram(let model): model.vocabulary
         case .scoredPair(let model): model.vocabulary
+        }
+    }
+
+    /// Whether pieces come as bytes for which characters stand.
+    var takesBytes: Bool { if case .bytePair(let model) = self { model.takesBytes } else { false } }
+
+    /// Whether each word, which `▁` begins, can be encoded for itself.
+    var keepsWordsApart: Bool {
+        switch self {
+        case .bytePair(let model): model.keepsWordsApart
+        case .scoredPair(let model): model.keepsWordsApart
+        default: false
         }
     }
 

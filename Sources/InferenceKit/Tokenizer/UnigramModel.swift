@@ -21,7 +21,7 @@ struct Lattice {
 
 /// Unigram language model (https://arxiv.org/abs/1804.10959): of all ways to cut a text the one of the highest sum of
 /// scores, found with Viterbi's algorithm.
-struct UnigramModel: Sendable {
+final class UnigramModel: Sendable {
     let vocabulary: Vocabulary
     private let trie: ByteTrie
     private let scores: [Double]
@@ -34,7 +34,7 @@ struct UnigramModel: Sendable {
     private static let unknownPenalty = 10.0
 
     /// Reads `model` of a tokenizer.json.
-    init(_ model: ModelPart) throws(AIError) {
+    convenience init(_ model: ModelPart) throws(AIError) {
         let settings = model.settings
         try settings.allowOnly(["unk_id", "byte_fallback"])
         let (vocabulary, scores) = try model.scoredVocabulary()
@@ -126,8 +126,9 @@ struct UnigramModel: Sendable {
     }
 
     private func offer(_ score: Double, _ id: Int32, _ start: Int, _ end: Int, _ lattice: inout Lattice) {
+        let score = isSinglePrecision ? Double(Float(score)) : score
         guard lattice.starts[end] < 0 || score > lattice.scores[end] else { return }
-        lattice.scores[end] = isSinglePrecision ? Double(Float(score)) : score
+        lattice.scores[end] = score
         lattice.starts[end] = Int32(start)
         lattice.ids[end] = id
     }

@@ -96,6 +96,21 @@ struct Vocabulary: Sendable {
         for entry in entries { body(entry.id, spellings[entry.start..<entry.start + Int(entry.count)]) }
     }
 
+    /// Whether `▁` is a token and only ever begins the tokens wanted, or is all of them: nothing that is merged goes
+    /// beyond the beginning of a word.
+    func keepsWordsApart(where isWanted: (Int32) -> Bool = { _ in true }) -> Bool {
+        let space = SentencePieceNormalizer.space
+        guard id(of: space) != nil else { return false }
+        var crosses = false
+        forEach { id, spelling in
+            guard !crosses, isWanted(id) else { return }
+            var rest = spelling
+            while rest.starts(with: space) { rest = rest.dropFirst(space.count) }
+            crosses = rest.contains(space[0]) && Array(rest).firstRange(of: space) != nil
+        }
+        return !crosses
+    }
+
     private func entry(of id: Int32) -> Int32 {
         if id >= 0, Int(id) < entryOfID.count { return entryOfID[Int(id)] }
         return distant.isEmpty ? Self.free : distant[id] ?? Self.free

@@ -3,7 +3,7 @@ import ModelFormats
 
 /// WordPiece: of each word the longest token, then the longest of what is left
 /// (https://huggingface.co/docs/tokenizers/api/models).
-struct WordPieceModel: Sendable {
+final class WordPieceModel: Sendable {
     let vocabulary: Vocabulary
     /// The tokens that continue a word, without their prefix.
     private let continuing: Vocabulary
@@ -12,7 +12,7 @@ struct WordPieceModel: Sendable {
     private let longestToken: Int
 
     /// Reads `model` of a tokenizer.json.
-    init(_ model: ModelPart) throws(AIError) {
+    convenience init(_ model: ModelPart) throws(AIError) {
         let settings = model.settings
         try settings.allowOnly(["unk_token", "continuing_subword_prefix", "max_input_chars_per_word"])
         let vocabulary = try model.vocabulary()
@@ -70,7 +70,7 @@ struct WordPieceModel: Sendable {
 }
 
 /// Whole words, and one token for all others.
-struct WordLevelModel: Sendable {
+final class WordLevelModel: Sendable {
     let vocabulary: Vocabulary
     private let unknown: Int32?
 
