@@ -71,6 +71,14 @@ package struct JSONCursor {
         return true
     }
 
+    /// The two strings of the array here, if it is one of just two.
+    package var textPair: (Text, Text)? {
+        guard nodes[at].type == HUB_JSON_ARRAY, nodes[at].count == 2, nodes[at + 1].type == HUB_JSON_STRING,
+            nodes[at + 2].type == HUB_JSON_STRING
+        else { return nil }
+        return (text(at + 1), text(at + 2))
+    }
+
     /// Hands over each element of the array here until `body` returns false; false then, and where no array is here.
     package func elements(_ body: (JSONCursor) -> Bool) -> Bool {
         guard nodes[at].type == HUB_JSON_ARRAY else { return false }

@@ -136,7 +136,7 @@ import Testing
 
     @Test func everySentencePieceModelAgrees() throws {
         for golden in try Self.goldens("sentencepiece") {
-            let model = try #require(golden["model"]?.string.flatMap(base64))
+            let model = try #require(golden["model"]?.string.flatMap { Charsmap.bytes(base64: $0) })
             let tokenizer = try Tokenizer(try SentencePieceFile(model, path: "m").parts(nil), path: "m")
             for item in golden["cases"]?.array ?? [] {
                 let text = try #require(item.array?[0].string)
@@ -167,23 +167,5 @@ import Testing
         let bytes = Array(text.utf8)
         func count(_ end: Int) -> Int { bytes[..<end].count { $0 & 0xC0 != 0x80 } }
         return [count(range.lowerBound), count(range.upperBound)]
-    }
-
-    private func base64(_ text: String) -> [UInt8]? {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var values = [UInt8](repeating: 0, count: 256)
-        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        for unit in text.utf8 where unit != UInt8(ascii: "=") {
-            bits = bits << 6 | UInt32(values[Int(unit)])
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
-        }
-        return bytes
     }
 }

@@ -91,17 +91,9 @@ final class BytePairModel: Sendable {
         -> MergeTable
     {
         guard let list = model.merges else { throw model.settings.malformed("has no merges") }
-        var table = MergeTable(count: list.count)
-        var reader = MergeReader(vocabulary: vocabulary, prefixCount: prefixCount)
-        var rank: Int32 = 0
-        let isWhole = list.elements { entry in
-            guard let merge = reader.read(entry) else { return false }
-            table[merge.left, merge.right] = MergeTable.Merge(rank: rank, result: merge.result)
-            rank += 1
-            return true
-        }
-        guard isWhole else { throw .malformed(model.path, "merge \(rank) is not a pair of known tokens") }
-        return table
+        var pairs = MergePairs(count: list.count)
+        let isWhole = list.elements { pairs.append($0) }
+        return try pairs.table(vocabulary, prefixCount: prefixCount, isWhole: isWhole, path: model.path)
     }
 
     /// Appends the tokens of one piece.
@@ -179,50 +171,5 @@ final class BytePairModel: Sendable {
         }
         for id in ids { word.append(id, length: 1) }
         return true
-    }
-}
-
-/// Reads merges, `"a b"` or `["a", "b"]`.
-struct MergeReader {
-    let vocabulary: Vocabulary
-    /// How much of the second token is left out where both are joined.
-    let prefixCount: Int
-    private var joined: [UInt8] = []
-
-    init(vocabulary: Vocabulary, prefixCount: Int = 0) {
-        self.vocabulary = vocabulary
-        self.prefixCount = prefixCount
-    }
-
-    /// - Returns: nil where it is no pair of known tokens that make a known one.
-    mutating func read(_ entry: JSONCursor) -> (left: Int32, right: Int32, result: Int32)? {
-        if let text = entry.text { return read(text) }
-        var left: JSONCursor.Text?
-        var right: JSONCursor.Text?
-        guard entry.count == 2,
-            entry.elements({ value in
-                if left == nil { left = value.text } else { right = value.text }
-                return left != nil
-            }), let left, let right
-        else { return nil }
-        return join(left, right)
-    }
-
-    mutating func read(_ text: UnsafeBufferPointer<UInt8>) -> (left: Int32, right: Int32, result: Int32)? {
-        let space = UInt8(ascii: " ")
-        guard let middle = text.firstIndex(of: space), text.lastIndex(of: space) == middle else { return nil }
-        return join(UnsafeBufferPointer(rebasing: text[..<middle]), UnsafeBufferPointer(rebasing: text[(middle + 1)...]))
-    }
-
-    private mutating func join(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> (
-        left: Int32, right: Int32, result: Int32
-    )? {
-        guard right.count >= prefixCount else { return nil }
-        joined.removeAll(keepingCapacity: true)
-        joined.append(contentsOf: left)
-        joined.append(contentsOf: right[prefixCount...])
-        guard let a = vocabulary.id(of: left), let b = vocabulary.id(of: right), let both = vocabulary.id(of: joined)
-        else { return nil }
-        return (a, b, both)
     }
 }

@@ -28,13 +28,14 @@ struct Charsmap: Sendable {
 
     /// Reads the Base64 of a tokenizer.json.
     init(base64: String, path: String) throws(AIError) {
-        guard let blob = Self.decode(base64) else {
+        guard let blob = Self.bytes(base64: base64) else {
             throw .malformed(path, "the precompiled_charsmap is not Base64")
         }
         try self.init(blob, path: path)
     }
 
-    private static func decode(_ text: String) -> [UInt8]? {
+    /// The bytes that a text in Base64 stands for; nil where it is none.
+    static func bytes(base64 text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)
         var word: UInt32 = 0

@@ -88,14 +88,7 @@ extension GGUFVocabulary {
 
     private func bytePair(_ path: String) throws(AIError) -> TokenizerParts {
         let pieces = try pieces(path)
-        var table = MergeTable(count: merges.count)
-        var reader = MergeReader(vocabulary: pieces.vocabulary)
-        for (rank, merge) in merges.enumerated() {
-            guard let found = merge.withUnsafeBufferPointer({ reader.read($0) }) else {
-                throw .malformed(path, "merge \(rank) is not a pair of known tokens")
-            }
-            table[found.left, found.right] = MergeTable.Merge(rank: Int32(rank), result: found.result)
-        }
+        let table = try mergeTable(pieces.vocabulary, path)
         let rules = try GGUFPreTokenizer(preTokenizer ?? "default", path: path)
         var settings = BytePairModel.Settings()
         settings.ignoresMerges = rules.ignoresMerges
@@ -108,6 +101,24 @@ extension GGUFVocabulary {
             postProcessor: PostProcessor(
                 before: addsBegin ?? rules.addsBegin ? beginID : nil, after: addsEnd ?? false ? endID : nil),
             decoder: TokenDecoder([.byteLevel]))
+    }
+
+    private func mergeTable(_ vocabulary: Vocabulary, _ path: String) throws(AIError) -> MergeTable {
+        // Side by side, so that there is one block of bytes to point into.
+        let bytes = merges.flatMap { $0 }
+        let result = bytes.withUnsafeBufferPointer { bytes in
+            Result { () throws(AIError) in
+                var pairs = MergePairs(count: merges.count)
+                var start = 0
+                var isWhole = true
+                for merge in merges where isWhole {
+                    isWhole = pairs.append(UnsafeBufferPointer(rebasing: bytes[start..<start + merge.count]))
+                    start += merge.count
+                }
+                return try pairs.table(vocabulary, isWhole: isWhole, path: path)
+            }
+        }
+        return try result.get()
     }
 
     private func scored(_ path: String) throws(AIError) -> TokenizerParts {
