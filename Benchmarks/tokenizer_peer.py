@@ -35,8 +35,8 @@ def mixed_text():
     alphabets = ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщыьэюя", "αβγδεζηθικλμνξοπρστυφχψω",
                  "的一是不了人我在有他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面",
                  "あいうえおかきくけこさしすせそたちつてとなにぬねのカキクケコ", "가나다라마바사아자차카타파하거너더러머버서"]
-    syllables = [["".join(draw.choices(a, k=draw.randint(1, 3))) for _ in range(120)] for a in alphabets]
-    words = [["".join(draw.choices(s, k=draw.randint(1, 4))) for _ in range(60_000)] for s in syllables]
+    syllables = [["".join(draw.choices(a, k=draw.randint(1, 3))) for _ in range(60)] for a in alphabets]
+    words = [["".join(draw.choices(s, k=draw.randint(2, 6))) for _ in range(60_000)] for s in syllables]
     parts, size = [], 0
     while size < BYTES:
         kind = draw.random()

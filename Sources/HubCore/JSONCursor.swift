@@ -6,6 +6,9 @@ package struct JSONCursor {
     private let nodes: UnsafeBufferPointer<hub_json_node>
     private var at: Int
 
+    /// How much room behind a document spares its being copied (`SIMDJSON_PADDING`), in bytes.
+    static let padding = 64
+
     /// Bytes of a string, which live as long as the document.
     package typealias Text = UnsafeBufferPointer<UInt8>
 
@@ -16,7 +19,7 @@ package struct JSONCursor {
         try bytes.withUnsafeBytes { buffer in
             var reason: UnsafePointer<CChar>?
             guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
-                let document = hub_json_parse(base, buffer.count, &reason)
+                let document = hub_json_parse(base, buffer.count, bytes.capacity - bytes.count >= padding, &reason)
             else { throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty") }
             defer { hub_json_free(document) }
             var count = 0

@@ -48,9 +48,9 @@ struct MergePairs {
         for rank in lefts.indices {
             guard leftIDs[rank] >= 0, rightIDs[rank] >= 0, rights[rank].count >= prefixCount else { throw fault(rank) }
             let right = UnsafeBufferPointer(rebasing: rights[rank][prefixCount...])
-            if last < Int32.max - 1, vocabulary.isSpelled(last + 1, lefts[rank], right) {
+            if last < Int32.max - 1, !vocabulary.hasAlike, vocabulary.isSpelled(last + 1, lefts[rank], right) {
                 last += 1
-            } else if !vocabulary.isSpelled(last, lefts[rank], right) {
+            } else if vocabulary.hasAlike || !vocabulary.isSpelled(last, lefts[rank], right) {
                 joined.removeAll(keepingCapacity: true)
                 joined.append(contentsOf: lefts[rank])
                 joined.append(contentsOf: right)

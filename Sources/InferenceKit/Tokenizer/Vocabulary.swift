@@ -26,6 +26,8 @@ struct Vocabulary: Sendable {
     /// By id; ids that lie far apart are in `distant`.
     private var places: [Place]
     private var distant: [Int32: Place] = [:]
+    /// Whether tokens that are spelled alike are kept side by side.
+    private(set) var hasAlike = false
     /// The ids in the order of the file; those that were taken back are left in it.
     private var order: [Int32] = []
 
@@ -52,7 +54,9 @@ struct Vocabulary: Sendable {
         if place.isNone {
             place = Place(start: UInt32(spellings.count), extent: UInt32(spelling.count) + 1)
             spellings.append(contentsOf: spelling)
-        } else if !keepsAlike {
+        } else if keepsAlike {
+            hasAlike = true
+        } else {
             set(.none, of: slots[slot].id)
         }
         slots[slot] = Slot(tag: UInt32(truncatingIfNeeded: hash >> 32), id: id, place: place)
@@ -84,6 +88,8 @@ struct Vocabulary: Sendable {
         ids.reserveCapacity(texts.count)
         var hashes = [UInt64](repeating: 0, count: 32)
         let mask = slots.count - 1
+        slots.withUnsafeBufferPointer { slots in
+            spellings.withUnsafeBufferPointer { spellings in
         for start in stride(from: 0, to: texts.count, by: hashes.count) {
             let count = min(hashes.count, texts.count - start)
             var looked: UInt32 = 0
@@ -98,6 +104,8 @@ struct Vocabulary: Sendable {
             // Never so, but the compiler cannot know.
             if looked == .max, ids.isEmpty { ids.reserveCapacity(texts.count + 1) }
             for index in 0..<count { ids.append(id(of: texts[start + index], hashes[index]) ?? -1) }
+        }
+            }
         }
         return ids
     }
