@@ -22,7 +22,8 @@ enum TokenizerTask {
         print(
             JSON.object([
                 "load_seconds": .double(load), "encode_bytes_per_second": .double(Double(bytes.count) / encoding),
-                "decode_bytes_per_second": .double(Double(bytes.count) / decoding), "tokens": .int(Int64(ids.count)),
+                "decode_bytes_per_second": .double(Double(bytes.count) / decoding),
+                "tokens": .int(Int64(ids.count)),
                 "sum": .string(String(sum, radix: 16)), "whole": .bool(again == text),
             ]).text())
         return true

@@ -27,7 +27,9 @@ enum Tokenizing {
                 ours: Contestant(
                     name: "hub", command: Command(own, ["tokenize", folder, text], in: box.environment),
                     inspect: inspect),
-                peers: [.present(Contestant(name: peer, command: theirs("measure", folder, text), inspect: inspect))])
+                peers: [
+                    .present(Contestant(name: peer, command: theirs("measure", folder, text), inspect: inspect))
+                ])
         ]
     }
 

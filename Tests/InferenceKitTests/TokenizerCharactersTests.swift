@@ -51,14 +51,18 @@ import Testing
         var listed: Set<Int> = []
         var differences: [Int] = []
         for change in changed {
-            guard let value = change.array?[0].int.map(Int.init), let golden = change.array?[1].ids else { continue }
+            guard let value = change.array?[0].int.map(Int.init), let golden = change.array?[1].ids else {
+                continue
+            }
             listed.insert(value)
             let text = try normalized([value], form)
             if text != bytes(golden) { differences.append(value) }
         }
         #expect(Set(differences).isSubset(of: known), "\(name): \(differences.filter { !known.contains($0) })")
         // All others stay as they are; one long text, for a call for each would take long.
-        let others = Self.scalars.filter { !listed.contains($0) && !known.contains($0) && !(0xAC00...0xD7A3).contains($0) }
+        let others = Self.scalars.filter {
+            !listed.contains($0) && !known.contains($0) && !(0xAC00...0xD7A3).contains($0)
+        }
         for part in stride(from: 0, to: others.count, by: 1 << 14) {
             let text = others[part..<min(part + 1 << 14, others.count)].flatMap { [0x0A, $0] }
             guard try normalized(text, form) != bytes(text) else { continue }
@@ -71,7 +75,9 @@ import Testing
         let known = Set(try #require(try Fixtures.json("tokenizer-differences.json")["lowered"]).ids)
         var differences: [Int] = []
         for change in try #require(try goldens()["lowered"]?.array) {
-            guard let value = change.array?[0].int.map(Int.init), let golden = change.array?[1].ids else { continue }
+            guard let value = change.array?[0].int.map(Int.init), let golden = change.array?[1].ids else {
+                continue
+            }
             var text = TrackedText(untracked: bytes([value]))
             try Normalizer([.lowercase]).normalize(&text)
             if text.bytes != bytes(golden) { differences.append(value) }
@@ -82,7 +88,10 @@ import Testing
     /// Where it is asked where everything comes from, another way is taken to the same text.
     @Test(arguments: ["NFC", "NFD", "NFKC", "NFKD"]) func bothWaysToAFormAgree(name: String) throws {
         let form = try #require(UnicodeForm(rawValue: name))
-        let marks = [0x300, 0x301, 0x323, 0x327, 0x345, 0x5B0, 0x93C, 0x3099, 0x1100, 0x1161, 0x11A8, 0xAC00, 0x41, 0x915, 0x1E9B]
+        let marks = [
+            0x300, 0x301, 0x323, 0x327, 0x345, 0x5B0, 0x93C, 0x3099, 0x1100, 0x1161, 0x11A8, 0xAC00, 0x41, 0x915,
+            0x1E9B,
+        ]
         var random = SeededRandom(number: 7)
         for _ in 0..<200 {
             let scalars = (0..<8).map { _ in marks[Int(random.next() % UInt64(marks.count))] }

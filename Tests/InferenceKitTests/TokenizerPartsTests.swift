@@ -48,7 +48,8 @@ import Testing
             for item in golden["cases"]?.array ?? [] {
                 let first = try #require(item["first"]?.string)
                 let second = item["second"]?.string
-                let about: Comment = "\(item.text()) \(golden["truncation"]?.text() ?? "") \(golden["tokenizer"]?.text() ?? "")"
+                let about: Comment =
+                    "\(item.text()) \(golden["truncation"]?.text() ?? "") \(golden["tokenizer"]?.text() ?? "")"
                 func encoding() throws -> Encoding {
                     try tokenizer.encoding(
                         first, pair: second, addSpecialTokens: item["special"]?.bool == true, appliesLimits: true)
@@ -107,7 +108,8 @@ import Testing
                     #expect(found == rows.compactMap { $0.array?[0].string.map { Array($0.utf8) } }, about)
                     guard isTracked else { continue }
                     let origins = pieces.ranges.map { characters(pieces.text.origin(of: $0) ?? 0..<0, text) }
-                    #expect(origins == rows.map { $0.array?.dropFirst().compactMap { $0.int.map(Int.init) } }, about)
+                    #expect(
+                        origins == rows.map { $0.array?.dropFirst().compactMap { $0.int.map(Int.init) } }, about)
                 }
             }
         }

@@ -13,14 +13,19 @@ import Testing
     /// The tokens of a tokenizer.json in the order of their ids.
     private func tokens(_ json: JSON) throws -> [String] {
         var tokens: [Int: String] = [:]
-        for (token, id) in try #require(json["model"]?["vocab"]?.object).members { tokens[Int(id.int ?? -1)] = token }
-        for token in json["added_tokens"]?.array ?? [] { tokens[Int(token["id"]?.int ?? -1)] = token["content"]?.string }
+        for (token, id) in try #require(json["model"]?["vocab"]?.object).members {
+            tokens[Int(id.int ?? -1)] = token
+        }
+        for token in json["added_tokens"]?.array ?? [] {
+            tokens[Int(token["id"]?.int ?? -1)] = token["content"]?.string
+        }
         return try (0..<tokens.count).map { try #require(tokens[$0]) }
     }
 
     @Test func aVocabularyOfBytePairsEncodesAsItsTokenizerFile() throws {
         let json = try Fixtures.json("tiny-shakespeare/tokenizer.json")
-        var vocabulary = GGUFVocabulary(model: "gpt2", preTokenizer: "gpt-2", tokens: try tokens(json).map { Array($0.utf8) })
+        var vocabulary = GGUFVocabulary(
+            model: "gpt2", preTokenizer: "gpt-2", tokens: try tokens(json).map { Array($0.utf8) })
         vocabulary.merges = (json["model"]?["merges"]?.array ?? []).map {
             Array(($0.array ?? []).compactMap(\.string).joined(separator: " ").utf8)
         }
@@ -39,7 +44,8 @@ import Testing
     @Test func aVocabularyOfWordPiecesEncodesAsItsTokenizerFile() throws {
         let json = try Fixtures.json("tokenizers/bert-wordpiece/tokenizer.json")
         let tokens = try tokens(json).map { token in
-            token.hasPrefix("##") ? String(token.dropFirst(2)) : token.hasPrefix("[") && token.count > 1 ? token : "▁" + token
+            token.hasPrefix("##")
+                ? String(token.dropFirst(2)) : token.hasPrefix("[") && token.count > 1 ? token : "▁" + token
         }
         var vocabulary = GGUFVocabulary(model: "bert", tokens: tokens.map { Array($0.utf8) })
         vocabulary.types = tokens.map { ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].contains($0) ? 3 : 1 }
@@ -96,7 +102,8 @@ import Testing
 
     @Test func whatAVocabularyLacksIsNamed() async throws {
         func fault(_ change: (inout GGUFVocabulary) -> Void) async throws -> AIError {
-            var vocabulary = GGUFVocabulary(model: "gpt2", preTokenizer: "gpt-2", tokens: [Array("a".utf8), Array("b".utf8)])
+            var vocabulary = GGUFVocabulary(
+                model: "gpt2", preTokenizer: "gpt-2", tokens: [Array("a".utf8), Array("b".utf8)])
             change(&vocabulary)
             return try await thrown { try Tokenizer(vocabulary, path: "/m/x.gguf") }
         }
@@ -114,9 +121,13 @@ import Testing
     @Test func brokenFilesAreReadOrRefused() throws {
         var random = SeededRandom(number: 11)
         let all = try Fixtures.json("goldens/tokenizer-parts.json")
-        var sources: [[UInt8]] = try #require(all["tokenizers"]?.array).compactMap { $0["json"].map { Array($0.text().utf8) } }
+        var sources: [[UInt8]] = try #require(all["tokenizers"]?.array).compactMap {
+            $0["json"].map { Array($0.text().utf8) }
+        }
         sources = sources.filter { $0.count < 20_000 }
-        let models = try #require(all["sentencepiece"]?.array).compactMap { $0["model"]?.string.flatMap { Charsmap.bytes(base64: $0) } }
+        let models = try #require(all["sentencepiece"]?.array).compactMap {
+            $0["model"]?.string.flatMap { Charsmap.bytes(base64: $0) }
+        }
         #expect(!sources.isEmpty && !models.isEmpty)
         for round in 0..<120 {
             let isJSON = round % 2 == 0
@@ -133,11 +144,14 @@ import Testing
             do throws(AIError) {
                 let tokenizer =
                     try isJSON
-                    ? Tokenizer(json: bytes, path: "t") : Tokenizer(SentencePieceFile(bytes, path: "t").parts(nil), path: "t")
+                    ? Tokenizer(json: bytes, path: "t")
+                    : Tokenizer(SentencePieceFile(bytes, path: "t").parts(nil), path: "t")
                 let ids = try tokenizer.encode("Hello  wörld 12 <s> 日本 \u{301}\u{0}x")
                 _ = tokenizer.decode(ids + [-1, .max, 1 << 31])
             } catch {
-                #expect([.malformedModel, .unsupportedModel, .generationFailed].contains(error.code), "\(error.message)")
+                #expect(
+                    [.malformedModel, .unsupportedModel, .generationFailed].contains(error.code), "\(error.message)"
+                )
             }
         }
     }

@@ -86,7 +86,10 @@ import Testing
             "behavior Scattered"
         ),
         ("pre_tokenizer", #"{"type":"Split","pattern":{"Glob":"x"},"behavior":"Removed"}"#, "pattern Glob"),
-        ("pre_tokenizer", #"{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}"#, "prepend_scheme last"),
+        (
+            "pre_tokenizer", #"{"type":"Metaspace","replacement":"_","prepend_scheme":"last"}"#,
+            "prepend_scheme last"
+        ),
         ("decoder", #"{"type":"Sequence","decoders":[{"type":"Novel"}]}"#, "decoder Novel"),
         ("decoder", #"{"type":"Replace","pattern":{"Regex":"x"},"content":"y"}"#, "decoder Replace with a Regex"),
         ("pre_tokenizer", #"{"type":"Novel"}"#, "pre_tokenizer Novel"),

@@ -160,7 +160,9 @@ struct AddedTokens: Sendable {
 }
 
 extension AddedTokens.Token {
-    fileprivate init(_ part: TokenizerComponent, _ content: [UInt8], id: Int, _ normalizer: Normalizer) throws(AIError) {
+    fileprivate init(_ part: TokenizerComponent, _ content: [UInt8], id: Int, _ normalizer: Normalizer)
+        throws(AIError)
+    {
         let special = try part.bool("special", default: false)
         self.init(id: id, content: content, isSpecial: special)
         isSingleWord = try part.bool("single_word", default: false)

@@ -3,7 +3,9 @@
 /// Of the family of wyhash (https://github.com/wangyi-fudan/wyhash), its keys drawn anew by each process: a file cannot
 /// be made to collide.
 enum ByteHash {
-    private static let keys: (UInt64, UInt64, UInt64) = (.random(in: 1 ... .max), .random(in: 1 ... .max), .random(in: 1 ... .max) | 1)
+    private static let keys: (UInt64, UInt64, UInt64) = (
+        .random(in: 1 ... .max), .random(in: 1 ... .max), .random(in: 1 ... .max) | 1
+    )
 
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let (first, second, _) = keys

@@ -42,7 +42,9 @@ final class BytePairModel: Sendable {
         ])
         if settings["dropout"]?.double ?? 0 != 0 { throw settings.refuse("dropout") }
         var read = Settings()
-        if settings["continuing_subword_prefix"] != nil { read.prefix = try settings.bytes("continuing_subword_prefix") }
+        if settings["continuing_subword_prefix"] != nil {
+            read.prefix = try settings.bytes("continuing_subword_prefix")
+        }
         if settings["end_of_word_suffix"] != nil { read.suffix = try settings.bytes("end_of_word_suffix") }
         read.ignoresMerges = try settings.bool("ignore_merges", default: false)
         read.fusesUnknown = try settings.bool("fuse_unk", default: false)
@@ -106,10 +108,12 @@ final class BytePairModel: Sendable {
         scratch.cache.keep(piece, hash: hash, out.ids[start...])
     }
 
-    private func encodeAnew(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
-    {
+    private func encodeAnew(
+        _ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput
+    ) {
         if settings.ignoresMerges {
-            let whole = takesBytes ? vocabulary.id(of: ByteLevelAlphabet.spelling(of: piece)) : vocabulary.id(of: piece)
+            let whole =
+                takesBytes ? vocabulary.id(of: ByteLevelAlphabet.spelling(of: piece)) : vocabulary.id(of: piece)
             if let whole { return out.append(whole, 0..<piece.count) }
         }
         scratch.word.removeAll()
@@ -142,13 +146,16 @@ final class BytePairModel: Sendable {
             if settings.prefix.isEmpty && settings.suffix.isEmpty {
                 id = vocabulary.id(of: UnsafeBufferPointer(rebasing: piece[at..<end]))
             } else {
-                spelled = (at > 0 ? settings.prefix : []) + piece[at..<end] + (end == piece.count ? settings.suffix : [])
+                spelled =
+                    (at > 0 ? settings.prefix : []) + piece[at..<end] + (end == piece.count ? settings.suffix : [])
                 id = vocabulary.id(of: spelled)
             }
             if let id {
                 flush()
                 word.append(id, length: width)
-            } else if !appendBytes(spelled.isEmpty ? Array(piece[at..<end]) : spelled, &word), let unknown = settings.unknown {
+            } else if !appendBytes(spelled.isEmpty ? Array(piece[at..<end]) : spelled, &word),
+                let unknown = settings.unknown
+            {
                 if settings.fusesUnknown, let before = pending {
                     pending = (before.id, before.length + width)
                 } else {

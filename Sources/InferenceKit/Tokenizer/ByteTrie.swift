@@ -50,7 +50,8 @@ struct ByteTrie: Sendable {
     }
 
     /// Hands over each token that the text has at a place, the shortest first, with where it ends.
-    func forEachToken(_ text: UnsafeBufferPointer<UInt8>, at start: Int, _ body: (_ id: Int32, _ end: Int) -> Void) {
+    func forEachToken(_ text: UnsafeBufferPointer<UInt8>, at start: Int, _ body: (_ id: Int32, _ end: Int) -> Void)
+    {
         var node = Int(first[Int(text[start])])
         var at = start + 1
         while node > 0 {

@@ -68,7 +68,8 @@ struct Charsmap: Sendable {
     }
 
     /// What takes the place of the prefixes of a text, the shortest first, until `body` returns false.
-    private func prefixes(of text: Slice<UnsafeBufferPointer<UInt8>>, _ body: (_ length: Int, _ value: Int) -> Bool) {
+    private func prefixes(of text: Slice<UnsafeBufferPointer<UInt8>>, _ body: (_ length: Int, _ value: Int) -> Bool)
+    {
         // The file is not to be trusted: every step stays in the array.
         func unit(_ at: Int) -> UInt32? { units.indices.contains(at) ? units[at] : nil }
         func offset(_ unit: UInt32) -> Int { Int(unit >> 10) << Int((unit & 1 << 9) >> 6) }
@@ -163,7 +164,8 @@ struct Charsmap: Sendable {
     }
 
     private static func replace(
-        _ old: Slice<UnsafeBufferPointer<UInt8>>, _ content: ArraySlice<UInt8>, _ changes: inout [TrackedText.Change]
+        _ old: Slice<UnsafeBufferPointer<UInt8>>, _ content: ArraySlice<UInt8>,
+        _ changes: inout [TrackedText.Change]
     ) {
         let oldCount = old.count { $0 & 0xC0 != 0x80 }
         var count = 0

@@ -174,7 +174,9 @@ struct DecodingRun {
 
     /// The byte that a token `<0x0A>` stands for.
     static func byte(_ token: [UInt8]) -> UInt8? {
-        guard token.count == 6, token.starts(with: Array("<0x".utf8)), token[5] == UInt8(ascii: ">") else { return nil }
+        guard token.count == 6, token.starts(with: Array("<0x".utf8)), token[5] == UInt8(ascii: ">") else {
+            return nil
+        }
         return UInt8(String(decoding: token[3...4], as: UTF8.self), radix: 16)
     }
 

@@ -161,7 +161,8 @@ extension GGUFVocabulary {
                 throw .malformed(path, "token \(id) is not UTF-8")
             }
             let isWhole = isSpecial || [beginID, endID, unknownID, separatorID, classID].contains(id)
-            let spelling = token.starts(with: space) ? Array(token[space.count...]) : isWhole ? token : prefix + token
+            let spelling =
+                token.starts(with: space) ? Array(token[space.count...]) : isWhole ? token : prefix + token
             spelling.withUnsafeBufferPointer { _ = vocabulary.add($0, id: Int32(id), keepsAlike: true) }
             if isSpecial { added.append(AddedTokens.Token(id: id, content: token)) }
         }

@@ -37,7 +37,9 @@ struct MergePairs {
     ///   - prefixCount: How much of the second token is left out where both are joined.
     ///   - isWhole: Whether all of the file's merges are here; the one after the last is no pair otherwise.
     /// - Throws: ``ErrorCode/malformedModel`` for a merge that is no pair of known tokens, or makes none.
-    func table(_ vocabulary: Vocabulary, prefixCount: Int = 0, isWhole: Bool, path: String) throws(AIError) -> MergeTable {
+    func table(_ vocabulary: Vocabulary, prefixCount: Int = 0, isWhole: Bool, path: String) throws(AIError)
+        -> MergeTable
+    {
         func fault(_ rank: Int) -> AIError { .malformed(path, "merge \(rank) is not a pair of known tokens") }
         let (leftIDs, rightIDs) = (vocabulary.ids(of: lefts), vocabulary.ids(of: rights))
         var results: [Int32] = []
@@ -46,7 +48,9 @@ struct MergePairs {
         // Merges come in the order of what they make, so that it is nearly always what was made before, or what follows.
         var last: Int32 = -1
         for rank in lefts.indices {
-            guard leftIDs[rank] >= 0, rightIDs[rank] >= 0, rights[rank].count >= prefixCount else { throw fault(rank) }
+            guard leftIDs[rank] >= 0, rightIDs[rank] >= 0, rights[rank].count >= prefixCount else {
+                throw fault(rank)
+            }
             let right = UnsafeBufferPointer(rebasing: rights[rank][prefixCount...])
             if last < Int32.max - 1, !vocabulary.hasAlike, vocabulary.isSpelled(last + 1, lefts[rank], right) {
                 last += 1

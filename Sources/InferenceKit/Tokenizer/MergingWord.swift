@@ -125,7 +125,8 @@ struct MergingWord {
         lengths.removeSubrange(kept...)
     }
 
-    private mutating func consider(_ position: Int, _ rule: (borrowing MergingWord, Int, Int) -> MergeTable.Merge?) {
+    private mutating func consider(_ position: Int, _ rule: (borrowing MergingWord, Int, Int) -> MergeTable.Merge?)
+    {
         let after = next[position]
         guard after != Self.none, let found = rule(self, position, Int(after)) else { return }
         heap.append(Candidate(rank: found.rank, position: Int32(position), result: found.result))

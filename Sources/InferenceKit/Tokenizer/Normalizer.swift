@@ -71,7 +71,8 @@ struct Normalizer: Sendable {
                     Bert(
                         cleansText: try part.bool("clean_text"),
                         spacesChinese: try part.bool("handle_chinese_chars"),
-                        stripsAccents: try part.bool("strip_accents", default: lowercases), lowercases: lowercases)))
+                        stripsAccents: try part.bool("strip_accents", default: lowercases), lowercases: lowercases))
+            )
         case "Precompiled":
             try part.allowOnly(["precompiled_charsmap"])
             // Files of models without rules have null or an empty text here.

@@ -46,7 +46,8 @@ struct PatternTranslation {
 
     /// The scripts that patterns of models name.
     private static let scripts: Set<String> = [
-        "Arabic", "Cyrillic", "Devanagari", "Greek", "Han", "Hangul", "Hebrew", "Hiragana", "Katakana", "Latin", "Thai",
+        "Arabic", "Cyrillic", "Devanagari", "Greek", "Han", "Hangul", "Hebrew", "Hiragana", "Katakana", "Latin",
+        "Thai",
     ]
 
     /// Pairs that Oniguruma takes for one letter where case is ignored: ß, ﬀ, ﬁ, ﬂ, ﬅ (CaseFolding.txt, status F).

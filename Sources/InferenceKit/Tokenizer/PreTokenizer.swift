@@ -143,7 +143,9 @@ struct PreTokenizer: Sendable {
         return pieces
     }
 
-    private static func cut(_ pieces: inout Pieces, _ delimiter: Delimiter, _ behavior: SplitBehavior, _ inverted: Bool)
+    private static func cut(
+        _ pieces: inout Pieces, _ delimiter: Delimiter, _ behavior: SplitBehavior, _ inverted: Bool
+    )
         throws(AIError)
     {
         let ranges = pieces.ranges
@@ -198,7 +200,8 @@ struct PreTokenizer: Sendable {
     ) throws(AIError) {
         let space = UInt8(ascii: " ")
         rewrite(&pieces) { text, isFirst in
-            text.replace(text.bytes.indices.filter { text.bytes[$0] == space }.map { $0..<$0 + 1 }, with: replacement)
+            text.replace(
+                text.bytes.indices.filter { text.bytes[$0] == space }.map { $0..<$0 + 1 }, with: replacement)
             if scheme == .always || (scheme == .first && isFirst), !text.bytes.starts(with: replacement) {
                 text.prepend(replacement)
             }

@@ -47,8 +47,9 @@ final class ScoredPairModel: Sendable {
         scratch.cache.keep(piece, hash: hash, out.ids[start...])
     }
 
-    private func encodeAnew(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
-    {
+    private func encodeAnew(
+        _ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput
+    ) {
         var start = 0
         while start < piece.count {
             // What is found whole is never merged: it parts what is before it from what is after it.
@@ -72,12 +73,15 @@ final class ScoredPairModel: Sendable {
     }
 
     private func id(_ piece: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Int32? {
-        guard let id = vocabulary.id(of: UnsafeBufferPointer(rebasing: piece[range])), isMade[Int(id)] else { return nil }
+        guard let id = vocabulary.id(of: UnsafeBufferPointer(rebasing: piece[range])), isMade[Int(id)] else {
+            return nil
+        }
         return id
     }
 
     private func merge(
-        _ piece: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ scratch: EncodingScratch, into out: inout ModelOutput
+        _ piece: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ scratch: EncodingScratch,
+        into out: inout ModelOutput
     ) {
         scratch.word.removeAll()
         var at = range.lowerBound

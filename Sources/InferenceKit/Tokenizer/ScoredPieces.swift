@@ -58,7 +58,8 @@ struct ScoredPieces: Sendable {
             guard let spelling = vocabulary.spelling(of: id).map({ Array($0) }), !spelling.isEmpty,
                 seen.insert(spelling).inserted
             else { continue }
-            tokens.append(AddedTokens.Token(id: id, content: spelling, isSpecial: type == .control || type == .unknown))
+            tokens.append(
+                AddedTokens.Token(id: id, content: spelling, isSpecial: type == .control || type == .unknown))
         }
         return AddedTokens(tokens)
     }

@@ -64,7 +64,9 @@ struct SentencePieceFile {
         return count
     }
 
-    private mutating func read(_ field: Int, _ value: ProtocolBuffer.Value, _ pieces: inout ScoredPieces) throws(AIError) {
+    private mutating func read(_ field: Int, _ value: ProtocolBuffer.Value, _ pieces: inout ScoredPieces)
+        throws(AIError)
+    {
         guard let message = value.message else { return }
         let isWhole: Bool
         switch field {
@@ -83,7 +85,9 @@ struct SentencePieceFile {
         guard isWhole else { throw .malformed(path, "field \(field) of the SentencePiece model is broken") }
     }
 
-    private static func readPiece(_ message: UnsafeBufferPointer<UInt8>, _ pieces: inout ScoredPieces, _ path: String)
+    private static func readPiece(
+        _ message: UnsafeBufferPointer<UInt8>, _ pieces: inout ScoredPieces, _ path: String
+    )
         throws(AIError) -> Bool
     {
         var text: UnsafeBufferPointer<UInt8>?
@@ -156,7 +160,8 @@ struct SentencePieceFile {
         }
         func id(_ id: Int) -> Int? { pieces.types.indices.contains(id) && pieces.types[id] == .control ? id : nil }
         let kindOfModel = settings?["tokenizer_class"]?.string ?? ""
-        let addsBegin = settings?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { kindOfModel.hasPrefix($0) }
+        let addsBegin =
+            settings?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { kindOfModel.hasPrefix($0) }
         let addsEnd = settings?["add_eos_token"]?.bool ?? kindOfModel.hasPrefix("T5")
         let decoder = SentencePieceDecoder(
             types: pieces.types, unknownSurface: unknownSurface,
@@ -165,7 +170,8 @@ struct SentencePieceFile {
         return TokenizerParts(
             kind: name, model: model, added: pieces.addedTokens([.control]),
             normalizer: Normalizer([.sentencePiece(normalizer)]),
-            postProcessor: PostProcessor(before: addsBegin ? id(ids.begin) : nil, after: addsEnd ? id(ids.end) : nil),
+            postProcessor: PostProcessor(
+                before: addsBegin ? id(ids.begin) : nil, after: addsEnd ? id(ids.end) : nil),
             decoder: TokenDecoder([.sentencePiece(decoder)]))
     }
 }

@@ -143,10 +143,12 @@ struct EncodingSink {
     /// Appends the tokens of the piece that was encoded last.
     mutating func place(_ piece: Range<Int>, _ text: TrackedText) {
         for (id, span) in zip(output.ids, output.spans) {
-            let range = piece.lowerBound + span.lowerBound..<min(piece.lowerBound + span.upperBound, piece.upperBound)
+            let range =
+                piece.lowerBound + span.lowerBound..<min(piece.lowerBound + span.upperBound, piece.upperBound)
             tokens.append(
                 Encoding.Token(
-                    id: id, typeID: sequence, range: text.origin(of: range) ?? 0..<0, word: word, sequence: sequence))
+                    id: id, typeID: sequence, range: text.origin(of: range) ?? 0..<0, word: word, sequence: sequence
+                ))
         }
         output.ids.removeAll(keepingCapacity: true)
         output.spans.removeAll(keepingCapacity: true)

@@ -90,7 +90,9 @@ public final class Tokenizer: Sendable {
     }
 
     /// How an id is spelled; nil where it is none.
-    func spelling(of id: Int) -> [UInt8]? { addedSpellings[id] ?? model.vocabulary.spelling(of: id).map { Array($0) } }
+    func spelling(of id: Int) -> [UInt8]? {
+        addedSpellings[id] ?? model.vocabulary.spelling(of: id).map { Array($0) }
+    }
 
     /// The id of a token by its spelling; nil where there is none.
     public func id(of token: String) -> Int? {

@@ -51,7 +51,9 @@ struct TokenizerComponent {
 
     /// A whole number that is not negative.
     func count(_ key: String, default fallback: Int? = nil) throws(AIError) -> Int {
-        guard let value = self[key] ?? fallback.map({ JSON.int(Int64($0)) }) else { throw malformed("has no \(key)") }
+        guard let value = self[key] ?? fallback.map({ JSON.int(Int64($0)) }) else {
+            throw malformed("has no \(key)")
+        }
         guard let int = value.int, (0...Int64(Int32.max)).contains(int) else {
             throw malformed("has a \(key) that is no count")
         }

@@ -52,7 +52,8 @@ struct TokenizerFile {
         let list = root["added_tokens"]?.array ?? []
         let added = try AddedTokens(list, normalizer, model.vocabulary, path: path)
         return TokenizerParts(
-            kind: isByteLevel ? "byte-level BPE" : modelPart.kind, model: model, added: added, normalizer: normalizer, preTokenizer: preTokenizer,
+            kind: isByteLevel ? "byte-level BPE" : modelPart.kind, model: model, added: added,
+            normalizer: normalizer, preTokenizer: preTokenizer,
             postProcessor: try PostProcessor(part("post_processor")), decoder: try TokenDecoder(part("decoder")),
             truncation: try part("truncation").map { json throws(AIError) in try Truncation(json) },
             padding: try part("padding").map { json throws(AIError) in try Padding(json) })

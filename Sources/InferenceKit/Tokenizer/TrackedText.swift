@@ -139,7 +139,8 @@ struct TrackedText {
             guard let origins else { continue }
             let origin: Range<Int>
             if change.change > 0 {
-                origin = at > 0 ? origins[at - 1] : (origins.first?.lowerBound ?? 0)..<(origins.first?.lowerBound ?? 0)
+                origin =
+                    at > 0 ? origins[at - 1] : (origins.first?.lowerBound ?? 0)..<(origins.first?.lowerBound ?? 0)
             } else {
                 origin = at < origins.count ? origins[at] : origins.last ?? 0..<0
                 for _ in 0...(-change.change) where at < bytes.count { at += bytes.width(at: at) }

@@ -65,8 +65,9 @@ enum UnicodeForm: String, Sendable {
         var pending: [(rank: Int32, change: TrackedText.Change)] = []
         func flush() {
             // Stable: marks of one rank keep their order.
-            for entry in pending.enumerated().sorted(by: { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) })
-            {
+            for entry in pending.enumerated().sorted(by: {
+                ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
+            }) {
                 changes.append(entry.element.change)
             }
             pending.removeAll(keepingCapacity: true)
@@ -85,7 +86,8 @@ enum UnicodeForm: String, Sendable {
                 for index in 0..<(known ? count : 1) {
                     let rank = Self.combiningClass(parts[index])
                     if rank == 0 { flush() }
-                    let change = TrackedText.Change(scalar: UInt32(bitPattern: parts[index]), change: index == 0 ? 0 : 1)
+                    let change = TrackedText.Change(
+                        scalar: UInt32(bitPattern: parts[index]), change: index == 0 ? 0 : 1)
                     pending.append((rank, change))
                     if rank == 0 { flush() }
                 }

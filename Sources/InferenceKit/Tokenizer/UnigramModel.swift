@@ -76,7 +76,9 @@ final class UnigramModel: Sendable {
         scratch.cache.keep(piece, hash: hash, out.ids[start...])
     }
 
-    private func encodeAnew(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
+    private func encodeAnew(
+        _ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput
+    )
         throws(AIError)
     {
         try findPath(piece, &scratch.lattice)

@@ -90,21 +90,23 @@ struct Vocabulary: Sendable {
         let mask = slots.count - 1
         slots.withUnsafeBufferPointer { slots in
             spellings.withUnsafeBufferPointer { spellings in
-        for start in stride(from: 0, to: texts.count, by: hashes.count) {
-            let count = min(hashes.count, texts.count - start)
-            var looked: UInt32 = 0
-            for index in 0..<count {
-                hashes[index] = ByteHash.hash(texts[start + index])
-                looked &+= slots[Int(truncatingIfNeeded: hashes[index]) & mask].place.start
-            }
-            for index in 0..<count {
-                let place = slots[Int(truncatingIfNeeded: hashes[index]) & mask].place
-                if !place.isNone, place.start < spellings.count { looked &+= UInt32(spellings[Int(place.start)]) }
-            }
-            // Never so, but the compiler cannot know.
-            if looked == .max, ids.isEmpty { ids.reserveCapacity(texts.count + 1) }
-            for index in 0..<count { ids.append(id(of: texts[start + index], hashes[index]) ?? -1) }
-        }
+                for start in stride(from: 0, to: texts.count, by: hashes.count) {
+                    let count = min(hashes.count, texts.count - start)
+                    var looked: UInt32 = 0
+                    for index in 0..<count {
+                        hashes[index] = ByteHash.hash(texts[start + index])
+                        looked &+= slots[Int(truncatingIfNeeded: hashes[index]) & mask].place.start
+                    }
+                    for index in 0..<count {
+                        let place = slots[Int(truncatingIfNeeded: hashes[index]) & mask].place
+                        if !place.isNone, place.start < spellings.count {
+                            looked &+= UInt32(spellings[Int(place.start)])
+                        }
+                    }
+                    // Never so, but the compiler cannot know.
+                    if looked == .max, ids.isEmpty { ids.reserveCapacity(texts.count + 1) }
+                    for index in 0..<count { ids.append(id(of: texts[start + index], hashes[index]) ?? -1) }
+                }
             }
         }
         return ids
