@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tokenizer that is measured, and the `tokenizers` library (Rust, as pip installs it) at the same work.
 
-    tokenizer_peer.py make FOLDER TEXT       trains 128,000 tokens with 280,000 merges on ten megabytes that it writes
+    tokenizer_peer.py make FOLDER TEXT       trains 128,000 tokens with some 266,000 merges on ten megabytes it writes
     tokenizer_peer.py measure FOLDER TEXT    reads, encodes and decodes on one thread
 """
 
@@ -22,6 +22,7 @@ LLAMA3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# At most so many merges; the text yields fewer.
 TOKENS, MERGES, BYTES = 128_000, 280_000, 10_000_000
 
 
