@@ -4,6 +4,8 @@
 
 using namespace simdjson;
 
+static_assert(SIMDJSON_PADDING <= 64, "JSONCursor.padding is too small");
+
 struct hub_json_document {
     dom::parser parser;
     std::vector<hub_json_node> nodes;
@@ -55,16 +57,18 @@ void flatten(dom::element element, std::vector<hub_json_node> &out) {
 
 } // namespace
 
-extern "C" hub_json_document *hub_json_parse(const char *bytes, size_t length, const char **error) {
+extern "C" hub_json_document *hub_json_parse(const char *bytes, size_t length, bool padded,
+                                             const char **error) {
     try {
         auto document = new hub_json_document;
         dom::element root;
-        auto code = document->parser.parse(bytes, length, true).get(root);
+        auto code = document->parser.parse(bytes, length, !padded).get(root);
         if (code) {
             *error = error_message(code);
             delete document;
             return nullptr;
         }
+        document->nodes.reserve(length / 12 + 16); // most documents need no more
         flatten(root, document->nodes);
         return document;
     } catch (...) {

@@ -23,7 +23,7 @@ public enum JSON: Sendable, Hashable {
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
         var reason: UnsafePointer<CChar>?
         let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-        guard let base, let document = hub_json_parse(base, bytes.count, &reason) else {
+        guard let base, let document = hub_json_parse(base, bytes.count, false, &reason) else {
             if let rewritten = LongNumbers.rewritten(bytes) { return try parse(rewritten) }
             throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty")
         }
@@ -144,7 +144,7 @@ extension JSON {
 }
 
 /// Builds values from the flat node array, front to back.
-private struct NodeReader {
+struct NodeReader {
     let nodes: UnsafeBufferPointer<hub_json_node>
     var at = 0
 

@@ -6,6 +6,9 @@ package struct JSONCursor {
     private let nodes: UnsafeBufferPointer<hub_json_node>
     private var at: Int
 
+    /// How much room behind a document spares its being copied (`SIMDJSON_PADDING`), in bytes.
+    static let padding = 64
+
     /// Bytes of a string, which live as long as the document.
     package typealias Text = UnsafeBufferPointer<UInt8>
 
@@ -16,7 +19,7 @@ package struct JSONCursor {
         try bytes.withUnsafeBytes { buffer in
             var reason: UnsafePointer<CChar>?
             guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
-                let document = hub_json_parse(base, buffer.count, &reason)
+                let document = hub_json_parse(base, buffer.count, bytes.capacity - bytes.count >= padding, &reason)
             else { throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty") }
             defer { hub_json_free(document) }
             var count = 0
@@ -28,6 +31,25 @@ package struct JSONCursor {
 
     /// The whole number here, if it is one.
     package var int: Int64? { nodes[at].type == HUB_JSON_INT ? nodes[at].value.integer : nil }
+    /// The number here, whole or not, if it is one.
+    package var double: Double? {
+        switch nodes[at].type {
+        case HUB_JSON_INT: Double(nodes[at].value.integer)
+        case HUB_JSON_UINT: Double(nodes[at].value.unsigned_integer)
+        case HUB_JSON_DOUBLE: nodes[at].value.number
+        default: nil
+        }
+    }
+    /// The value here, with all that is in it.
+    package var json: JSON {
+        var reader = NodeReader(nodes: nodes, at: at)
+        return reader.value()
+    }
+    /// How many members or elements the object or array here has, 0 for anything else.
+    package var count: Int {
+        let type = nodes[at].type
+        return type == HUB_JSON_ARRAY || type == HUB_JSON_OBJECT ? Int(nodes[at].count) : 0
+    }
     /// The string here, if it is one.
     package var text: Text? { nodes[at].type == HUB_JSON_STRING ? text(at) : nil }
     /// Whether here is `null`.
@@ -48,6 +70,25 @@ package struct JSONCursor {
             let value = next + 1
             guard body(text(next), JSONCursor(nodes: nodes, at: value)) else { return false }
             next = end(of: value)
+        }
+        return true
+    }
+
+    /// The two strings of the array here, if it is one of just two.
+    package var textPair: (Text, Text)? {
+        guard nodes[at].type == HUB_JSON_ARRAY, nodes[at].count == 2, nodes[at + 1].type == HUB_JSON_STRING,
+            nodes[at + 2].type == HUB_JSON_STRING
+        else { return nil }
+        return (text(at + 1), text(at + 2))
+    }
+
+    /// Hands over each element of the array here until `body` returns false; false then, and where no array is here.
+    package func elements(_ body: (JSONCursor) -> Bool) -> Bool {
+        guard nodes[at].type == HUB_JSON_ARRAY else { return false }
+        var next = at + 1
+        for _ in 0..<nodes[at].count {
+            guard body(JSONCursor(nodes: nodes, at: next)) else { return false }
+            next = end(of: next)
         }
         return true
     }

@@ -1,5 +1,6 @@
 // A C face for simdjson (C++): a document as one flat array of nodes in document order.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,8 @@ typedef struct {
 
 typedef struct hub_json_document hub_json_document;
 
-/// Parses `length` bytes of UTF-8 JSON. On a fault returns NULL and sets `error` to static English text.
-hub_json_document *hub_json_parse(const char *bytes, size_t length, const char **error);
+/// Parses `length` bytes of UTF-8 JSON; `padded` says that 64 bytes behind them may be read, else they are copied. On a fault returns NULL and sets `error` to static English text.
+hub_json_document *hub_json_parse(const char *bytes, size_t length, bool padded, const char **error);
 const hub_json_node *hub_json_nodes(const hub_json_document *document, size_t *count);
 void hub_json_free(hub_json_document *document);
 

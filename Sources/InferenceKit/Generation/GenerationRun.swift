@@ -36,23 +36,23 @@ struct GenerationRun {
         promptEnd = Clock.seconds
 
         var sampler = Sampler(config, seed: seed, prompt: promptIDs)
-        var assembler = TextAssembler()
+        var stream = model.tokenizer.stream(skipSpecialTokens: true)
         var stops = StopMatcher(config.stopSequences)
         while true {
-            if job.isCancelled { return finish(.cancelled, promptIDs, flush(&assembler, &stops).text) }
+            if job.isCancelled { return finish(.cancelled, promptIDs, flush(&stream, &stops).text) }
             let id = try sampler.next(logits)
             ids.append(id)
             last = Clock.seconds
             if ids.count == 1 { first = last }
             let ended = model.eosIDs.contains(id) && !config.ignoresEndOfSequence
-            let piece = ended ? "" : assembler.add(model.tokenizer.bytes(of: id, skipSpecialTokens: true))
+            let piece = ended ? "" : stream.add(id)
             let (safe, stopped) = stops.add(piece)
             text += safe
             send(id, safe, logits)
             if stopped { return finish(.stopSequence, promptIDs) }
             let isFull = ids.count == config.maxTokens || sequence.position == model.context
             if ended || isFull {
-                let rest = flush(&assembler, &stops)
+                let rest = flush(&stream, &stops)
                 return finish(rest.stopped ? .stopSequence : ended ? .stop : .length, promptIDs, rest.text)
             }
             logits = model.decoder.run([id], sequence, logits: .last)
@@ -60,10 +60,10 @@ struct GenerationRun {
     }
 
     /// What is held back. Even half a character's replacement can complete a stop sequence.
-    private func flush(_ assembler: inout TextAssembler, _ stops: inout StopMatcher) -> (
+    private func flush(_ stream: inout TokenStream, _ stops: inout StopMatcher) -> (
         text: String, stopped: Bool
     ) {
-        let (text, stopped) = stops.add(assembler.finish())
+        let (text, stopped) = stops.add(stream.finish())
         return stopped ? (text, true) : (text + stops.finish(), false)
     }
 
