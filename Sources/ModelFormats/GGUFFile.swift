@@ -84,6 +84,9 @@ package struct GGUFModel: Sendable {
         self.shards = shards
     }
 
+    /// Whether a name is that of a model: not of a projector, a draft or an importance matrix.
+    package static func isModel(_ path: String) -> Bool { GGUFName(path: Path.name(path))?.role == .model }
+
     /// The files that belong to a name like `model-00002-of-00003.gguf`, in order; the file alone where it is no such name.
     package static func paths(of path: String) -> [String] {
         let name = Path.name(path)

@@ -12,6 +12,7 @@ extension TryCommand {
         }
         let target = try await locate(operands[0], context, isAgreed: arguments[SharedFlags.yes])
         var report = TryReport(id: target.id, path: target.path)
+        report.memoryTotal = try Machine.memory().total
         if arguments.has(tokenize.flag.name) {
             let texts = arguments.all(tokenize)
             report.tokenized = try await Offload.run { try TryReport.tokenize(texts, folder: target.path) }
@@ -19,6 +20,7 @@ extension TryCommand {
         }
         if arguments[inspect] {
             report.inspection = try await ModelInspection.inspect(folder: target.path)
+            report.context = arguments[contextLength]
             return report.show(context)
         }
         let options = ModelOptions(threads: arguments[threads], context: arguments[contextLength])

@@ -21,6 +21,8 @@ struct TryReport {
     var tokenized: [Tokenized] = []
     var context: Int?
     var isGreedy = false
+    /// Physical memory in bytes.
+    var memoryTotal: Int64 = 0
 
     init(id: String, path: String) {
         self.id = id
@@ -55,14 +57,14 @@ struct TryReport {
                     Styled(Humanize.plural(entry.ids.count, "token") + (entry.ids.isEmpty ? "" : ": "), .faint)
                         + Styled(entry.ids.map(String.init).joined(separator: " ")))
             }
-            if inspection != nil, let facts { show(facts, output) }
+            if inspection != nil, let inspectionView { show(inspectionView, output, isBrief: false) }
             // Of what cannot be run, what stands in the way is all there is to say.
             if let facts, !facts.isSupported, inspection == nil { return }
             if let smoke {
                 if generation != nil { output.line() }
                 // After a text only what is not as it should be is worth a line.
                 let isQuiet = generation != nil
-                if !isQuiet, let facts { show(facts, output) }
+                if !isQuiet, let inspectionView { show(inspectionView, output, isBrief: true) }
                 for check in smoke.checks where !isQuiet || check.status != .pass {
                     line(check.name, check.detail, output, mark: check.status)
                 }
@@ -72,30 +74,18 @@ struct TryReport {
         }
     }
 
-    private func show(_ facts: ModelInspection, _ output: Output) {
+    private var inspectionView: InspectionView? {
+        facts.map { InspectionView(facts: $0, context: context, memoryTotal: memoryTotal) }
+    }
+
+    /// - Parameter isBrief: only what matters beside a verdict.
+    private func show(_ view: InspectionView, _ output: Output, isBrief: Bool) {
         output.line(Styled(id, .name) + Styled("  \(path)", .faint))
-        line(
-            "model",
-            [
-                facts.architecture ?? facts.modelType ?? "?", "\(Humanize.count(facts.parameters)) parameters",
-                facts.dominantDataType,
-            ].compactMap { $0 }.joined(separator: ", "), output)
-        line(
-            "shape",
-            [
-                facts.layers.map { "\($0) layers" }, facts.heads.map { "\($0) heads" },
-                facts.kvHeads.map { "\($0) KV heads" },
-                facts.vocabulary.map { "\($0) tokens" }, facts.contextLength.map { "context \($0)" },
-            ].compactMap { $0 }.joined(separator: ", "), output)
-        if let quantization = facts.quantization { line("quantized", quantization, output) }
-        line(
-            "memory", "\(ByteCount(facts.weightsBytes)) of weights, \(ByteCount(facts.memoryBytes())) to run",
-            output)
-        line(
-            "tokenizer",
-            (facts.tokenizerKind ?? "none that can be used") + (facts.hasChatTemplate ? ", chat template" : ""),
-            output)
-        for obstacle in facts.obstacles { line("obstacle", obstacle, output, mark: .fail) }
+        for entry in view.lines {
+            guard !isBrief || ["model", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
+            else { continue }
+            line(entry.name, entry.text, output, mark: entry.isBad ? .fail : nil)
+        }
     }
 
     private func show(_ result: GenerationResult, _ output: Output) {
@@ -161,7 +151,7 @@ struct TryReport {
                             "decoded_skip_special": .string(entry.decodedSkipSpecial),
                         ])
                     }),
-            "inspection": inspection.map(Self.json),
+            "inspection": inspection == nil ? nil : inspectionView?.json,
         ]
     }
 
@@ -177,20 +167,6 @@ struct TryReport {
             // A seed may use all 64 bits, more than a JSON number is sure to keep.
             "seed": Int64(exactly: result.seed).map { .int($0) } ?? .string(String(result.seed)),
             "peak_memory_bytes": .int(result.peakMemoryBytes),
-        ])
-    }
-
-    private static func json(_ facts: ModelInspection) -> JSON {
-        func int(_ value: Int?) -> JSON? { value.map { .int(Int64($0)) } }
-        return .object([
-            "architecture": facts.architecture.map { .string($0) }, "parameters": .int(facts.parameters),
-            "dtypes": .object(
-                JSONObject(facts.dataTypes.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) })),
-            "quantization": facts.quantization.map { .string($0) }, "context_length": int(facts.contextLength),
-            "layers": int(facts.layers), "heads": int(facts.heads), "kv_heads": int(facts.kvHeads),
-            "vocabulary": int(facts.vocabulary), "memory_bytes": .int(facts.memoryBytes()),
-            "tokenizer": facts.tokenizerKind.map { .string($0) }, "chat_template": .bool(facts.hasChatTemplate),
-            "supported": .bool(facts.isSupported), "obstacles": .array(facts.obstacles.map { .string($0) }),
         ])
     }
 }
