@@ -21,6 +21,7 @@ enum Schema {
         Migration(name: "how far the mirror of the Hub has come", sql: mirrors),
         Migration(name: "cards", sql: cards),
         Migration(name: "scans of caches", sql: scans),
+        Migration(name: "checks of blobs", sql: checks),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

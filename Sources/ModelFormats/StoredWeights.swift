@@ -10,6 +10,8 @@ package struct StoredTensor: Sendable, Hashable {
     package let elementCount: Int
     /// Bytes in the file.
     package let byteCount: Int
+    /// Where they begin; nil where they lie in an archive.
+    package let offset: Int?
     /// Which of ``StoredWeights/files`` holds it.
     package let file: Int
 }
@@ -34,7 +36,8 @@ package struct StoredWeights: Sendable {
             shard.header.tensors.map { tensor in
                 StoredTensor(
                     name: tensor.name, type: tensor.dataType.rawValue, shape: tensor.shape,
-                    elementCount: tensor.elementCount, byteCount: tensor.byteRange.count, file: index)
+                    elementCount: tensor.elementCount, byteCount: tensor.byteRange.count,
+                    offset: tensor.byteRange.lowerBound, file: index)
             }
         }
     }
@@ -45,7 +48,8 @@ package struct StoredWeights: Sendable {
             shard.header.tensors.map { tensor in
                 StoredTensor(
                     name: tensor.name, type: tensor.type.name, shape: tensor.dimensions.reversed(),
-                    elementCount: tensor.elementCount, byteCount: tensor.byteRange.count, file: index)
+                    elementCount: tensor.elementCount, byteCount: tensor.byteRange.count,
+                    offset: tensor.byteRange.lowerBound, file: index)
             }
         }
     }
@@ -58,7 +62,8 @@ package struct StoredWeights: Sendable {
                 return StoredTensor(
                     name: tensor.name, type: tensor.dataType, shape: tensor.shape,
                     elementCount: tensor.elementCount,
-                    byteCount: tensor.elementCount.multipliedReportingOverflow(by: bits).partialValue / 8, file: index)
+                    byteCount: tensor.elementCount.multipliedReportingOverflow(by: bits).partialValue / 8, offset: nil,
+                    file: index)
             }
         }
     }

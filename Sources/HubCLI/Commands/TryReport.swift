@@ -16,6 +16,7 @@ struct TryReport {
     let path: String
     var inspection: ModelInspection?
     var smoke: SmokeTest?
+    var check: ModelCheck?
     var generation: GenerationResult?
     var logits: [Float]?
     var tokenized: [Tokenized] = []
@@ -29,7 +30,9 @@ struct TryReport {
         self.path = path
     }
 
-    private var facts: ModelInspection? { inspection ?? smoke?.inspection }
+    private var facts: ModelInspection? { inspection ?? smoke?.inspection ?? check?.inspection }
+    private var checks: [CheckResult]? { smoke?.checks ?? check?.checks }
+    private var verdict: CheckResult.Status? { smoke?.verdict ?? check?.verdict }
 
     static func tokenize(_ texts: [String], folder: String) throws(AIError) -> [Tokenized] {
         let tokenizer = try Tokenizer(folder: folder)
@@ -45,6 +48,7 @@ struct TryReport {
     /// with it; else the verdict.
     private var quiet: [String] {
         if !tokenized.isEmpty { return tokenized.map { $0.ids.map(String.init).joined(separator: " ") } }
+        if let check { return [check.verdict.rawValue] }
         guard let smoke, generation == nil || smoke.verdict != .pass else { return [] }
         return [smoke.verdict.rawValue]
     }
@@ -58,6 +62,7 @@ struct TryReport {
                         + Styled(entry.ids.map(String.init).joined(separator: " ")))
             }
             if inspection != nil, let inspectionView { show(inspectionView, output, isBrief: false) }
+            if let check { return show(check, output) }
             // Of what cannot be run, what stands in the way is all there is to say.
             if let facts, !facts.isSupported, inspection == nil { return }
             if let smoke {
@@ -101,6 +106,35 @@ struct TryReport {
         line("speed", parts.joined(separator: ", "), output)
     }
 
+    private func show(_ check: ModelCheck, _ output: Output) {
+        output.line(Styled(id, .name) + Styled("  \(path)", .faint))
+        for result in check.checks { line(result.name, result.detail, output, mark: result.status) }
+        // The first of each check stands in its line.
+        let first = Set(check.checks.map(\.detail))
+        for finding in check.findings where !first.contains(finding.detail) {
+            line("", finding.detail, output, mark: finding.status == .pass ? nil : finding.status)
+        }
+        line("verdict", check.verdict.rawValue, output, mark: check.verdict)
+    }
+
+    /// - Throws: ``ErrorCode/malformedModel`` where the check failed.
+    func failCheck() throws(AIError) {
+        guard let check, check.verdict == .fail else { return }
+        let failed = check.findings.filter { $0.status == .fail }
+        let more = failed.count > 1 ? ", and \(failed.count - 1) more" : ""
+        throw AIError(
+            .malformedModel, "\(id) fails its check: \(failed.first?.detail ?? "")\(more)", context: .init(path: path))
+    }
+
+    private static func json(_ finding: CheckFinding) -> JSON {
+        .object([
+            "check": .string(finding.check), "status": .string(finding.status.rawValue),
+            "file": finding.file.map { .string($0) }, "tensor": finding.tensor.map { .string($0) },
+            "expected": finding.expected.map { .string($0) }, "found": finding.found.map { .string($0) },
+            "detail": .string(finding.detail),
+        ])
+    }
+
     private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
     private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
 
@@ -122,22 +156,23 @@ struct TryReport {
     var json: JSONObject {
         let generated = generation ?? smoke?.generation
         return [
-            "id": .string(id), "path": .string(path), "verdict": smoke.map { .string($0.verdict.rawValue) },
+            "id": .string(id), "path": .string(path), "verdict": verdict.map { .string($0.rawValue) },
             "architecture": facts?.architecture.map { .string($0) },
             "parameters": facts.map { .int($0.parameters) },
             "dtype": facts?.dominantDataType.map { .string($0) },
             "weights_bytes": facts.map { .int($0.weightsBytes) },
             "memory_bytes": facts.map { .int($0.memoryBytes(context: context)) },
             "mode": smoke.map { _ in "exact" },
-            "checks": smoke.map { smoke in
+            "checks": checks.map { checks in
                 .array(
-                    smoke.checks.map { check in
+                    checks.map { check in
                         .object([
                             "name": .string(check.name), "status": .string(check.status.rawValue),
                             "detail": .string(check.detail),
                         ])
                     })
             },
+            "findings": check.map { .array($0.findings.map(Self.json)) },
             "generation": generated.map(Self.json),
             "logits": logits.map { .array($0.map { .double(Double($0)) }) },
             "tokenized": tokenized.isEmpty
