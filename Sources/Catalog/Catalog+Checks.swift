@@ -24,7 +24,8 @@ extension Catalog {
     package func check(of sha256: String, version: Int, isWhole: Bool) throws(AIError) -> JSON? {
         let text = try read { connection in
             try connection.first(
-                "SELECT findings FROM checks WHERE sha256 = ? AND version = ? AND whole >= ?", sha256, Int64(version),
+                "SELECT findings FROM checks WHERE sha256 = ? AND version = ? AND whole >= ?", sha256,
+                Int64(version),
                 Int64(isWhole ? 1 : 0), map: { $0.text(0) })
         }
         // A row that cannot be read is as good as none: the numbers are looked at again.

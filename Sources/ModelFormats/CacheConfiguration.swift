@@ -11,7 +11,9 @@ package struct CacheConfiguration: Sendable, Hashable {
     package let numbersPerLayer: Int
 
     /// Kinds of layers that keep a state of fixed size in place of positions.
-    private static let stateful: Set<String> = ["linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning"]
+    private static let stateful: Set<String> = [
+        "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning",
+    ]
     /// Whose every layer has the window that the file names.
     private static let allWindowed: Set<String> = ["mistral", "mixtral", "phi3", "starcoder2"]
 

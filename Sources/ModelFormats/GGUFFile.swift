@@ -8,7 +8,9 @@ package struct GGUFFile: Sendable {
     /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, or the error of the system call that failed.
     package init(_ path: String) throws(AIError) {
         file = try MappedFile(path)
-        guard case .header(let header) = try GGUFHeader.read(file.bytes, fileSize: Int64(file.bytes.count), path: path)
+        guard
+            case .header(let header) = try GGUFHeader.read(
+                file.bytes, fileSize: Int64(file.bytes.count), path: path)
         else { throw .malformed(path, "the file has fewer bytes than its header") }
         self.header = header
     }
@@ -69,10 +71,12 @@ package struct GGUFModel: Sendable {
         var names: Set<String> = []
         for (index, shard) in shards.enumerated() {
             let number = shard.header["split.no"]?.int
-            guard shards.count == 1 || number == Int64(index), (shard.header["split.count"]?.int ?? 1) == count else {
+            guard shards.count == 1 || number == Int64(index), (shard.header["split.count"]?.int ?? 1) == count
+            else {
                 throw .malformed(
                     shard.path,
-                    "it is number \(number.map { String($0 + 1) } ?? "?") by split.no, its place is \(index + 1) of \(shards.count)")
+                    "it is number \(number.map { String($0 &+ 1) } ?? "?") by split.no, its place is \(index + 1) of \(shards.count)"
+                )
             }
             for tensor in shard.header.tensors where !names.insert(tensor.name).inserted {
                 throw .malformed(shard.path, "tensor \"\(tensor.name)\" is in another shard too")

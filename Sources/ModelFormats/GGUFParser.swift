@@ -54,7 +54,9 @@ struct GGUFParser {
     private mutating func name(_ what: String) throws -> String {
         let length: UInt64 = try reader.number()
         guard (1...Self.nameLimit).contains(length) else { throw fault("\(what) has \(length) bytes") }
-        guard let text = reader.bytes.text(try reader.skip(Int(length))) else { throw fault("\(what) is not UTF-8") }
+        guard let text = reader.bytes.text(try reader.skip(Int(length))) else {
+            throw fault("\(what) is not UTF-8")
+        }
         return text
     }
 

@@ -37,7 +37,8 @@ package struct GGUFArray: Sendable, Hashable {
     @discardableResult
     package func eachString(in file: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) -> Bool {
         guard element == .string, byteRange.upperBound <= file.count else { return false }
-        var reader = ByteReader(UnsafeRawBufferPointer(rebasing: file[..<byteRange.upperBound]), at: byteRange.lowerBound)
+        var reader = ByteReader(
+            UnsafeRawBufferPointer(rebasing: file[..<byteRange.upperBound]), at: byteRange.lowerBound)
         for _ in 0..<count {
             guard let length = try? reader.number(UInt64.self), let size = Int(exactly: length),
                 let range = try? reader.skip(size)

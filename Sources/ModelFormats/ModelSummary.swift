@@ -33,7 +33,7 @@ package struct ModelSummary: Sendable, Hashable {
         if let experts = configuration?.experts, let used = configuration?.expertsPerToken, used < experts,
             let all = parts[.experts]
         {
-            activeParameters = parameters - all + Int64(Double(all) * Double(used) / Double(experts))
+            activeParameters = parameters &- all &+ Int64(Double(all) * Double(used) / Double(experts))
         } else {
             activeParameters = nil
         }

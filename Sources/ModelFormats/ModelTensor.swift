@@ -73,7 +73,9 @@ private struct TensorGrouping {
 
     private func packed(_ index: Int) -> ModelTensor? {
         let name = stored[index].name
-        func base(_ ending: String) -> String? { name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : nil }
+        func base(_ ending: String) -> String? {
+            name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : nil
+        }
         if let base = base(".weight") { return besideScales(index, base) }
         if let base = base(".qweight") { return integerColumns(index, base) }
         if let base = base(".weight_packed") { return compressed(index, base) }
@@ -115,7 +117,9 @@ private struct TensorGrouping {
                 weight, index, shape: tensor.shape, elements: tensor.elementCount, "bitsandbytes 8-bit",
                 [base + ".SCB", base + ".weight_format"])
         }
-        let scales = beside(weight, ["_scale_inv", "_scale", "_scale_2"]) + beside(base, [".input_scale", ".k_scale", ".v_scale"])
+        let scales =
+            beside(weight, ["_scale_inv", "_scale", "_scale_2"])
+            + beside(base, [".input_scale", ".k_scale", ".v_scale"])
         if tensor.type.hasPrefix("F8_") || tensor.type == "I8", scales.contains(where: { places[$0] != nil }) {
             return made(weight, index, shape: tensor.shape, elements: tensor.elementCount, tensor.type, scales)
         }
@@ -138,7 +142,9 @@ private struct TensorGrouping {
         else { return nil }
         let bits = words * 32 / columns
         guard QuantizationConfiguration.mlxBits.contains(bits) else { return nil }
-        let elements = tensor.shape.dropLast().reduce(columns) { $0.multipliedReportingOverflow(by: $1).partialValue }
+        let elements = tensor.shape.dropLast().reduce(columns) {
+            $0.multipliedReportingOverflow(by: $1).partialValue
+        }
         return made(
             base + ".weight", index, shape: tensor.shape.dropLast() + [columns], elements: max(0, elements),
             "MLX \(bits)-bit", [base + ".scales", base + ".biases"])
@@ -147,7 +153,8 @@ private struct TensorGrouping {
     /// GPTQ packs along the rows of the transposed matrix, AWQ along its columns.
     private func integerColumns(_ index: Int, _ base: String) -> ModelTensor? {
         let tensor = stored[index]
-        guard tensor.shape.count == 2, let scales = places[base + ".scales"], let out = stored[scales].shape.last, out > 0
+        guard tensor.shape.count == 2, let scales = places[base + ".scales"], let out = stored[scales].shape.last,
+            out > 0
         else { return nil }
         let companions = beside(base, [".scales", ".qzeros", ".g_idx"])
         if tensor.shape[1] == out {
@@ -157,7 +164,8 @@ private struct TensorGrouping {
             let rows = weights / bits
             return made(
                 base + ".weight", index, shape: [out, rows],
-                elements: max(0, rows.multipliedReportingOverflow(by: out).partialValue), "GPTQ \(bits)-bit", companions)
+                elements: max(0, rows.multipliedReportingOverflow(by: out).partialValue), "GPTQ \(bits)-bit",
+                companions)
         }
         guard tensor.shape[1] > 0, out % tensor.shape[1] == 0 else { return nil }
         let bits = 32 / max(1, out / tensor.shape[1])

@@ -72,7 +72,8 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
     /// Modules of which no part belongs into a checkpoint.
     private static let dangerousModules: Set<String> = [
         "os", "posix", "nt", "ntpath", "posixpath", "subprocess", "sys", "socket", "ssl", "shutil", "runpy", "pty",
-        "pdb", "bdb", "code", "codeop", "commands", "ctypes", "cffi", "importlib", "imp", "marshal", "multiprocessing",
+        "pdb", "bdb", "code", "codeop", "commands", "ctypes", "cffi", "importlib", "imp", "marshal",
+        "multiprocessing",
         "asyncio", "webbrowser", "requests", "urllib", "urllib2", "urllib3", "http", "httplib", "ftplib", "smtplib",
         "telnetlib", "aiohttp", "httpx", "pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "timeit",
         "trace", "cProfile", "profile", "signal", "tempfile", "glob", "pip", "setuptools", "distutils", "ensurepip",

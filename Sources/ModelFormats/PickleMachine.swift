@@ -39,6 +39,9 @@ struct PickleMachine {
     private var memo: [Int: Int] = [:]
     private var importNumbers: [PickleImport: Int] = [:]
 
+    /// A checkpoint imports a dozen.
+    private static let importLimit = 10_000
+
     /// What no pickler writes.
     struct Fault: Error {
         let what: String
@@ -75,7 +78,9 @@ struct PickleMachine {
     }
 
     private mutating func pop() throws -> Int {
-        guard let top = stack.last, stack.count > (marks.last ?? 0) else { throw Fault(what: "takes from an empty stack") }
+        guard let top = stack.last, stack.count > (marks.last ?? 0) else {
+            throw Fault(what: "takes from an empty stack")
+        }
         stack.removeLast()
         return top
     }
@@ -86,7 +91,9 @@ struct PickleMachine {
     }
 
     private mutating func popMark() throws -> [Int] {
-        guard let mark = marks.popLast(), mark <= stack.count else { throw Fault(what: "goes back to a mark it has not set") }
+        guard let mark = marks.popLast(), mark <= stack.count else {
+            throw Fault(what: "goes back to a mark it has not set")
+        }
         defer { stack.removeLast(stack.count - mark) }
         return Array(stack[mark...])
     }
@@ -193,6 +200,9 @@ struct PickleMachine {
         let found = PickleImport(module: module, name: name)
         let number = importNumbers[found] ?? imports.count
         if number == imports.count {
+            guard number < Self.importLimit else {
+                throw Fault(what: "imports more than \(Self.importLimit) things")
+            }
             imports.append(found)
             importNumbers[found] = number
         }

@@ -50,7 +50,9 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     }
 
     private init(mlx: ConfigurationFields, bits: Int, _ members: [(key: String, value: JSON)]) throws(AIError) {
-        guard Self.mlxBits.contains(bits) else { throw mlx.fault("quantization bits \(bits) are none that MLX packs") }
+        guard Self.mlxBits.contains(bits) else {
+            throw mlx.fault("quantization bits \(bits) are none that MLX packs")
+        }
         self.bits = bits
         groupSize = try mlx.count("group_size")
         method = .mlx
@@ -68,7 +70,9 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         self.overrides = overrides
         let group = groupSize.map { "group size \($0)" }
         let kinds = Set(overrides.values.compactMap { $0?.bits }).union([bits]).sorted()
-        let mixed = kinds.count > 1 ? "mixed with \(kinds.filter { $0 != bits }.map { "\($0)-bit" }.joined(separator: ", "))" : nil
+        let mixed =
+            kinds.count > 1
+            ? "mixed with \(kinds.filter { $0 != bits }.map { "\($0)-bit" }.joined(separator: ", "))" : nil
         let notes = [group, mixed].compactMap { $0 }.joined(separator: ", ")
         description = "MLX \(bits)-bit quantisation" + (notes.isEmpty ? "" : " (\(notes))")
     }

@@ -62,7 +62,8 @@ package struct StoredWeights: Sendable {
                 return StoredTensor(
                     name: tensor.name, type: tensor.dataType, shape: tensor.shape,
                     elementCount: tensor.elementCount,
-                    byteCount: tensor.elementCount.multipliedReportingOverflow(by: bits).partialValue / 8, offset: nil,
+                    byteCount: max(0, tensor.elementCount.multipliedReportingOverflow(by: bits).partialValue / 8),
+                    offset: nil,
                     file: index)
             }
         }

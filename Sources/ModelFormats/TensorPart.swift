@@ -32,7 +32,8 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
         } else if has(["norm", "ln_", ".ln", "layer_norm"]) {
             self = .norm
         } else if has([
-            "embed_tokens", "wte", "wpe", "word_embeddings", "token_embd", "tok_embeddings", "embeddings.", "embed_in",
+            "embed_tokens", "wte", "wpe", "word_embeddings", "token_embd", "tok_embeddings", "embeddings.",
+            "embed_in",
             "embed_positions", "position_embd", "token_types",
         ]) {
             self = .embedding

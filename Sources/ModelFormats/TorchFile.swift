@@ -24,7 +24,7 @@ package struct TorchFile: Sendable {
     package let fault: String?
 
     /// More of a pickle than this is not gone through. The pickle of a checkpoint has some kilobytes for each layer.
-    private static let pickleLimit = 256 << 20
+    private static let pickleLimit = 32 << 20
     /// What the first pickle of an old checkpoint is: 0x1950a86a20f9469cfc6c.
     private static let oldMark: [UInt8] = [0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19]
 
@@ -94,7 +94,8 @@ package struct TorchFile: Sendable {
         }
 
         @discardableResult
-        private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> Int? {
+        private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> Int?
+        {
             var root: Int?
             do throws(PickleMachine.Fault) { root = try machine.run() } catch { fault = "its pickle \(error.what)" }
             imports += machine.imports.filter { !imports.contains($0) }

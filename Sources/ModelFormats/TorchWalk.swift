@@ -39,7 +39,8 @@ struct TorchWalk {
                     default: continue
                     }
                 }
-            case .list(let number): for (index, value) in machine.lists[number].enumerated() { child(value, String(index)) }
+            case .list(let number):
+                for (index, value) in machine.lists[number].enumerated() { child(value, String(index)) }
             case .tuple(let parts): for (index, value) in parts.enumerated() { child(value, String(index)) }
             default: break
             }
@@ -84,7 +85,9 @@ struct TorchWalk {
         var shape: [Int] = []
         var elements = 1
         for size in sizes {
-            guard case .int(let value) = machine.nodes[size], value >= 0 else { return fail(name, "has no valid shape") }
+            guard case .int(let value) = machine.nodes[size], value >= 0 else {
+                return fail(name, "has no valid shape")
+            }
             let (product, overflow) = elements.multipliedReportingOverflow(by: Int(value))
             guard !overflow else { return fail(name, "has a shape whose product overflows") }
             elements = product

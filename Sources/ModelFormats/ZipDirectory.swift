@@ -40,7 +40,9 @@ struct ZipDirectory: Sendable {
     }
 
     /// Where the list of entries begins, and how many there are.
-    private static func directory(_ bytes: UnsafeRawBufferPointer, _ path: String) throws -> (offset: Int, count: Int) {
+    private static func directory(_ bytes: UnsafeRawBufferPointer, _ path: String) throws -> (
+        offset: Int, count: Int
+    ) {
         let first = max(0, bytes.count - endSize - commentLimit)
         guard bytes.count >= endSize,
             let end = stride(from: bytes.count - endSize, through: first, by: -1).first(where: {
@@ -69,7 +71,9 @@ struct ZipDirectory: Sendable {
         }
         // An entry takes 46 bytes at least.
         guard offset <= UInt64(bytes.count), count <= (UInt64(bytes.count) - offset) / 46 else {
-            throw AIError.malformed(path, "its ZIP directory says it has \(count) entries at byte \(offset), the file has \(bytes.count)")
+            throw AIError.malformed(
+                path,
+                "its ZIP directory says it has \(count) entries at byte \(offset), the file has \(bytes.count)")
         }
         return (Int(offset), Int(count))
     }
@@ -123,7 +127,8 @@ struct ZipDirectory: Sendable {
     }
 
     /// The bytes behind a file's own header, whose name and extra field may have other lengths than the directory's.
-    private static func content(at place: UInt64, size: UInt64, in bytes: UnsafeRawBufferPointer, _ path: String) throws
+    private static func content(at place: UInt64, size: UInt64, in bytes: UnsafeRawBufferPointer, _ path: String)
+        throws
         -> Range<Int>
     {
         guard let start = Int(exactly: place), let size = Int(exactly: size), start <= bytes.count else {

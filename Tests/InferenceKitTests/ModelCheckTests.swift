@@ -74,7 +74,8 @@ import Testing
         return bytes
     }
 
-    @Test(arguments: [([0x80, 0x7F], "inf"), ([0xC0, 0x7F], "nan"), ([0x80, 0xFF], "-inf")] as [([UInt8], String)])
+    @Test(
+        arguments: [([0x80, 0x7F], "inf"), ([0xC0, 0x7F], "nan"), ([0x80, 0xFF], "-inf")] as [([UInt8], String)])
     func aNumberThatIsNoneIsFound(number: [UInt8], shown: String) async throws {
         let name = "model.layers.1.mlp.down_proj.weight"
         let bytes = try weights(name) { slice in
@@ -93,7 +94,8 @@ import Testing
         let tensor = try #require(header.tensors.first { $0.type.name == "Q4_0" })
         bytes[tensor.byteRange.lowerBound + 18 * 3 + 1] = 0x7E
         try folder.write("model.gguf", bytes)
-        let found = try #require(try await ModelCheck.run(folder.file("model.gguf"), options: Self.full).findings.first)
+        let found = try #require(
+            try await ModelCheck.run(folder.file("model.gguf"), options: Self.full).findings.first)
         #expect(found.tensor == tensor.name && found.detail.hasSuffix("at element 96"))
     }
 
@@ -108,7 +110,11 @@ import Testing
         let found = try await finding { folder in
             var json = try #require(Fixtures.json("tiny-shakespeare/tokenizer.json").object)
             var added = json["added_tokens"]?.array ?? []
-            added.append(.object(["id": 1024, "content": "<new>", "special": true, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false]))
+            added.append(
+                .object([
+                    "id": 1024, "content": "<new>", "special": true, "single_word": false, "lstrip": false,
+                    "rstrip": false, "normalized": false,
+                ]))
             json["added_tokens"] = .array(added)
             try folder.write("tokenizer.json", .object(json))
         }
@@ -116,14 +122,17 @@ import Testing
     }
 
     @Test func aSpecialTokenThatIsNoneIsWarnedOf() async throws {
-        let found = try await finding { try config(["eos_token": "<|nowhere|>"], $0, file: "tokenizer_config.json") }
+        let found = try await finding {
+            try config(["eos_token": "<|nowhere|>"], $0, file: "tokenizer_config.json")
+        }
         #expect(found.status == .warn && found.found == "<|nowhere|>" && found.file == "tokenizer_config.json")
     }
 
-    @Test(arguments: [
-        ("eos_token_id", 5000, CheckResult.Status.fail), ("temperature", -1, .warn), ("top_p", 2, .warn),
-        ("repetition_penalty", 0, .warn), ("top_k", "many", .warn),
-    ] as [(String, JSON, CheckResult.Status)])
+    @Test(
+        arguments: [
+            ("eos_token_id", 5000, CheckResult.Status.fail), ("temperature", -1, .warn), ("top_p", 2, .warn),
+            ("repetition_penalty", 0, .warn), ("top_k", "many", .warn),
+        ] as [(String, JSON, CheckResult.Status)])
     func whatGenerationCannotTakeIsFound(key: String, value: JSON, status: CheckResult.Status) async throws {
         let found = try await finding { try config([key: value], $0, file: "generation_config.json") }
         #expect(found.check == "generation config" && found.status == status && found.detail.contains(key))
@@ -154,7 +163,8 @@ import Testing
         let cut = try await finding { try $0.write("model.safetensors", Array(bytes.dropLast())) }
         #expect(cut.check == "headers" && cut.status == .fail && cut.file == "model.safetensors")
         let shard = try await finding(
-            "tiny-shakespeare-sharded", except: ["model-00002-of-00002.safetensors"]) { _ in }
+            "tiny-shakespeare-sharded", except: ["model-00002-of-00002.safetensors"]
+        ) { _ in }
         #expect(shard.check == "headers" && shard.file == "model-00002-of-00002.safetensors")
     }
 
@@ -166,7 +176,8 @@ import Testing
         let bytes = try weights(name) { $0[$0.startIndex + 1] = 0x7F }
         try root.write("blobs/\(digest)", bytes)
         try FileSystem.createSymlink("../blobs/\(digest)", at: root.file("snapshots/model.safetensors"))
-        try FileSystem.createSymlink(Fixtures.path("tiny-shakespeare/config.json"), at: root.file("snapshots/config.json"))
+        try FileSystem.createSymlink(
+            Fixtures.path("tiny-shakespeare/config.json"), at: root.file("snapshots/config.json"))
         let kept = Mutex<[String: (isWhole: Bool, findings: JSON)]>([:])
         var options = Self.full
         options.memory = CheckMemory(

@@ -11,9 +11,13 @@ struct GGUFBytes {
     var data: [UInt8] = []
     var alignment = 32
 
-    static func little(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian, Array.init) }
+    static func little(_ value: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: value.littleEndian, Array.init)
+    }
     static func text(_ text: String) -> [UInt8] { little(UInt64(text.utf8.count)) + Array(text.utf8) }
-    static func pair(_ key: String, _ type: UInt32, _ value: [UInt8]) -> [UInt8] { text(key) + little(type) + value }
+    static func pair(_ key: String, _ type: UInt32, _ value: [UInt8]) -> [UInt8] {
+        text(key) + little(type) + value
+    }
     static func tensor(_ name: String, _ dimensions: [UInt64], _ type: UInt32, offset: UInt64 = 0) -> [UInt8] {
         text(name) + little(UInt32(dimensions.count)) + dimensions.flatMap(little) + little(type) + little(offset)
     }
@@ -85,7 +89,8 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
             let type = try #require(UInt32(number).flatMap { GGUFTensorType($0) })
             let golden = try #require(golden.array)
             #expect(type.name == golden[0].string && type.isCurrent)
-            #expect(type.blockElements == golden[1].int.map(Int.init) && type.blockBytes == golden[2].int.map(Int.init))
+            #expect(
+                type.blockElements == golden[1].int.map(Int.init) && type.blockBytes == golden[2].int.map(Int.init))
             #expect(type.halfOffsets.allSatisfy { $0 + 2 <= type.blockBytes })
         }
         // What is known beyond those was dropped.
@@ -122,7 +127,10 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
             B(pairs: pairs, tensors: tensors, data: [UInt8](repeating: 0, count: data)).bytes
         }
         let broken: [([UInt8], String)] = [
-            (file(pairs: [B.pair("k", 4, B.little(UInt32(1))), B.pair("k", 4, B.little(UInt32(1)))]), "key k twice"),
+            (
+                file(pairs: [B.pair("k", 4, B.little(UInt32(1))), B.pair("k", 4, B.little(UInt32(1)))]),
+                "key k twice"
+            ),
             (file(pairs: [B.pair("k", 13, B.little(UInt64(1)))]), "type 13"),
             (file(pairs: [B.pair("k", 7, [2])]), "neither true nor false"),
             (file(pairs: [B.pair("", 4, B.little(UInt32(1)))]), "0 bytes"),
@@ -132,7 +140,10 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
             (file(pairs: [B.pair("k", 9, B.little(UInt32(8)) + B.little(UInt64(1) << 63))]), "elements"),
             (
                 file(pairs: [
-                    B.pair("k", 9, (0..<6).flatMap { _ in B.little(UInt32(9)) + B.little(UInt64(1)) } + [UInt8](repeating: 0, count: 64))
+                    B.pair(
+                        "k", 9,
+                        (0..<6).flatMap { _ in B.little(UInt32(9)) + B.little(UInt64(1)) }
+                            + [UInt8](repeating: 0, count: 64))
                 ]), "arrays within arrays"
             ),
             (file(pairs: [B.pair("general.alignment", 4, B.little(UInt32(24)))]), "power of two"),
@@ -164,7 +175,8 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
         for _ in 0..<2000 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...3, using: &random) {
-                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(
+                    in: .min ... .max, using: &random)
             }
             if (try? read(bytes)) == nil { refused += 1 }
         }
@@ -204,7 +216,8 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
             try folder.write("m-00001-of-00002.gguf", first)
             if let second { try folder.write("m-00002-of-00002.gguf", second) }
             let error = #expect(throws: AIError.self) { try GGUFModel(folder("m-00001-of-00002.gguf")) }
-            #expect(error?.code == .malformedModel && error?.message.contains(fault) == true, "\(error?.message ?? "")")
+            #expect(
+                error?.code == .malformedModel && error?.message.contains(fault) == true, "\(error?.message ?? "")")
         }
     }
 }

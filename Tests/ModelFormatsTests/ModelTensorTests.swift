@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct ModelTensorTests {
     /// A header of these tensors put together, with a quantisation as a configuration would say it.
-    private func tensors(_ stored: [(String, String, [Int])], _ quantization: String? = nil) throws -> ModelTensors {
+    private func tensors(_ stored: [(String, String, [Int])], _ quantization: String? = nil) throws -> ModelTensors
+    {
         var entries: [(key: String, value: JSON)] = []
         var at = 0
         for (name, type, shape) in stored {
@@ -29,7 +30,8 @@ import Testing
         let configuration = try ModelConfiguration(
             try JSON.parse("{\"model_type\":\"llama\"\(quantization.map { "," + $0 } ?? "")}"), path: "config.json")
         return ModelTensors(
-            StoredWeights(safetensors: [.init(path: "m", fileSize: size, header: header)]), configuration.quantization)
+            StoredWeights(safetensors: [.init(path: "m", fileSize: size, header: header)]),
+            configuration.quantization)
     }
 
     @Test func mlxIsUnpackedWithLayersOfTheirOwn() throws {
@@ -51,9 +53,12 @@ import Testing
     @Test func otherWaysOfPackingAreRecognised() throws {
         typealias Stored = [(String, String, [Int])]
         let gptq: Stored = [
-            ("l.qweight", "I32", [16, 64]), ("l.qzeros", "I32", [1, 8]), ("l.scales", "F16", [1, 64]), ("l.g_idx", "I32", [128]),
+            ("l.qweight", "I32", [16, 64]), ("l.qzeros", "I32", [1, 8]), ("l.scales", "F16", [1, 64]),
+            ("l.g_idx", "I32", [128]),
         ]
-        let awq: Stored = [("l.qweight", "I32", [128, 8]), ("l.qzeros", "I32", [1, 8]), ("l.scales", "F16", [1, 64])]
+        let awq: Stored = [
+            ("l.qweight", "I32", [128, 8]), ("l.qzeros", "I32", [1, 8]), ("l.scales", "F16", [1, 64]),
+        ]
         let four: Stored = [
             ("l.weight", "U8", [4096, 1]), ("l.weight.absmax", "U8", [128]), ("l.weight.quant_map", "F32", [16]),
             ("l.weight.nested_absmax", "F32", [1]), ("l.weight.nested_quant_map", "F32", [256]),
@@ -62,16 +67,31 @@ import Testing
         let eight: Stored = [("l.weight", "I8", [64, 128]), ("l.SCB", "F32", [64])]
         let fp8: Stored = [("l.weight", "F8_E4M3", [64, 128]), ("l.weight_scale_inv", "F32", [1, 1])]
         let compressed: Stored = [
-            ("l.weight_packed", "I32", [64, 16]), ("l.weight_scale", "BF16", [64, 1]), ("l.weight_shape", "I64", [2]),
+            ("l.weight_packed", "I32", [64, 16]), ("l.weight_scale", "BF16", [64, 1]),
+            ("l.weight_shape", "I64", [2]),
         ]
-        let mxfp4: Stored = [("e.gate_up_proj_blocks", "U8", [2, 32, 4, 16]), ("e.gate_up_proj_scales", "U8", [2, 32, 4])]
+        let mxfp4: Stored = [
+            ("e.gate_up_proj_blocks", "U8", [2, 32, 4, 16]), ("e.gate_up_proj_scales", "U8", [2, 32, 4]),
+        ]
         let cases: [(Stored, String?, String, [Int]?)] = [
-            (gptq, #""quantization_config":{"quant_method":"gptq","bits":4,"group_size":128}"#, "GPTQ 4-bit", [64, 128]),
+            (
+                gptq, #""quantization_config":{"quant_method":"gptq","bits":4,"group_size":128}"#, "GPTQ 4-bit",
+                [64, 128]
+            ),
             (awq, #""quantization_config":{"quant_method":"awq","bits":4}"#, "AWQ 4-bit", [64, 128]),
-            (four, #""quantization_config":{"quant_method":"bitsandbytes","load_in_4bit":true}"#, "bitsandbytes 4-bit", nil),
-            (eight, #""quantization_config":{"quant_method":"bitsandbytes","load_in_8bit":true}"#, "bitsandbytes 8-bit", [64, 128]),
+            (
+                four, #""quantization_config":{"quant_method":"bitsandbytes","load_in_4bit":true}"#,
+                "bitsandbytes 4-bit", nil
+            ),
+            (
+                eight, #""quantization_config":{"quant_method":"bitsandbytes","load_in_8bit":true}"#,
+                "bitsandbytes 8-bit", [64, 128]
+            ),
             (fp8, #""quantization_config":{"quant_method":"fp8"}"#, "F8_E4M3", [64, 128]),
-            (compressed, #""quantization_config":{"quant_method":"compressed-tensors"}"#, "compressed-tensors", [64, 128]),
+            (
+                compressed, #""quantization_config":{"quant_method":"compressed-tensors"}"#, "compressed-tensors",
+                [64, 128]
+            ),
             (mxfp4, #""quantization_config":{"quant_method":"mxfp4"}"#, "MXFP4", nil),
         ]
         for (stored, quantization, storage, shape) in cases {
@@ -85,7 +105,8 @@ import Testing
 
     @Test func masksAndTablesAreNoParameters() throws {
         let found = try tensors([
-            ("h.0.attn.bias", "U8", [1, 1, 4, 4]), ("rotary_emb.inv_freq", "F32", [4]), ("x.weight", "F32", [2, 2]),
+            ("h.0.attn.bias", "U8", [1, 1, 4, 4]), ("rotary_emb.inv_freq", "F32", [4]),
+            ("x.weight", "F32", [2, 2]),
         ])
         #expect(found.parameters == 4 && found.bitsPerWeight == 32)
     }
@@ -94,7 +115,8 @@ import Testing
         ("model.embed_tokens.weight", TensorPart.embedding), ("model.layers.0.self_attn.q_norm.weight", .norm),
         ("model.layers.0.mlp.experts.7.up_proj.weight", .experts), ("blk.0.ffn_gate_exps.weight", .experts),
         ("model.layers.0.mlp.shared_expert.up_proj.weight", .feedForward), ("lm_head.weight", .head),
-        ("output.weight", .head), ("vision_tower.blocks.0.attn.qkv.weight", .vision), ("h.0.attn.c_attn.bias", .attention),
+        ("output.weight", .head), ("vision_tower.blocks.0.attn.qkv.weight", .vision),
+        ("h.0.attn.c_attn.bias", .attention),
         ("blk.3.attn_output.weight", .attention), ("wpe.weight", .embedding),
     ])
     func partsAreToldByName(name: String, part: TensorPart) { #expect(TensorPart(name) == part) }
@@ -106,10 +128,12 @@ import Testing
         let sizes = #""hidden_size":64,"num_attention_heads":4,"num_hidden_layers":6"#
         let full = try cache(#"{"model_type":"llama",\#(sizes)}"#)
         #expect(full.fullLayers == 6 && full.windowedLayers == 0 && full.numbersPerLayer == 2 * 64)
-        let gemma = try cache(#"{"model_type":"gemma3_text",\#(sizes),"sliding_window":8,"sliding_window_pattern":3}"#)
+        let gemma = try cache(
+            #"{"model_type":"gemma3_text",\#(sizes),"sliding_window":8,"sliding_window_pattern":3}"#)
         #expect(gemma.fullLayers == 2 && gemma.windowedLayers == 4 && gemma.window == 8)
         let mixed = try cache(
-            #"{"model_type":"x",\#(sizes),"layer_types":["linear_attention","linear_attention","full_attention","mamba","sliding_attention","full_attention"],"sliding_window":8}"#)
+            #"{"model_type":"x",\#(sizes),"layer_types":["linear_attention","linear_attention","full_attention","mamba","sliding_attention","full_attention"],"sliding_window":8}"#
+        )
         #expect(mixed.fullLayers == 2 && mixed.windowedLayers == 1)
         let latent = try cache(#"{"model_type":"deepseek_v3",\#(sizes),"kv_lora_rank":512,"qk_rope_head_dim":64}"#)
         #expect(latent.numbersPerLayer == 576)
@@ -124,22 +148,31 @@ import Testing
     @Test func theDecoderOfAModelWithSeveralPartsIsRead() throws {
         let c = try ModelConfiguration(
             try JSON.parse(
-                #"{"model_type":"llava","text_config":{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2,"intermediate_size":[8,8]},"auto_map":{"AutoConfig":"x.Config"}}"#),
+                #"{"model_type":"llava","text_config":{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2,"intermediate_size":[8,8]},"auto_map":{"AutoConfig":"x.Config"}}"#
+            ),
             path: "config.json")
         #expect(c.modelType == "llava" && c.hiddenSize == 64 && c.layers == 2 && c.intermediateSize == 8)
         #expect(c.customCode == ["x.Config"])
         let old = try ModelConfiguration(
-            try JSON.parse(#"{"model_type":"gpt2","n_embd":32,"n_head":4,"n_layer":2,"n_positions":256}"#), path: "c")
+            try JSON.parse(#"{"model_type":"gpt2","n_embd":32,"n_head":4,"n_layer":2,"n_positions":256}"#),
+            path: "c")
         #expect(old.hiddenSize == 32 && old.headSize == 8 && old.layers == 2 && old.maxPositions == 256)
     }
 
-    @Test(arguments: [
-        (#"{"model":{"type":"WordPiece","vocab":{"#, "WordPiece"),
-        (#"{"decoder":{"type":"ByteLevel"},"model": {"dropout": null, "type": "BPE","#, "byte-level BPE"),
-        (#"{"added_tokens":[{"id":0,"content":"\"model\":{\"type\":"},{"id":1}],"model":{"type":"Unigram","#, "Unigram"),
-        (#"{"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split"},{"type":"ByteLevel"}]},"model":{"type":"BPE"}}"#, "byte-level BPE"),
-        (#"{"added_tokens":[{"type":"x"#, nil), ("", nil), ("[[[", nil), (#"{"model":{"type":"BPE""#, nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            (#"{"model":{"type":"WordPiece","vocab":{"#, "WordPiece"),
+            (#"{"decoder":{"type":"ByteLevel"},"model": {"dropout": null, "type": "BPE","#, "byte-level BPE"),
+            (
+                #"{"added_tokens":[{"id":0,"content":"\"model\":{\"type\":"},{"id":1}],"model":{"type":"Unigram","#,
+                "Unigram"
+            ),
+            (
+                #"{"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split"},{"type":"ByteLevel"}]},"model":{"type":"BPE"}}"#,
+                "byte-level BPE"
+            ),
+            (#"{"added_tokens":[{"type":"x"#, nil), ("", nil), ("[[[", nil), (#"{"model":{"type":"BPE""#, nil),
+        ] as [(String, String?)])
     func theKindOfATokenizerStandsAtItsBeginning(text: String, kind: String?) {
         #expect(TokenizerKind.name(beginning: Array(text.utf8)) == kind)
     }

@@ -28,7 +28,9 @@ private func bytes(hex: String) -> [UInt8] {
                 continue
             }
             #expect(read.fault == nil, "\(name)")
-            #expect(read.imports.map(\.description).sorted() == golden["imports"]?.array?.compactMap(\.string), "\(name)")
+            #expect(
+                read.imports.map(\.description).sorted() == golden["imports"]?.array?.compactMap(\.string),
+                "\(name)")
             let isPlain = golden["name"]?.string == "plain"
             #expect(read.danger == (isPlain ? .harmless : .dangerous), "\(name)")
         }
@@ -54,14 +56,19 @@ private func bytes(hex: String) -> [UInt8] {
         // The archive's two sizes of the first storage, 24 bytes, made smaller in its directory and before its content.
         var bytes = try Support.Fixtures.bytes("formats/state.bin")
         let size: [UInt8] = [24, 0, 0, 0, 24, 0, 0, 0]
-        for at in 0..<bytes.count - 8 where Array(bytes[at..<at + 8]) == size { (bytes[at], bytes[at + 4]) = (20, 20) }
+        for at in 0..<bytes.count - 8 where Array(bytes[at..<at + 8]) == size {
+            (bytes[at], bytes[at + 4]) = (20, 20)
+        }
         let file = try torch(bytes)
         #expect(file.fault == "tensor \"a.weight\" needs 24 bytes, its storage has 20")
     }
 
     /// What was called before the pickle breaks has been called.
     @Test func importsBeforeAFaultAreNamed() throws {
-        let raw = Array("\u{80}".unicodeScalars.map { UInt8($0.value) }) + [2] + Array("cos\nsystem\n(X".utf8) + [9, 0, 0, 0]
+        let raw =
+            Array("\u{80}".unicodeScalars.map { UInt8($0.value) }) + [2] + Array("cos\nsystem\n(X".utf8) + [
+                9, 0, 0, 0,
+            ]
         let file = try torch(raw)
         #expect(file.imports.map(\.description) == ["os.system"] && file.danger == .dangerous)
         #expect(file.fault == "its pickle ends in the middle")
@@ -84,11 +91,13 @@ private func bytes(hex: String) -> [UInt8] {
         #expect(PickleImport(module: "os.path", name: "join").danger == .dangerous)
     }
 
-    @Test(arguments: [
-        ([0x80, 2, 0x52, 0x2E], "empty stack"), ([0x80, 2, 0x74, 0x2E], "mark"), ([0x80, 2, 0x68, 9, 0x2E], "remembers"),
-        ([0x80, 2, 0xFF], "byte 255"), ([0x80, 2, 0x28, 0x30, 0x30, 0x2E], "empty stack"),
-        ([0x80, 4, 0x8D, 255, 255, 255, 255, 255, 255, 255, 127], "ends in the middle"),
-    ] as [([UInt8], String)])
+    @Test(
+        arguments: [
+            ([0x80, 2, 0x52, 0x2E], "empty stack"), ([0x80, 2, 0x74, 0x2E], "mark"),
+            ([0x80, 2, 0x68, 9, 0x2E], "remembers"),
+            ([0x80, 2, 0xFF], "byte 255"), ([0x80, 2, 0x28, 0x30, 0x30, 0x2E], "empty stack"),
+            ([0x80, 4, 0x8D, 255, 255, 255, 255, 255, 255, 255, 127], "ends in the middle"),
+        ] as [([UInt8], String)])
     func brokenPicklesAreSaid(raw: [UInt8], fault: String) throws {
         #expect(try torch(raw).fault?.contains(fault) == true)
     }
@@ -107,13 +116,16 @@ private func bytes(hex: String) -> [UInt8] {
     }
 
     @Test func anythingIsReadWithoutACrash() throws {
-        let opcodes = Array("(.0 12FIJKMNPQRSTUVXabcdeghijlopqrstu}]) \u{80}\u{81}\u{85}\u{86}\u{87}\u{88}\u{8A}\u{8C}\u{93}\u{94}\u{95}".unicodeScalars.map { UInt8($0.value) })
+        let opcodes = Array(
+            "(.0 12FIJKMNPQRSTUVXabcdeghijlopqrstu}]) \u{80}\u{81}\u{85}\u{86}\u{87}\u{88}\u{8A}\u{8C}\u{93}\u{94}\u{95}"
+                .unicodeScalars.map { UInt8($0.value) })
         for number in 0..<3000 {
             var random = SeededRandom(number: number)
             var raw: [UInt8] = [0x80, 2]
             for _ in 0..<Int.random(in: 0...60, using: &random) {
                 raw.append(
-                    random.one(in: 3) ? UInt8.random(in: 0...12, using: &random) : opcodes.randomElement(using: &random)!)
+                    random.one(in: 3)
+                        ? UInt8.random(in: 0...12, using: &random) : opcodes.randomElement(using: &random)!)
             }
             _ = try torch(raw)
         }

@@ -122,7 +122,7 @@ final class HeaderReader: Sendable {
 
     /// Holds the indexes of shards against the headers. Where only some of the shards are wanted there is nothing to hold
     /// them against.
-    func checkIndexes(_ shards: [String: SafetensorsFolder.Shard]) async throws {
+    private func checkIndexes(_ shards: [String: SafetensorsFolder.Shard]) async throws {
         let folders = Set(shards.keys.map(Path.parent))
         for file in plan.tree.files
         where file.path.hasSuffix(".safetensors.index.json") && folders.contains(Path.parent(file.path)) {

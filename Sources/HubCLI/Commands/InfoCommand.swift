@@ -7,7 +7,9 @@ enum InfoCommand {
         detail: "As a tree: each folder with the bytes of all that is in it, and what of it the cache has.")
     static let inspect = Switch(
         "inspect", "show what the headers of its weights say",
-        detail: "Read by ranges where they are not cached: some kilobytes of each file, and no weights.")
+        detail:
+            "Read by ranges where they are not cached: some kilobytes of each file, and no weights. The README is not read then."
+    )
     static let contextLength = Option.whole(
         "context", in: 1...10_000_000, "how many positions the memory is told for, with --inspect")
     static let refresh = Switch("refresh", "ask the Hub for the branches and tags again, too")

@@ -60,7 +60,8 @@ struct InspectionView {
     }
 
     private var parts: String {
-        sortedParts.map { "\($0.key.replacing("_", with: " ")) \(Humanize.count($0.value))" }.joined(separator: ", ")
+        sortedParts.map { "\($0.key.replacing("_", with: " ")) \(Humanize.count($0.value))" }.joined(
+            separator: ", ")
     }
 
     /// Nothing where there is only one: the first line has it.
@@ -87,7 +88,8 @@ struct InspectionView {
             .object(JSONObject(values.map { ($0.key, .int($0.value)) }))
         }
         return .object([
-            "architecture": facts.architecture.map { .string($0) }, "model_type": facts.modelType.map { .string($0) },
+            "architecture": facts.architecture.map { .string($0) },
+            "model_type": facts.modelType.map { .string($0) },
             "formats": .array(facts.formats.map { .string($0) }),
             "parameters": .int(facts.parameters), "active_parameters": facts.activeParameters.map { .int($0) },
             "parameters_by_part": counts(sortedParts),

@@ -25,7 +25,8 @@ extension TryCommand {
             return report.show(context)
         }
         if arguments[check] {
-            report.check = try await ModelCheck.run(target.path, options: try await checkOptions(arguments, context))
+            report.check = try await ModelCheck.run(
+                target.path, options: try await checkOptions(arguments, context))
             report.show(context)
             return try report.failCheck()
         }

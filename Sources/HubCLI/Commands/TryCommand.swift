@@ -20,7 +20,9 @@ enum TryCommand {
     static let inspect = Switch("inspect", "show what the headers say; computes nothing")
     static let check = Switch(
         "check", refinements: ["full"], "look whether its files are whole and sane; runs nothing of it",
-        detail: "Samples of every tensor are looked at, with =full every number. What was found in a cached file is kept.")
+        detail:
+            "Samples of every tensor are looked at, with =full every number. What was found in a cached file is kept."
+    )
     static let threads = Option.whole("threads", in: 1...1024, "how many threads compute")
     static let contextLength = Option.whole("context", in: 1...10_000_000, "how many tokens the context holds")
 

@@ -87,7 +87,8 @@ struct TryReport {
     private func show(_ view: InspectionView, _ output: Output, isBrief: Bool) {
         output.line(Styled(id, .name) + Styled("  \(path)", .faint))
         for entry in view.lines {
-            guard !isBrief || ["model", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
+            guard
+                !isBrief || ["model", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
             else { continue }
             line(entry.name, entry.text, output, mark: entry.isBad ? .fail : nil)
         }
@@ -123,7 +124,8 @@ struct TryReport {
         let failed = check.findings.filter { $0.status == .fail }
         let more = failed.count > 1 ? ", and \(failed.count - 1) more" : ""
         throw AIError(
-            .malformedModel, "\(id) fails its check: \(failed.first?.detail ?? "")\(more)", context: .init(path: path))
+            .malformedModel, "\(id) fails its check: \(failed.first?.detail ?? "")\(more)",
+            context: .init(path: path))
     }
 
     private static func json(_ finding: CheckFinding) -> JSON {

@@ -20,7 +20,9 @@ package struct CheckMemory: Sendable {
     static func digest(of path: String) -> String? {
         guard let place = FileSystem.resolved(path), Path.name(Path.parent(place)) == "blobs" else { return nil }
         let name = Path.name(place)
-        let isDigest = name.utf8.count == 64 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        let isDigest =
+            name.utf8.count == 64
+            && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         return isDigest ? name : nil
     }
 }

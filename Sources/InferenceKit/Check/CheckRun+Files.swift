@@ -31,7 +31,10 @@ extension CheckRun {
             return close("tokenizer", "none")
         }
         do throws(AIError) { _ = try Tokenizer(folder: path) } catch {
-            add(.init("tokenizer", error.code == .unsupportedModel ? .pass : .fail, error.message, file: "tokenizer.json"))
+            add(
+                .init(
+                    "tokenizer", error.code == .unsupportedModel ? .pass : .fail, error.message,
+                    file: "tokenizer.json"))
         }
         let tokens = TokenTable(tokenizer)
         let rows = sources?.configuration?.vocabulary
@@ -43,7 +46,8 @@ extension CheckRun {
         }
         if let settings = json("tokenizer_config.json", "tokenizer") {
             for key in ["bos_token", "eos_token", "pad_token", "unk_token"] {
-                guard let token = settings[key]?.string ?? settings[key]?["content"]?.string, !tokens.has(token) else {
+                guard let token = settings[key]?.string ?? settings[key]?["content"]?.string, !tokens.has(token)
+                else {
                     continue
                 }
                 add(
@@ -52,7 +56,9 @@ extension CheckRun {
                         file: "tokenizer_config.json", expected: "a token", found: token))
             }
         }
-        close("tokenizer", "\(tokens.count) tokens" + (rows.map { $0 > tokens.count ? ", room for \($0)" : "" } ?? ""))
+        close(
+            "tokenizer", "\(tokens.count) tokens" + (rows.map { $0 > tokens.count ? ", room for \($0)" : "" } ?? "")
+        )
     }
 
     // MARK: Template
@@ -97,7 +103,8 @@ extension CheckRun {
                     guard let id = id.int, id >= vocabulary || id < -1 else { continue }
                     add(
                         .init(
-                            "generation config", .fail, "\(key) is \(id), the model has \(vocabulary) tokens", file: file,
+                            "generation config", .fail, "\(key) is \(id), the model has \(vocabulary) tokens",
+                            file: file,
                             expected: "an id below \(vocabulary)", found: "\(id)"))
                 }
             }
@@ -134,7 +141,8 @@ extension CheckRun {
         }
         let hasOther = names.contains { WeightFormat(fileName: $0) == .safetensors }
         for name in pickles {
-            do throws(AIError) { report(try TorchFile(Path.join(folder, name)), name, besideOther: hasOther) } catch {
+            do throws(AIError) { report(try TorchFile(Path.join(folder, name)), name, besideOther: hasOther) } catch
+            {
                 guard error.code == .malformedModel else { throw error }
                 add(.init("pickles", .warn, error.message, file: name))
             }
@@ -155,7 +163,10 @@ extension CheckRun {
         }
         if let fault = file.fault { add(.init("pickles", .warn, "\(name): \(fault)", file: name)) }
         if besideOther {
-            add(.init("pickles", .pass, "\(name) is a pickle beside safetensors, which load without running anything", file: name))
+            add(
+                .init(
+                    "pickles", .pass, "\(name) is a pickle beside safetensors, which load without running anything",
+                    file: name))
         }
     }
 }

@@ -20,7 +20,9 @@ struct CheckRun {
         }
         let isFolder = status.kind == .directory
         do throws(AIError) {
-            let read = isFolder ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: status.size)
+            let read =
+                isFolder
+                ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: status.size)
             sources = read
             let shown = read.formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }
             close("headers", shown.isEmpty ? "no weights" : shown.joined(separator: "; "))
@@ -70,7 +72,10 @@ struct CheckRun {
         guard let weights = sources.weights else { return skip("tensors") }
         guard let configuration = sources.configuration else {
             if sources.isLoadable {
-                add(.init("tensors", .warn, "there is no config.json to hold the tensors against", file: "config.json"))
+                add(
+                    .init(
+                        "tensors", .warn, "there is no config.json to hold the tensors against", file: "config.json"
+                    ))
             }
             return close("tensors", "\(weights.tensors.count) tensors, held against nothing")
         }
@@ -88,7 +93,8 @@ struct CheckRun {
         guard let needs = TensorNeeds(configuration, names: known.keys) else {
             checkLayers(configuration, known.keys)
             return close(
-                "tensors", "\(grouped.count) tensors; which of them \(configuration.modelType) needs is not known here")
+                "tensors",
+                "\(grouped.count) tensors; which of them \(configuration.modelType) needs is not known here")
         }
         var left = known
         for need in needs.needs {
@@ -136,7 +142,8 @@ struct CheckRun {
             .init(
                 "tensors", .fail,
                 "tensor \"\(tensor.name)\" has the shape \(shape), config.json says \(Self.shown(need.shape))",
-                file: file(of: tensor, weights), tensor: tensor.name, expected: Self.shown(need.shape), found: "\(shape)"))
+                file: file(of: tensor, weights), tensor: tensor.name, expected: Self.shown(need.shape),
+                found: "\(shape)"))
     }
 
     /// Of an architecture that is not described: as many layers as the configuration says.
@@ -181,7 +188,9 @@ struct CheckRun {
             if let digest { options.memory.keep(digest, ValueScan.version, options.isFull, Self.json(found)) }
         }
         let how = options.isFull ? "every number is finite" : "samples of every tensor are finite"
-        close("values", how + (remembered > 0 ? " (\(remembered) of \(weights.files.count) files were looked at before)" : ""))
+        close(
+            "values",
+            how + (remembered > 0 ? " (\(remembered) of \(weights.files.count) files were looked at before)" : ""))
     }
 
     private static func json(_ findings: [CheckFinding]) -> JSON {
@@ -200,7 +209,8 @@ struct CheckRun {
         guard let entries = json.array else { return nil }
         var findings: [CheckFinding] = []
         for entry in entries {
-            guard let status = entry["status"]?.string.flatMap(CheckResult.Status.init), let detail = entry["detail"]?.string
+            guard let status = entry["status"]?.string.flatMap(CheckResult.Status.init),
+                let detail = entry["detail"]?.string
             else { return nil }
             findings.append(
                 .init(

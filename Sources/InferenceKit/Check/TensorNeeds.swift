@@ -16,13 +16,17 @@ struct TensorNeeds {
 
     /// nil for an architecture that is not described here, or a configuration without its sizes.
     init?(_ c: ModelConfiguration, names: some Sequence<String>) {
-        guard let h = c.hiddenSize, let layers = c.layers, layers <= 10_000, let heads = c.heads, let v = c.vocabulary
+        guard let h = c.hiddenSize, let layers = c.layers, layers <= 10_000, let heads = c.heads,
+            let v = c.vocabulary
         else { return nil }
         let names = Set(names)
         switch c.modelType {
-        case "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "gemma3", "phi3", "mixtral", "smollm3":
+        case "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "gemma3", "phi3", "mixtral",
+            "smollm3":
             prefix = Self.prefix(names, "embed_tokens.weight") ?? "model."
-            guard let intermediate = c.intermediateSize, let size = c.headSize, let kv = c.kvHeads else { return nil }
+            guard let intermediate = c.intermediateSize, let size = c.headSize, let kv = c.kvHeads else {
+                return nil
+            }
             need("embed_tokens.weight", [v, h])
             for layer in 0..<layers {
                 block("layers.\(layer).", c, h: h, i: intermediate, q: heads * size, k: kv * size, size: size)
@@ -50,8 +54,10 @@ struct TensorNeeds {
     }
 
     private static func prefix(_ names: Set<String>, _ ending: String) -> String? {
-        names.filter { $0.hasSuffix(ending) && ($0.count == ending.count || $0.dropLast(ending.count).hasSuffix(".")) }
-            .map { String($0.dropLast(ending.count)) }.min { ($0.count, $0) < ($1.count, $1) }
+        names.filter {
+            $0.hasSuffix(ending) && ($0.count == ending.count || $0.dropLast(ending.count).hasSuffix("."))
+        }
+        .map { String($0.dropLast(ending.count)) }.min { ($0.count, $0) < ($1.count, $1) }
     }
 
     private mutating func need(_ name: String, _ shape: [Int?], isOptional: Bool = false) {

@@ -42,10 +42,13 @@ struct ValueScan {
                 found: layout.shown(start, element: element))
         }
         // Norms and biases of one value are common in models that are young.
-        guard tensor.shape.count(where: { $0 > 1 }) >= 2, layout.isPlain, isConstant(tensor, layout, start) else { return nil }
+        guard tensor.shape.count(where: { $0 > 1 }) >= 2, layout.isPlain, isConstant(tensor, layout, start) else {
+            return nil
+        }
         let value = layout.shown(start, element: 0)
         return CheckFinding(
-            "values", .warn, "every number of tensor \"\(tensor.name)\" is \(value)", file: name, tensor: tensor.name,
+            "values", .warn, "every number of tensor \"\(tensor.name)\" is \(value)", file: name,
+            tensor: tensor.name,
             expected: "numbers that differ", found: value)
     }
 

@@ -64,7 +64,8 @@ struct FolderReading: Sendable {
     }
 
     /// Element types that there are no kernels for. Packed integers of a quantised model are named as its quantisation.
-    private static func elementObstacles(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> [String] {
+    private static func elementObstacles(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> [String]
+    {
         guard let weights, configuration.quantization == nil else { return [] }
         return weights.dataTypes.keys.filter { type in
             TensorDataType(rawValue: type).flatMap(WeightMatrix.element) == nil

@@ -73,7 +73,9 @@ import Testing
         #expect(inspection["parameters_by_part"]?.object?["head"]?.int == Int64(32768 * 8))
         // What the Hub is asked; it sends each LFS file's reader on to the CDN.
         let asked = stage.hub.requests.filter { $0.listener == .hub }
-        #expect(asked.count <= 40, "\(asked.map { "\($0.line) \($0.range ?? "") \($0.status)" }.filter { !$0.contains("safetensors b") })")
+        #expect(
+            asked.count <= 40,
+            "\(asked.map { "\($0.line) \($0.range ?? "") \($0.status)" }.filter { !$0.contains("safetensors b") })")
         #expect(stage.hub.requests.reduce(0) { $0 + $1.bytesSent } < 5_000_000)
         #expect(stage.hub.requests.allSatisfy { $0.listener == .hub || $0.bytesSent <= 32 << 10 })
         #expect(!FileSystem.exists(stage.cache))
@@ -100,10 +102,15 @@ import Testing
         let stage = try Stage { root in
             let repository = try ModelRepository("org/broken", in: root)
             try repository.write("config.json", #"{"model_type":"llama"}"#)
-            try repository.write("model.safetensors", [0, 0, 0, 0, 0, 0, 0, 0x80] + [UInt8](repeating: 0x7B, count: 100))
+            try repository.write(
+                "model.safetensors", [0, 0, 0, 0, 0, 0, 0, 0x80] + [UInt8](repeating: 0x7B, count: 100))
         }
         let result = try await stage.run("info", "org/broken", "--inspect")
-        #expect(result.status == 7 && result.error.contains("org/broken/model.safetensors: the header says it has 9223372036854775808 bytes"))
+        #expect(
+            result.status == 7
+                && result.error.contains(
+                    "org/broken/model.safetensors: the header says it has 9223372036854775808 bytes")
+        )
     }
 
     // MARK: hub try --check
