@@ -22,6 +22,7 @@ enum Schema {
         Migration(name: "cards", sql: cards),
         Migration(name: "scans of caches", sql: scans),
         Migration(name: "models by a number of their names", sql: names, convert: convertNames),
+        Migration(name: "checks of blobs", sql: checks),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

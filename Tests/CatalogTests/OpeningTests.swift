@@ -29,7 +29,7 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "caches", "cards", "facts", "files", "mirrors", "models",
+                    "bandwidth", "caches", "cards", "checks", "facts", "files", "mirrors", "models",
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "uses",
                     "walk_pages",

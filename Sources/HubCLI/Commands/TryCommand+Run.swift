@@ -1,3 +1,4 @@
+import Catalog
 import Fetcher
 import HubCore
 import InferenceKit
@@ -12,6 +13,7 @@ extension TryCommand {
         }
         let target = try await locate(operands[0], context, isAgreed: arguments[SharedFlags.yes])
         var report = TryReport(id: target.id, path: target.path)
+        report.memoryTotal = try Machine.memory().total
         if arguments.has(tokenize.flag.name) {
             let texts = arguments.all(tokenize)
             report.tokenized = try await Offload.run { try TryReport.tokenize(texts, folder: target.path) }
@@ -19,7 +21,14 @@ extension TryCommand {
         }
         if arguments[inspect] {
             report.inspection = try await ModelInspection.inspect(folder: target.path)
+            report.context = arguments[contextLength]
             return report.show(context)
+        }
+        if arguments[check] {
+            report.check = try await ModelCheck.run(
+                target.path, options: try await checkOptions(arguments, context))
+            report.show(context)
+            return try report.failCheck()
         }
         let options = ModelOptions(threads: arguments[threads], context: arguments[contextLength])
         let smoke = try await SmokeTest.run(folder: target.path, options: options)
@@ -40,6 +49,27 @@ extension TryCommand {
         guard operands.count > 1 else { return report.show(context) }
         try await generate(operands[1], config(arguments), arguments, options, &report, context)
         report.show(context)
+    }
+
+    /// Results are kept in the catalog, where it can be used.
+    private static func checkOptions(_ arguments: ParsedArguments, _ context: Context) async throws
+        -> ModelCheck.Options
+    {
+        let catalog = try await context.workspace().dispensable
+        var options = ModelCheck.Options(isFull: arguments.texts(of: check.flag.name).contains("full"))
+        options.memory = CheckMemory(
+            recall: { digest, version, isWhole in
+                catalog.use { catalog throws(AIError) in
+                    try catalog.check(of: digest, version: version, isWhole: isWhole)
+                } ?? nil
+            },
+            keep: { digest, version, isWhole, findings in
+                catalog.use { catalog throws(AIError) in
+                    try catalog.remember(
+                        check: findings, of: digest, version: version, isWhole: isWhole, at: Timestamp.now)
+                }
+            })
+        return options
     }
 
     /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.

@@ -18,6 +18,11 @@ enum TryCommand {
     static let tokenize = Option.text(
         "tokenize", "TEXT", repeats: true, allowsEmpty: true, "show the tokens of a text; needs no weights")
     static let inspect = Switch("inspect", "show what the headers say; computes nothing")
+    static let check = Switch(
+        "check", refinements: ["full"], "look whether its files are whole and sane; runs nothing of it",
+        detail:
+            "Samples of every tensor are looked at, with =full every number. What was found in a cached file is kept."
+    )
     static let threads = Option.whole("threads", in: 1...1024, "how many threads compute")
     static let contextLength = Option.whole("context", in: 1...10_000_000, "how many tokens the context holds")
 
@@ -33,10 +38,10 @@ enum TryCommand {
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: [
             maxTokens.flag, temperature.flag, topK.flag, topP.flag, minP.flag, repeatPenalty.flag, seed.flag,
-            greedy.flag, stop.flag, raw.flag, logits.flag, tokenize.flag, inspect.flag, threads.flag,
+            greedy.flag, stop.flag, raw.flag, logits.flag, tokenize.flag, inspect.flag, check.flag, threads.flag,
             contextLength.flag, SharedFlags.yes.flag,
         ],
-        exclusive: [["greedy", "temperature"]],
+        exclusive: [["greedy", "temperature"], ["inspect", "check"]],
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),

@@ -44,7 +44,7 @@ public final class LanguageModel: Sendable {
         return try await queue.run { isCancelled throws(AIError) in
             let reading = try FolderReading(folder)
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            return LanguageModel(try LoadedModel(reading, options: options), try ModelInspection(reading), queue)
+            return LanguageModel(try LoadedModel(reading, options: options), ModelInspection(reading), queue)
         }
     }
 

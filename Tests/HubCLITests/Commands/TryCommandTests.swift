@@ -164,15 +164,16 @@ extension JSONObject {
 
     @Test func inspectSaysWhatTheHeadersSay() async throws {
         let result = try await stage.run("try", folder, "--inspect")
-        #expect(result.status == 0 && result.lines.count == 5)
+        #expect(result.status == 0 && result.lines.count == 8)
         let document = try await stage.run("try", folder, "--inspect", "--json").document()
         document.expectKeys(
             "id path architecture parameters dtype weights_bytes memory_bytes inspection")
         let inspection = try #require(document["inspection"]?.object)
         inspection.expectKeys(
             """
-            architecture parameters dtypes quantization bits_per_weight context_length layers heads kv_heads \
-            vocabulary kv_bytes_per_token memory_bytes tokenizer chat_template supported obstacles
+            architecture model_type formats parameters active_parameters parameters_by_part dtypes quantization \
+            bits_per_weight weights_bytes context_length layers heads kv_heads vocabulary kv_bytes_per_token \
+            memory_bytes memory_context memory_total_bytes fits tokenizer chat_template license supported obstacles
             """)
         #expect(inspection["supported"]?.bool == true && inspection["parameters"]?.int == 1_115_264)
     }
