@@ -128,6 +128,47 @@ import Testing
         #expect(found.status == .warn && found.found == "<|nowhere|>" && found.file == "tokenizer_config.json")
     }
 
+    /// A template that breaks would be met by the first person who talks to the model.
+    @Test(
+        arguments: [
+            ("{{ messages[0].content", CheckResult.Status.fail, "line 1"),
+            ("{% for m in messages %}{{ m.content + 1 }}{% endfor %}", .fail, "can only concatenate"),
+            ("{{ raise_exception('only pictures') }}", .warn, "refuses the conversation: only pictures"),
+            ("{{ bos_token }}", .warn, "leaves out what the person says"),
+            ("{% include 'x' %}", .warn, "cannot use 'include'"),
+        ] as [(String, CheckResult.Status, String)])
+    func aTemplateThatDoesNotRenderIsFound(source: String, status: CheckResult.Status, detail: String) async throws {
+        let found = try await finding {
+            try config(["chat_template": .string(source)], $0, file: "tokenizer_config.json")
+        }
+        #expect(found.check == "template" && found.status == status && found.file == "tokenizer_config.json")
+        #expect(found.detail.contains(detail), "\(found.detail)")
+    }
+
+    @Test func templatesThatTakePartsOnlyRender() async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare")
+        try folder.write(
+            "chat_template.jinja",
+            Array("{% for m in messages %}{{ m.content[0].text }}{% endfor %}".utf8))
+        let check = try await ModelCheck.run(folder.path)
+        #expect(check.findings.isEmpty)
+        #expect(check.checks.contains { $0.name == "template" && $0.status == .pass && $0.detail == "renders" })
+    }
+
+    @Test func theVocabularyInAGGUFFileIsReadAndItsTokensAreThoseOfTheModel() async throws {
+        let reference = try Tokenizer(folder: Fixtures.path("tiny-shakespeare"))
+        let text = "To be, or not to be: that is the question\n1234 naïve \u{1F600}"
+        for name in ["tiny-shakespeare-gguf", "tiny-shakespeare-gguf/model-q8_0.gguf"] {
+            let tokenizer = try Tokenizer(folder: Fixtures.path(name))
+            let ids = try tokenizer.encode(text, addSpecialTokens: false)
+            #expect(try ids == reference.encode(text, addSpecialTokens: false) && tokenizer.decode(ids) == text)
+            let check = try await ModelCheck.run(Fixtures.path(name))
+            #expect(
+                check.checks.contains { $0.name == "tokenizer" && $0.detail == "byte-level BPE, 1024 tokens" },
+                "\(check.checks)")
+        }
+    }
+
     @Test(
         arguments: [
             ("eos_token_id", 5000, CheckResult.Status.fail), ("temperature", -1, .warn), ("top_p", 2, .warn),

@@ -102,8 +102,10 @@ extension HeaderReader {
         if let tokenizer = file("tokenizer.json") {
             let count = Int(min(tokenizer.size, Int64(TokenizerKind.enoughBytes)))
             sources.tokenizerKind = TokenizerKind.name(beginning: try await beginning(of: tokenizer, count))
+        } else if file("tokenizer.model") != nil || file("spiece.model") != nil {
+            sources.tokenizerKind = "SentencePiece"
         } else {
-            sources.faults.append("a repository without tokenizer.json")
+            sources.faults.append("a repository without a tokenizer")
         }
         if file("chat_template.jinja") != nil || file("chat_template.json") != nil {
             sources.hasChatTemplate = true

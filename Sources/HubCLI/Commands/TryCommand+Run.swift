@@ -6,17 +6,17 @@ import InferenceKit
 extension TryCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let operands = arguments.operands
-        if arguments[logits], operands.count < 2 {
-            throw AIError(
-                .invalidInput, "--logits needs a PROMPT",
-                advice: "they are those of its last position: hub try REF PROMPT --logits --json")
-        }
+        try checkPrompt(arguments)
         let target = try await locate(operands[0], context, isAgreed: arguments[SharedFlags.yes])
         var report = TryReport(id: target.id, path: target.path)
         report.memoryTotal = try Machine.memory().total
-        if arguments.has(tokenize.flag.name) {
-            let texts = arguments.all(tokenize)
+        if arguments.has(tokenize.flag.name) || arguments.has(tokenizeFile.flag.name) {
+            let texts = arguments.all(tokenize) + (try await listedTexts(arguments, context))
             report.tokenized = try await Offload.run { try TryReport.tokenize(texts, folder: target.path) }
+            return report.show(context)
+        }
+        if let file = arguments[render] {
+            report.rendered = try await rendering(of: file, arguments, target.path, context)
             return report.show(context)
         }
         if arguments[inspect] {
@@ -140,19 +140,19 @@ extension TryCommand {
         _ prompt: String, _ config: GenerateConfig, _ arguments: ParsedArguments, _ options: ModelOptions,
         _ report: inout TryReport, _ context: Context
     ) async throws {
+        // A conversation that the template refuses is told before the weights are touched.
+        let rendered = try await rendering(ofPrompt: prompt, arguments, report.path, context)
+        let text = rendered ?? prompt
         let model = try await LanguageModel.open(folder: report.path, options: options)
         report.context = model.context
         report.isGreedy = config.isGreedy
-        if model.inspection.hasChatTemplate, !arguments[raw] {
-            context.output.note(
-                "chat templates are not applied yet: the prompt is continued as it stands (--raw says so without this note)"
-            )
+        if arguments[logits] {
+            report.logits = try await model.logits(prompt: text, addsSpecialTokens: rendered == nil)
         }
-        if arguments[logits] { report.logits = try await model.logits(prompt: prompt) }
         for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
             context.output.line(Styled(String(line), .faint))
         }
-        for try await chunk in model.generate(prompt: prompt, config: config) {
+        for try await chunk in model.generate(prompt: text, addsSpecialTokens: rendered == nil, config: config) {
             if !chunk.text.isEmpty { context.output.stream(chunk.text) }
             if let result = chunk.result { report.generation = result }
         }

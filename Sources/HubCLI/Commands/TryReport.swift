@@ -20,6 +20,8 @@ struct TryReport {
     var generation: GenerationResult?
     var logits: [Float]?
     var tokenized: [Tokenized] = []
+    /// What a chat template made of a conversation.
+    var rendered: String?
     var context: Int?
     var isGreedy = false
     /// Physical memory in bytes.
@@ -48,6 +50,7 @@ struct TryReport {
     /// with it; else the verdict.
     private var quiet: [String] {
         if !tokenized.isEmpty { return tokenized.map { $0.ids.map(String.init).joined(separator: " ") } }
+        if let rendered { return [rendered] }
         if let check { return [check.verdict.rawValue] }
         guard let smoke, generation == nil || smoke.verdict != .pass else { return [] }
         return [smoke.verdict.rawValue]
@@ -60,6 +63,9 @@ struct TryReport {
                 output.line(
                     Styled(Humanize.plural(entry.ids.count, "token") + (entry.ids.isEmpty ? "" : ": "), .faint)
                         + Styled(entry.ids.map(String.init).joined(separator: " ")))
+            }
+            for text in rendered?.split(separator: "\n", omittingEmptySubsequences: false) ?? [] {
+                output.line(Styled(String(text)))
             }
             if inspection != nil, let inspectionView { show(inspectionView, output, isBrief: false) }
             if let check { return show(check, output) }
@@ -188,6 +194,7 @@ struct TryReport {
                             "decoded_skip_special": .string(entry.decodedSkipSpecial),
                         ])
                     }),
+            "rendered": rendered.map { .string($0) },
             "inspection": inspection == nil ? nil : inspectionView?.json,
         ]
     }

@@ -20,6 +20,25 @@ public struct ChatTemplates: Sendable {
         self.specialTokens = specialTokens
     }
 
+    /// One template, which takes the place of a model's own.
+    public init(_ source: String, path: String, specialTokens: JSONObject = [:]) {
+        self.init([(Self.defaultName, source, path)], specialTokens)
+    }
+
+    /// Renders a conversation through the template that fits it. The model's special tokens are given to it where the
+    /// options do not name them.
+    ///
+    /// - Throws: what ``template(named:hasTools:)`` and ``ChatTemplate/render(json:_:)`` throw.
+    public func render(
+        json messages: [JSON], _ options: ChatTemplate.Options = ChatTemplate.Options()
+    ) throws(AIError) -> ChatTemplate.Rendering {
+        var options = options
+        for (name, token) in specialTokens.members where options.variables[name] == nil {
+            options.variables[name] = token
+        }
+        return try template(hasTools: options.tools != nil).render(json: messages, options)
+    }
+
     /// The template for a conversation.
     ///
     /// - Parameters:
@@ -38,6 +57,16 @@ public struct ChatTemplates: Sendable {
     }
 
     // MARK: - A model's folder
+
+    /// Reads the templates of a model: those of its folder, else those of the GGUF model in it; or those of a GGUF file.
+    ///
+    /// - Returns: nil where it has none.
+    /// - Throws: ``ErrorCode/malformedModel`` naming the file and what is wrong with it.
+    public static func read(model path: String) throws(AIError) -> ChatTemplates? {
+        if try FileSystem.status(path)?.kind == .directory, let found = try read(folder: path) { return found }
+        guard let gguf = try GGUFModel.first(in: path) else { return nil }
+        return try read(gguf: try GGUFFile(gguf))
+    }
 
     /// Reads the templates of a folder as transformers does: `chat_template.jinja` and `additional_chat_templates/`, or
     /// else `chat_template` of tokenizer_config.json, a text or a list of names and texts; a processor's

@@ -5,9 +5,16 @@ import ModelFormats
 extension CheckRun {
     mutating func checkSettings() throws(AIError) {
         try checkTokenizer()
-        checkTemplate()
+        try checkTemplate()
         try checkGeneration()
         try checkCode()
+    }
+
+    /// A single file: what a GGUF file has in itself.
+    mutating func checkVocabulary() throws(AIError) {
+        guard WeightFormat(fileName: Path.name(path)) == .gguf else { return }
+        try checkTokenizer()
+        try checkTemplate()
     }
 
     /// A JSON file of the folder; what is broken is a finding.
@@ -21,56 +28,68 @@ extension CheckRun {
     // MARK: Tokenizer
 
     private mutating func checkTokenizer() throws(AIError) {
-        guard let tokenizer = json("tokenizer.json", "tokenizer") else {
-            if sources?.isLoadable == true, FileSystem.exists(Path.join(path, "tokenizer.json")) == false {
-                add(
-                    .init(
-                        "tokenizer", FileSystem.exists(Path.join(path, "tokenizer.model")) ? .pass : .warn,
-                        "there is no tokenizer.json", file: "tokenizer.json"))
+        let source = try findings("tokenizer") { path throws(AIError) in try TokenizerSource.find(path) } ?? nil
+        let file = source?.fileName ?? "tokenizer.json"
+        let tokenizer = try findings("tokenizer", file) { _ throws(AIError) in try Tokenizer(source) } ?? nil
+        guard let tokenizer else {
+            if source == nil, sources?.isLoadable == true {
+                add(.init("tokenizer", .warn, "there is no tokenizer.json", file: file))
             }
             return close("tokenizer", "none")
         }
-        do throws(AIError) { _ = try Tokenizer(folder: path) } catch {
-            add(
-                .init(
-                    "tokenizer", error.code == .unsupportedModel ? .pass : .fail, error.message,
-                    file: "tokenizer.json"))
-        }
-        let tokens = TokenTable(tokenizer)
         let rows = sources?.configuration?.vocabulary
-        if let rows, let last = tokens.last, last >= rows {
+        if let rows, tokenizer.idCount > rows {
+            let last = tokenizer.idCount - 1
             add(
                 .init(
-                    "tokenizer", .fail, "the tokenizer has the id \(last), the model has \(rows) tokens",
-                    file: "tokenizer.json", expected: "ids below \(rows)", found: "\(last)"))
+                    "tokenizer", .fail, "the tokenizer has the id \(last), the model has \(rows) tokens", file: file,
+                    expected: "ids below \(rows)", found: "\(last)"))
         }
-        if let settings = json("tokenizer_config.json", "tokenizer") {
-            for key in ["bos_token", "eos_token", "pad_token", "unk_token"] {
-                guard let token = settings[key]?.string ?? settings[key]?["content"]?.string, !tokens.has(token)
-                else {
-                    continue
-                }
-                add(
-                    .init(
-                        "tokenizer", .warn, "\(key) \"\(token.printable)\" is no token of the tokenizer",
-                        file: "tokenizer_config.json", expected: "a token", found: token))
-            }
+        checkSpecialTokens(tokenizer)
+        let room = rows.map { $0 > tokenizer.idCount ? ", room for \($0)" : "" } ?? ""
+        close("tokenizer", "\(tokenizer.kind), \(tokenizer.idCount) tokens\(room)")
+    }
+
+    private mutating func checkSpecialTokens(_ tokenizer: Tokenizer) {
+        guard let settings = json("tokenizer_config.json", "tokenizer") else { return }
+        for key in ["bos_token", "eos_token", "pad_token", "unk_token"] {
+            guard let token = settings[key]?.string ?? settings[key]?["content"]?.string,
+                tokenizer.id(of: token) == nil
+            else { continue }
+            add(
+                .init(
+                    "tokenizer", .warn, "\(key) \"\(token.printable)\" is no token of the tokenizer",
+                    file: "tokenizer_config.json", expected: "a token", found: token))
         }
-        close(
-            "tokenizer", "\(tokens.count) tokens" + (rows.map { $0 > tokens.count ? ", room for \($0)" : "" } ?? "")
-        )
     }
 
     // MARK: Template
 
-    private mutating func checkTemplate() {
-        guard sources?.hasChatTemplate == true, let render = options.rendersTemplate else {
-            return close("chat template", sources?.hasChatTemplate == true ? "there; not rendered" : "none")
+    /// What a conversation becomes must not be tried out on the person first: every template of the model is rendered.
+    private mutating func checkTemplate() throws(AIError) {
+        let found = try findings("template") { path throws(AIError) in try ChatTemplates.read(model: path) } ?? nil
+        guard let found else { return close("template", "none") }
+        for name in found.names {
+            try findings("template") { _ throws(AIError) in try TemplateTrial(found, name).run() }
         }
-        do throws(AIError) { try render(path) } catch {
-            add(.init("chat template", error.code == .unsupportedModel ? .warn : .fail, error.message))
+        close("template", found.names.count == 1 ? "renders" : "all \(found.names.count) render")
+    }
+
+    /// Does what may find a fault; a fault of the model's is a finding, what is not implemented a lesser one.
+    ///
+    /// - Returns: nil where there was a fault.
+    @discardableResult
+    private mutating func findings<Value>(
+        _ check: String, _ file: String? = nil, _ body: (String) throws(AIError) -> Value
+    ) throws(AIError) -> Value? {
+        do throws(AIError) { return try body(path) } catch {
+            let statuses: [ErrorCode: CheckResult.Status] = [
+                .malformedModel: .fail, .unsupportedModel: .warn, .invalidInput: .warn,
+            ]
+            guard let status = statuses[error.code] else { throw error }
+            add(.init(check, status, error.message, file: file ?? error.context.path.map(Path.name)))
+            return nil
         }
-        close("chat template", "renders")
     }
 
     // MARK: Generation
@@ -169,31 +188,4 @@ extension CheckRun {
                     file: name))
         }
     }
-}
-
-/// The tokens of a tokenizer.json, whatever its kind.
-private struct TokenTable {
-    /// The highest id.
-    private(set) var last: Int?
-    private(set) var count = 0
-    private var names: Set<String> = []
-
-    init(_ json: JSON) {
-        if let members = json["model"]?["vocab"]?.object?.members {
-            for (name, id) in members { add(name, id.int) }
-        } else {
-            for (index, entry) in (json["model"]?["vocab"]?.array ?? []).enumerated() {
-                add(entry.array?.first?.string ?? "", Int64(index))
-            }
-        }
-        for token in json["added_tokens"]?.array ?? [] { add(token["content"]?.string ?? "", token["id"]?.int) }
-        count = names.count
-    }
-
-    private mutating func add(_ name: String, _ id: Int64?) {
-        names.insert(name)
-        if let id = id.flatMap({ Int(exactly: $0) }) { last = max(last ?? id, id) }
-    }
-
-    func has(_ token: String) -> Bool { names.contains(token) }
 }

@@ -38,9 +38,7 @@ struct CheckRun {
             skip("tensors")
             skip("values")
         }
-        if isFolder {
-            try checkSettings()
-        }
+        if isFolder { try checkSettings() } else { try checkVocabulary() }
         try checkPickles(isFolder: isFolder)
     }
 

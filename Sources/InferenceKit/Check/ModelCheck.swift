@@ -8,8 +8,6 @@ public struct ModelCheck: Sendable {
         /// Whether every number is looked at, not only samples of each tensor.
         public var isFull = false
         package var memory = CheckMemory.none
-        /// Renders the folder's chat template; throws where it cannot be. nil where nobody can.
-        package var rendersTemplate: (@Sendable (_ folder: String) throws(AIError) -> Void)?
 
         /// Samples, nothing kept.
         public init(isFull: Bool = false) { self.isFull = isFull }

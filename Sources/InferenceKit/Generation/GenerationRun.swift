@@ -4,6 +4,7 @@ import HubCore
 struct GenerationRun {
     let model: LoadedModel
     let prompt: String
+    let addsSpecialTokens: Bool
     let config: GenerateConfig
     let seed: UInt64
     let job: GenerationJob
@@ -15,9 +16,13 @@ struct GenerationRun {
     private var first = 0.0
     private var last = 0.0
 
-    init(model: LoadedModel, prompt: String, config: GenerateConfig, seed: UInt64, job: GenerationJob) {
+    init(
+        model: LoadedModel, prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig, seed: UInt64,
+        job: GenerationJob
+    ) {
         self.model = model
         self.prompt = prompt
+        self.addsSpecialTokens = addsSpecialTokens
         self.config = config
         self.seed = seed
         self.job = job
@@ -27,7 +32,7 @@ struct GenerationRun {
         try config.validate()
         start = Clock.seconds
         promptEnd = start
-        let promptIDs = try model.promptIDs(prompt)
+        let promptIDs = try model.promptIDs(prompt, addsSpecialTokens)
         let (wanted, overflow) = promptIDs.count.addingReportingOverflow(config.maxTokens)
         let sequence = model.sequence(capacity: overflow ? model.context : min(model.context, wanted))
         guard var logits = model.prefill(promptIDs[...], sequence, cancelled: { job.isCancelled }) else {

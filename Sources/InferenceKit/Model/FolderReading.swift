@@ -28,6 +28,10 @@ struct FolderReading: Sendable {
         var sources: ModelSources
         if status.kind == .directory {
             (sources, weights) = try ModelSources.read(folder: folder)
+        } else {
+            (sources, weights) = (try ModelSources.read(file: folder, size: status.size), nil)
+        }
+        if status.kind == .directory, sources.tokenizerKind == nil {
             do throws(AIError) {
                 tokenizer = try Tokenizer(folder: folder)
                 sources.tokenizerKind = tokenizer?.kind
@@ -36,10 +40,11 @@ struct FolderReading: Sendable {
                 // A broken tokenizer of a model that cannot run anyway is the smaller news.
                 if error.code == .malformedModel, Self.obstacles(sources).isEmpty { throw error }
                 sources.faults.append(
-                    error.code == .unsupportedModel ? error.message : "a folder without tokenizer.json")
+                    error.code == .unsupportedModel ? error.message : "a folder without a tokenizer")
             }
         } else {
-            (sources, weights, tokenizer) = (try ModelSources.read(file: folder, size: status.size), nil, nil)
+            // A GGUF header tells the kind, and what a single file holds does not run yet.
+            tokenizer = nil
         }
         obstacles = Self.obstacles(sources)
         memory = ModelSummary(sources, batch: Decoder.batch).memory

@@ -66,7 +66,7 @@ extension ModelSources {
                 shards.append(.init(path: path, fileSize: size, header: try SafetensorsHeader(file: path)))
             }
             weights = StoredWeights(safetensors: shards)
-        } else if let chosen = try Self.largestGGUF(paths(.gguf)) {
+        } else if let chosen = try GGUFModel.largest(paths(.gguf)) {
             try read(GGUFModel(chosen))
         } else if !paths(.pickle).isEmpty {
             var checkpoints: [TorchFile] = []
@@ -75,15 +75,6 @@ extension ModelSources {
         }
     }
 
-    /// The first file of the largest model; projectors and importance matrices are none.
-    static func largestGGUF(_ paths: [String]) throws(AIError) -> String? {
-        var sizes: [String: Int64] = [:]
-        for path in paths where GGUFModel.isModel(path) {
-            let first = GGUFModel.paths(of: path)[0]
-            sizes[first, default: 0] += try FileSystem.status(path)?.size ?? 0
-        }
-        return sizes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-    }
 
     private mutating func read(_ model: GGUFModel) throws(AIError) {
         weights = StoredWeights(model)
@@ -108,5 +99,26 @@ extension ModelSources {
             return true
         }
         return try JSONFile.read(Path.join(folder, "tokenizer_config.json"))?["chat_template"] != nil
+    }
+}
+
+extension GGUFModel {
+    /// The first file of the largest model; projectors and importance matrices are none.
+    static func largest(_ paths: [String]) throws(AIError) -> String? {
+        var sizes: [String: Int64] = [:]
+        for path in paths where isModel(path) {
+            sizes[Self.paths(of: path)[0], default: 0] += try FileSystem.status(path)?.size ?? 0
+        }
+        return sizes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    }
+
+    /// The first file of the model that a path names, or of the largest one in a folder, which is where vocabulary and
+    /// templates are; nil where there is none.
+    static func first(in path: String) throws(AIError) -> String? {
+        guard try FileSystem.status(path)?.kind == .directory else {
+            return WeightFormat(fileName: Path.name(path)) == .gguf ? paths(of: path)[0] : nil
+        }
+        let names = try FileSystem.entries(path) ?? []
+        return try largest(names.filter { WeightFormat(fileName: $0) == .gguf }.map { Path.join(path, $0) })
     }
 }

@@ -56,7 +56,7 @@ extension Tokenizer {
 }
 
 extension GGUFVocabulary {
-    fileprivate func parts(_ path: String) throws(AIError) -> TokenizerParts {
+    func parts(_ path: String) throws(AIError) -> TokenizerParts {
         guard !tokens.isEmpty, tokens.count <= 1 << 24 else { throw .malformed(path, "it has no tokens") }
         guard scores.isEmpty || scores.count == tokens.count, types.isEmpty || types.count == tokens.count else {
             throw .malformed(path, "it has not one score and one type for each token")

@@ -14,9 +14,12 @@ struct SentencePieceFile {
     private var ids = (unknown: 0, begin: 1, end: 2)
     private let path: String
 
+    /// The names that such a file has, the usual one first.
+    static let names = ["tokenizer.model", "spiece.model"]
+
     /// The parts of the tokenizer of a folder without a tokenizer.json; nil where there is none.
     static func parts(folder: String) throws(AIError) -> TokenizerParts? {
-        for name in ["tokenizer.model", "spiece.model"] {
+        for name in names {
             let path = Path.join(folder, name)
             guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { continue }
             let settings = try JSONFile.read(Path.join(folder, "tokenizer_config.json"))

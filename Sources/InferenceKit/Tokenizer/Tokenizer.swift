@@ -25,19 +25,14 @@ public final class Tokenizer: Sendable {
     let scratches = Pool<EncodingScratch>()
     let byteSpellings = ByteSpellings()
 
-    /// Reads the tokenizer of a folder: `tokenizer.json`, else `tokenizer.model`.
+    /// Reads the tokenizer of a folder: `tokenizer.json`, else `tokenizer.model`, else the vocabulary of the GGUF model in
+    /// it. In the folder's place there may be a GGUF file.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for another kind of tokenizer or a part that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a broken file.
     public convenience init(folder: String) throws(AIError) {
-        let path = Path.join(folder, "tokenizer.json")
-        if let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) {
-            try self.init(TokenizerFile(bytes, path: path).parts, path: path)
-        } else if let parts = try SentencePieceFile.parts(folder: folder) {
-            try self.init(parts, path: folder)
-        } else {
-            throw Self.missing(path, folder)
-        }
+        guard let (parts, path) = try TokenizerSource.find(folder)?.parts() else { throw Self.missing(folder) }
+        try self.init(parts, path: path)
     }
 
     /// Reads the bytes of a tokenizer.json.
@@ -45,11 +40,13 @@ public final class Tokenizer: Sendable {
         try self.init(TokenizerFile(bytes, path: path).parts, path: path)
     }
 
-    private static func missing(_ path: String, _ folder: String) -> AIError {
+    static func missing(_ folder: String) -> AIError {
         for name in ["vocab.txt", "vocab.json", "tekken.json"] where FileSystem.exists(Path.join(folder, name)) {
             return .unsupported(Path.join(folder, name), "a tokenizer without a tokenizer.json cannot be used yet")
         }
-        return .malformed(path, "the tokenizer is missing")
+        return .malformed(
+            WeightFormat(fileName: Path.name(folder)) == nil ? Path.join(folder, "tokenizer.json") : folder,
+            "the tokenizer is missing")
     }
 
     /// Puts the parts together and checks that they fit.
