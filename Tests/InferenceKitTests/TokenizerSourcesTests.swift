@@ -117,45 +117,6 @@ import Testing
         #expect(try await fault { $0.model = "llama" }.message.contains("scores"))
     }
 
-    /// Whatever is in a file, it is read or refused: nothing stops the program.
-    @Test func brokenFilesAreReadOrRefused() throws {
-        var random = SeededRandom(number: 11)
-        let all = try Fixtures.json("goldens/tokenizer-parts.json")
-        var sources: [[UInt8]] = try #require(all["tokenizers"]?.array).compactMap {
-            $0["json"].map { Array($0.text().utf8) }
-        }
-        sources = sources.filter { $0.count < 20_000 }
-        let models = try #require(all["sentencepiece"]?.array).compactMap {
-            $0["model"]?.string.flatMap { Charsmap.bytes(base64: $0) }
-        }
-        #expect(!sources.isEmpty && !models.isEmpty)
-        for round in 0..<120 {
-            let isJSON = round % 2 == 0
-            var bytes = isJSON ? sources[round / 2 % sources.count] : models[round / 2 % models.count]
-            for _ in 0...random.next() % 4 {
-                let at = Int(random.next() % UInt64(bytes.count))
-                switch random.next() % 4 {
-                case 0: bytes[at] = UInt8(truncatingIfNeeded: random.next())
-                case 1: bytes[at] = bytes[Int(random.next() % UInt64(bytes.count))]
-                case 2: bytes.removeSubrange(at..<min(at + Int(random.next() % 9), bytes.count))
-                default: bytes = Array(bytes[..<max(at, 1)])
-                }
-            }
-            do throws(AIError) {
-                let tokenizer =
-                    try isJSON
-                    ? Tokenizer(json: bytes, path: "t")
-                    : Tokenizer(SentencePieceFile(bytes, path: "t").parts(nil), path: "t")
-                let ids = try tokenizer.encode("Hello  wörld 12 <s> 日本 \u{301}\u{0}x")
-                _ = tokenizer.decode(ids + [-1, .max, 1 << 31])
-            } catch {
-                #expect(
-                    [.malformedModel, .unsupportedModel, .generationFailed].contains(error.code), "\(error.message)"
-                )
-            }
-        }
-    }
-
     @Test func hugeIDsTakeNoHugeMemory() throws {
         let json =
             #"{"model":{"type":"WordLevel","vocab":{"a":2147483647,"b":0},"unk_token":"b"},"added_tokens":[{"id":2000000000,"content":"<x>","special":true}]}"#

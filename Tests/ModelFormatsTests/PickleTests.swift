@@ -115,31 +115,6 @@ private func bytes(hex: String) -> [UInt8] {
         #expect(try torch(doubling + [0x2E]).fault == nil)
     }
 
-    @Test func anythingIsReadWithoutACrash() throws {
-        let opcodes = Array(
-            "(.0 12FIJKMNPQRSTUVXabcdeghijlopqrstu}]) \u{80}\u{81}\u{85}\u{86}\u{87}\u{88}\u{8A}\u{8C}\u{93}\u{94}\u{95}"
-                .unicodeScalars.map { UInt8($0.value) })
-        for number in 0..<3000 {
-            var random = SeededRandom(number: number)
-            var raw: [UInt8] = [0x80, 2]
-            for _ in 0..<Int.random(in: 0...60, using: &random) {
-                raw.append(
-                    random.one(in: 3)
-                        ? UInt8.random(in: 0...12, using: &random) : opcodes.randomElement(using: &random)!)
-            }
-            _ = try torch(raw)
-        }
-        let whole = try Support.Fixtures.bytes("formats/state.bin")
-        var random = SeededRandom(number: 7)
-        for _ in 0..<2000 {
-            var raw = whole
-            for _ in 0..<Int.random(in: 1...3, using: &random) {
-                raw[Int.random(in: 0..<raw.count, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
-            }
-            _ = try? torch(raw)
-        }
-    }
-
     @Test(arguments: [[], Array("PK".utf8), Array("not a pickle".utf8), [UInt8](repeating: 0, count: 40)])
     func whatIsNoneIsRefused(raw: [UInt8]) throws {
         #expect(throws: AIError.self) { try torch(raw) }

@@ -16,7 +16,7 @@ import Testing
 }
 
 /// One run for each seed: a template made of pieces of known ones, rendered under small limits.
-struct ChatFuzz {
+struct ChatFuzz: Sendable {
     struct Outcome {
         var rendered = 0
         var refused = 0
@@ -50,23 +50,32 @@ struct ChatFuzz {
         variables = try #require(document["variables"]?.object)
     }
 
-    /// - Throws: what is neither a rendering nor a refusal.
     func run(seeds: Range<Int>) throws -> Outcome {
         var outcome = Outcome()
         for seed in seeds {
-            let source = template(seed)
-            do throws(AIError) {
-                let rendering = try ChatTemplate(source, path: "seed \(seed)")
-                    .render(variables: variables, limits: Self.limits, clock: .now)
-                #expect(rendering.text.unicodeScalars.count <= Self.limits.characters)
-                outcome.rendered += 1
-            } catch {
-                #expect([.malformedModel, .unsupportedModel, .invalidInput].contains(error.code))
-                #expect(error.message.hasPrefix("seed \(seed): chat template, line "), "\(error.message)")
-                outcome.refused += 1
-            }
+            if try run(seed) { outcome.rendered += 1 } else { outcome.refused += 1 }
         }
         return outcome
+    }
+
+    /// Whether the template of a seed was rendered; false where it was refused.
+    ///
+    /// - Throws: what is neither.
+    func run(_ seed: Int) throws(AIError) -> Bool {
+        let rendering: ChatTemplate.Rendering
+        do throws(AIError) {
+            rendering = try ChatTemplate(template(seed), path: "seed \(seed)")
+                .render(variables: variables, limits: Self.limits, clock: .now)
+        } catch {
+            guard [.malformedModel, .unsupportedModel, .invalidInput].contains(error.code),
+                error.message.hasPrefix("seed \(seed): chat template, line ")
+            else { throw error }
+            return false
+        }
+        guard rendering.text.unicodeScalars.count <= Self.limits.characters else {
+            throw AIError(.ioError, "it rendered more characters than its limit")
+        }
+        return true
     }
 
     private func template(_ seed: Int) -> String {
