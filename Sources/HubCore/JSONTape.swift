@@ -3,16 +3,19 @@ import CSimdJSON
 /// A parsed document as simdjson left it: a word for each value and each end of an array or object, a second one for a
 /// number (https://github.com/simdjson/simdjson/blob/master/doc/tape.md). Values are named by the place of their word.
 struct JSONTape {
-    enum Kind: UInt8 {
-        case null = 0x6E
-        case isTrue = 0x74
-        case isFalse = 0x66
-        case int = 0x6C
-        case unsigned = 0x75
-        case double = 0x64
-        case string = 0x22
-        case array = 0x5B
-        case object = 0x7B
+    /// The letter that simdjson marks a value with.
+    struct Kind: Equatable {
+        fileprivate let letter: UInt8
+
+        static let string = Kind(letter: UInt8(ascii: "\""))
+        static let array = Kind(letter: UInt8(ascii: "["))
+        static let object = Kind(letter: UInt8(ascii: "{"))
+        static let int = Kind(letter: UInt8(ascii: "l"))
+        static let unsigned = Kind(letter: UInt8(ascii: "u"))
+        static let double = Kind(letter: UInt8(ascii: "d"))
+        static let isTrue = Kind(letter: UInt8(ascii: "t"))
+        static let isFalse = Kind(letter: UInt8(ascii: "f"))
+        static let null = Kind(letter: UInt8(ascii: "n"))
     }
 
     /// Where the document's one value is.
@@ -27,12 +30,7 @@ struct JSONTape {
         (words, strings) = (tape.words, tape.strings)
     }
 
-    func kind(_ at: Int) -> Kind {
-        guard let kind = Kind(rawValue: UInt8(truncatingIfNeeded: words[at] >> 56)) else {
-            preconditionFailure("simdjson's tape has no value here")
-        }
-        return kind
-    }
+    func kind(_ at: Int) -> Kind { Kind(letter: UInt8(truncatingIfNeeded: words[at] >> 56)) }
 
     func int(_ at: Int) -> Int64 { Int64(bitPattern: words[at + 1]) }
     func unsigned(_ at: Int) -> UInt64 { words[at + 1] }
@@ -49,7 +47,7 @@ struct JSONTape {
         switch kind(at) {
         case .array, .object: Int(words[at] & 0xFFFF_FFFF)
         case .int, .unsigned, .double: at + 2
-        case .null, .isTrue, .isFalse, .string: at + 1
+        default: at + 1
         }
     }
 
@@ -73,7 +71,6 @@ struct JSONTape {
     /// A value with all that is in it. simdjson refuses documents deeper than 1,024.
     func value(_ at: Int) -> JSON {
         switch kind(at) {
-        case .null: return .null
         case .isTrue: return .bool(true)
         case .isFalse: return .bool(false)
         case .int: return .int(int(at))
@@ -98,6 +95,7 @@ struct JSONTape {
                 next = after(next + 1)
             }
             return .object(JSONObject(members))
+        default: return .null
         }
     }
 

@@ -137,7 +137,8 @@ import Testing
             ("{{ bos_token }}", .warn, "leaves out what the person says"),
             ("{% include 'x' %}", .warn, "cannot use 'include'"),
         ] as [(String, CheckResult.Status, String)])
-    func aTemplateThatDoesNotRenderIsFound(source: String, status: CheckResult.Status, detail: String) async throws {
+    func aTemplateThatDoesNotRenderIsFound(source: String, status: CheckResult.Status, detail: String) async throws
+    {
         let found = try await finding {
             try config(["chat_template": .string(source)], $0, file: "tokenizer_config.json")
         }

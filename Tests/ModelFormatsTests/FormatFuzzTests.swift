@@ -13,7 +13,8 @@ import Testing
     private static func use(_ weights: StoredWeights, _ config: ModelConfiguration?, in size: Int) throws(AIError) {
         for tensor in weights.tensors {
             guard let offset = tensor.offset else { continue }
-            guard offset >= 0, tensor.byteCount >= 0, tensor.byteCount <= size, offset <= size - tensor.byteCount else {
+            guard offset >= 0, tensor.byteCount >= 0, tensor.byteCount <= size, offset <= size - tensor.byteCount
+            else {
                 throw AIError(.invalidInput, "tensor \(tensor.name) lies outside")
             }
         }
@@ -77,7 +78,8 @@ import Testing
                 let size = at == 1 ? sources[at].size : bytes.count
                 do throws(AIError) {
                     let reading = try bytes.withUnsafeBytes { buffer in
-                        Result { () throws(AIError) in try GGUFHeader.read(buffer, fileSize: Int64(size), path: "f") }
+                        Result { () throws(AIError) in try GGUFHeader.read(buffer, fileSize: Int64(size), path: "f")
+                        }
                     }.get()
                     guard case .header(let header) = reading else { return }
                     bytes.withUnsafeBytes { buffer in
@@ -117,7 +119,9 @@ import Testing
         let goldens = try JSON.parse(Support.Fixtures.bytes("formats/goldens.json"))
         let pickles = (goldens["pickles"]?.array ?? []).compactMap { $0["hex"]?.string }.map(Self.bytes)
         #expect(pickles.count == 24)
-        let opcodes = Array("(.0 12FIJKMNPQRSTUVXabcdeghijlopqrstu}]) \u{80}\u{81}\u{85}\u{86}\u{87}\u{88}\u{8A}\u{8C}\u{93}\u{94}\u{95}".unicodeScalars.map { UInt8($0.value) })
+        let opcodes = Array(
+            "(.0 12FIJKMNPQRSTUVXabcdeghijlopqrstu}]) \u{80}\u{81}\u{85}\u{86}\u{87}\u{88}\u{8A}\u{8C}\u{93}\u{94}\u{95}"
+                .unicodeScalars.map { UInt8($0.value) })
         expect(
             Fuzz("pickle") { number in
                 var random = SeededRandom(number: number)
@@ -125,7 +129,8 @@ import Testing
                 switch random.below(3) {
                 case 0:
                     for _ in 0..<random.below(80) {
-                        bytes.append(random.one(in: 3) ? UInt8(random.below(13)) : opcodes[random.below(opcodes.count)])
+                        bytes.append(
+                            random.one(in: 3) ? UInt8(random.below(13)) : opcodes[random.below(opcodes.count)])
                     }
                 case 1: bytes = random.mutated(pickles[random.below(pickles.count)])
                 default: bytes = random.mutated(state)

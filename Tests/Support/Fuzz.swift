@@ -45,7 +45,9 @@ package struct Fuzz: Sendable {
                 let fault = fault(number)
                 state.withLock { state in
                     state.runs += 1
-                    if let fault, state.faults.count < 10 { state.faults.append("\(name), number \(number): \(fault)") }
+                    if let fault, state.faults.count < 10 {
+                        state.faults.append("\(name), number \(number): \(fault)")
+                    }
                 }
                 number += threads
             }
@@ -80,7 +82,9 @@ private final class Journal: Sendable {
         let line = Array((String(repeating: " ", count: Self.width - 1 - text.utf8.count) + text + "\n").utf8)
         line.withUnsafeBytes { buffer in
             // Without it a crash is only harder to find again.
-            do { try descriptor.write(buffer, at: Int64(thread * Self.width)) } catch { print("no place kept: \(error)") }
+            do { try descriptor.write(buffer, at: Int64(thread * Self.width)) } catch {
+                print("no place kept: \(error)")
+            }
         }
     }
 
@@ -114,7 +118,10 @@ extension SeededRandom {
                 }
             default:
                 // JSON's own: what is a number, a bracket or a word becomes another.
-                let words = ["-1", "9223372036854775807", "1e308", "null", "[", "]", "{", "}", "\"", ",", ":", "\\u0000", "true"]
+                let words = [
+                    "-1", "9223372036854775807", "1e308", "null", "[", "]", "{", "}", "\"", ",", ":", "\\u0000",
+                    "true",
+                ]
                 let word = Array(words[below(words.count)].utf8)
                 bytes.replaceSubrange(at..<min(at + below(4), bytes.count), with: word)
             }

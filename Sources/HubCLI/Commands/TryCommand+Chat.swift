@@ -27,7 +27,8 @@ extension TryCommand {
         guard let templates = try await templates(arguments, path, context) else {
             for flag in [chat.flag, system.flag] where arguments.has(flag.name) {
                 throw AIError(
-                    .invalidInput, "\(path) has no chat template", advice: "leave out --\(flag.name), or name a --template")
+                    .invalidInput, "\(path) has no chat template",
+                    advice: "leave out --\(flag.name), or name a --template")
             }
             return nil
         }
@@ -87,7 +88,8 @@ extension TryCommand {
         }
     }
 
-    private static func contents(_ file: String, _ context: Context) async throws -> (bytes: [UInt8], path: String) {
+    private static func contents(_ file: String, _ context: Context) async throws -> (bytes: [UInt8], path: String)
+    {
         let path = context.environment.expand(file)
         guard let bytes = try await Offload.run({ try FileSystem.contents(path) }) else {
             throw AIError(.fileNotFound, "there is no \(file.printable)", context: .init(path: path))

@@ -13,8 +13,10 @@ enum TryCommand {
     static let seed = Option.seed("seed", "make the choices repeatable")
     static let greedy = Switch("greedy", "always take the likeliest token")
     static let stop = Option.text("stop", "TEXT", repeats: true, "end before this text")
-    static let system = Option.text("system", "TEXT", "what the model is told before the prompt, by its chat template")
-    static let chat = Switch("chat", "fail where the model has no chat template, instead of taking the prompt as it is")
+    static let system = Option.text(
+        "system", "TEXT", "what the model is told before the prompt, by its chat template")
+    static let chat = Switch(
+        "chat", "fail where the model has no chat template, instead of taking the prompt as it is")
     static let raw = Switch("raw", "take the prompt as it is, without the chat template")
     static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
     static let tokenize = Option.text(
@@ -56,7 +58,8 @@ enum TryCommand {
         ],
         exclusive: [
             ["greedy", "temperature"], ["inspect", "check", "render", "tokenize"],
-            ["inspect", "check", "render", "tokenize-file"], ["raw", "chat"], ["raw", "system"], ["raw", "template"],
+            ["inspect", "check", "render", "tokenize-file"], ["raw", "chat"], ["raw", "system"],
+            ["raw", "template"],
         ],
         examples: [
             .init("hub try org/model", "Does it work here?"),

@@ -42,7 +42,8 @@ extension CheckRun {
             let last = tokenizer.idCount - 1
             add(
                 .init(
-                    "tokenizer", .fail, "the tokenizer has the id \(last), the model has \(rows) tokens", file: file,
+                    "tokenizer", .fail, "the tokenizer has the id \(last), the model has \(rows) tokens",
+                    file: file,
                     expected: "ids below \(rows)", found: "\(last)"))
         }
         checkSpecialTokens(tokenizer)

@@ -75,7 +75,6 @@ extension ModelSources {
         }
     }
 
-
     private mutating func read(_ model: GGUFModel) throws(AIError) {
         weights = StoredWeights(model)
         if configuration == nil {

@@ -1,3 +1,4 @@
+import Dispatch
 import HubCore
 import ModelFormats
 
@@ -49,7 +50,7 @@ final class BytePairModel: Sendable {
         read.ignoresMerges = try settings.bool("ignore_merges", default: false)
         read.fusesUnknown = try settings.bool("fuse_unk", default: false)
         read.hasFallback = try settings.bool("byte_fallback", default: false)
-        let vocabulary = try model.vocabulary()
+        let (vocabulary, pairs) = try Self.lists(model)
         if settings["unk_token"] != nil {
             let token = try settings.string("unk_token")
             guard let id = vocabulary.id(of: token) else {
@@ -57,7 +58,8 @@ final class BytePairModel: Sendable {
             }
             read.unknown = id
         }
-        let merges = try Self.merges(model, vocabulary, prefixCount: read.prefix.count)
+        guard let pairs else { throw settings.malformed("has no merges") }
+        let merges = try pairs.table(vocabulary, prefixCount: read.prefix.count, path: model.path)
         self.init(vocabulary, merges, read, wantsBytes: wantsBytes)
     }
 
@@ -89,13 +91,21 @@ final class BytePairModel: Sendable {
 
     private static func occursInUTF8(_ byte: Int) -> Bool { byte < 0xC0 || (0xC2...0xF4).contains(byte) }
 
-    private static func merges(_ model: ModelPart, _ vocabulary: Vocabulary, prefixCount: Int) throws(AIError)
-        -> MergeTable
-    {
-        guard let list = model.merges else { throw model.settings.malformed("has no merges") }
-        var pairs = MergePairs(count: list.count)
-        let isWhole = list.elements { pairs.append($0) }
-        return try pairs.table(vocabulary, prefixCount: prefixCount, isWhole: isWhole, path: model.path)
+    /// Vocabulary and merges, each gone through on a thread of its own; nil where there is no list of merges.
+    private static func lists(_ model: ModelPart) throws(AIError) -> (Vocabulary, MergePairs?) {
+        // Each is written by one thread and read when both have ended; the document is only read.
+        nonisolated(unsafe) var vocabulary: Result<Vocabulary, AIError>?
+        nonisolated(unsafe) var pairs: MergePairs?
+        nonisolated(unsafe) let model = model
+        DispatchQueue.concurrentPerform(iterations: 2) { part in
+            if part == 0 {
+                vocabulary = Result { () throws(AIError) in try model.vocabulary() }
+            } else {
+                pairs = model.merges.map { MergePairs($0) }
+            }
+        }
+        guard let vocabulary else { preconditionFailure("the vocabulary was not read") }
+        return (try vocabulary.get(), pairs)
     }
 
     /// Appends the tokens of one piece.

@@ -110,12 +110,11 @@ extension GGUFVocabulary {
             Result { () throws(AIError) in
                 var pairs = MergePairs(count: merges.count)
                 var start = 0
-                var isWhole = true
-                for merge in merges where isWhole {
-                    isWhole = pairs.append(UnsafeBufferPointer(rebasing: bytes[start..<start + merge.count]))
+                for merge in merges where pairs.isWhole {
+                    pairs.append(UnsafeBufferPointer(rebasing: bytes[start..<start + merge.count]))
                     start += merge.count
                 }
-                return try pairs.table(vocabulary, isWhole: isWhole, path: path)
+                return try pairs.table(vocabulary, path: path)
             }
         }
         return try result.get()

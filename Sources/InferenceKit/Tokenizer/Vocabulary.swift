@@ -83,15 +83,15 @@ struct Vocabulary: Sendable {
     ///
     /// The table is larger than the processor's near memory: a few dozen places are looked at before the first is needed,
     /// so that all are on their way at once.
-    func ids(of texts: [UnsafeBufferPointer<UInt8>]) -> [Int32] {
+    func ids(of texts: ArraySlice<UnsafeBufferPointer<UInt8>>) -> [Int32] {
         var ids: [Int32] = []
         ids.reserveCapacity(texts.count)
         var hashes = [UInt64](repeating: 0, count: 32)
         let mask = slots.count - 1
         slots.withUnsafeBufferPointer { slots in
             spellings.withUnsafeBufferPointer { spellings in
-                for start in stride(from: 0, to: texts.count, by: hashes.count) {
-                    let count = min(hashes.count, texts.count - start)
+                for start in stride(from: texts.startIndex, to: texts.endIndex, by: hashes.count) {
+                    let count = min(hashes.count, texts.endIndex - start)
                     var looked: UInt32 = 0
                     for index in 0..<count {
                         hashes[index] = ByteHash.hash(texts[start + index])

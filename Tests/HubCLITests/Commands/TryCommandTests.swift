@@ -166,11 +166,13 @@ extension JSONObject {
 
     @Test func aPromptIsWhatThePersonSays() async throws {
         func ids(_ arguments: String...) async throws -> [Int64] {
-            try await stage.run(["try", folder, "Who goes?", "--max-tokens", "1", "--json"] + arguments).document()["generation"]?
+            try await stage.run(["try", folder, "Who goes?", "--max-tokens", "1", "--json"] + arguments).document()[
+                "generation"]?
                 .object?.ints("prompt_ids") ?? []
         }
         func tokens(_ text: String) async throws -> [Int64] {
-            try await stage.run("try", folder, "--tokenize", text, "--json").document().objects("tokenized")[0].ints("ids")
+            try await stage.run("try", folder, "--tokenize", text, "--json").document().objects("tokenized")[0]
+                .ints("ids")
         }
         #expect(try await ids() == tokens("<|bos|><|user|>\nWho goes?<|eos|>\n<|assistant|>\n"))
         #expect(
