@@ -42,6 +42,7 @@ let package = Package(
         system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
         // Without pkg-config: their .pc files set macros that the package manager forbids, with a warning each build.
         .systemLibrary(name: "CSimdJSONSystem", providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
+        .systemLibrary(name: "CNCurses", providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
         .target(name: "CSimdJSON", dependencies: ["CSimdJSONSystem"], linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CPlatform"),
@@ -59,7 +60,7 @@ let package = Package(
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
-                "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CPCRE2", "CPlatform",
+                "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CPCRE2", "CPlatform",
             ],
             swiftSettings: swiftSettings),
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
@@ -84,7 +85,7 @@ let package = Package(
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",
-            dependencies: ["HubCLI", "CatalogTour", "Catalog", "HubCore", "Support", "HubServer"],
+            dependencies: ["HubCLI", "CatalogTour", "Catalog", "Fetcher", "HubCore", "Support", "HubServer"],
             swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17

@@ -27,6 +27,19 @@ int hub_sync_data(int descriptor) {
     return fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor);
 }
 
+int hub_open_unnoticed(const char *path) {
+    int descriptor;
+    do descriptor = open(path, O_RDONLY | O_CLOEXEC); while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
+void hub_read_ahead(int descriptor, off_t offset, off_t length) {
+    struct radvisory advice = {offset, (int)length};
+    fcntl(descriptor, F_RDADVISE, &advice);
+}
+
+int hub_processors(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
+
 int hub_is_network_file_system(const char *path) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;

@@ -16,11 +16,16 @@ public struct CachedModelInfo: Sendable, Hashable {
     public var revision: Commit
     /// Whether every file of the commit's tree is there; nil where the tree is not known.
     public var complete: Bool?
+    /// Whether it is pinned: deletions leave it.
+    public var pinned: Bool
+    /// Since when every file of the snapshot is known to hold what it should, seconds since 1970; nil where one was never
+    /// read, or has changed since.
+    public var verifiedAt: Double?
 
     /// A cached model.
     public init(
         identifier: ModelIdentifier, path: String, size: ByteCount, downloadedAt: Double, lastAccessedAt: Double,
-        revision: Commit, complete: Bool?
+        revision: Commit, complete: Bool?, pinned: Bool = false, verifiedAt: Double? = nil
     ) {
         self.identifier = identifier
         self.path = path
@@ -29,5 +34,7 @@ public struct CachedModelInfo: Sendable, Hashable {
         self.lastAccessedAt = lastAccessedAt
         self.revision = revision
         self.complete = complete
+        self.pinned = pinned
+        self.verifiedAt = verifiedAt
     }
 }

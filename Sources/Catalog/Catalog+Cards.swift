@@ -20,7 +20,8 @@ extension Catalog {
         try read { connection in
             guard let model = try ModelRow.number(of: repository, connection) else { return nil }
             return try connection.first(
-                "SELECT summary FROM cards WHERE model = ? AND \"commit\" = ?", model, commit.hash, map: { $0.text(0) })
+                "SELECT summary FROM cards WHERE model = ? AND \"commit\" = ?", model, commit.hash,
+                map: { $0.text(0) })
         }
     }
 

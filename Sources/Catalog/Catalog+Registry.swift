@@ -57,7 +57,9 @@ extension Catalog {
         try read { connection in
             var out: [String: ByteCount] = [:]
             for entry in entries {
-                guard let known = try ModelRow.find(Repository(.model, entry.repository), connection) else { continue }
+                guard let known = try ModelRow.find(Repository(.model, entry.repository), connection) else {
+                    continue
+                }
                 let tree = try connection.first(
                     """
                     SELECT tree FROM trees LEFT JOIN revisions
@@ -66,7 +68,9 @@ extension Catalog {
                     """, known.model, map: { $0.int(0) })
                 guard let tree else {
                     let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
-                    if let storage = known.known.record.usedStorage, !isOneOfMany { out[entry.alias] = ByteCount(storage) }
+                    if let storage = known.known.record.usedStorage, !isOneOfMany {
+                        out[entry.alias] = ByteCount(storage)
+                    }
                     continue
                 }
                 let files = try connection.query(

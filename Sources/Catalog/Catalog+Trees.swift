@@ -22,7 +22,8 @@ extension Catalog {
         try read { connection in
             guard let model = try ModelRow.number(of: repository, connection),
                 let row = try connection.first(
-                    "SELECT tree FROM trees WHERE model = ? AND \"commit\" = ?", model, commit.hash, map: { $0.int(0) })
+                    "SELECT tree FROM trees WHERE model = ? AND \"commit\" = ?", model, commit.hash,
+                    map: { $0.int(0) })
             else { return nil }
             let files = try connection.query("SELECT path, size, oid, sha256, xet FROM files WHERE tree = ?", row) {
                 RepositoryFile(

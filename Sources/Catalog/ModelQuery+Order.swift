@@ -7,7 +7,10 @@ extension ModelQuery {
         let exact = text.lowercased()
         let keyed = items.enumerated().map { place, item in
             let record = record(item)
-            return (isExact: isExact(record, exact), value: sort.value(of: record) ?? -.infinity, place: place, item: item)
+            return (
+                isExact: isExact(record, exact), value: sort.value(of: record) ?? -.infinity, place: place,
+                item: item
+            )
         }
         return keyed.sorted { left, right in
             if left.isExact != right.isExact { return left.isExact }

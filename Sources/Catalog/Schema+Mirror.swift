@@ -130,7 +130,9 @@ extension Schema {
             last = end.model
             for row in some {
                 // A name that is none is found by nobody, and is damage to who reads it.
-                guard let kind = RepositoryKind(rawValue: row.kind), let id = try? RepositoryID(row.id) else { continue }
+                guard let kind = RepositoryKind(rawValue: row.kind), let id = try? RepositoryID(row.id) else {
+                    continue
+                }
                 try connection.run(
                     "UPDATE models SET name = ? WHERE model = ?", ModelRow.name(Repository(kind, id)), row.model)
             }

@@ -22,6 +22,8 @@ enum Schema {
         Migration(name: "cards", sql: cards),
         Migration(name: "scans of caches", sql: scans),
         Migration(name: "models by a number of their names", sql: names, convert: convertNames),
+        Migration(name: "deletions under way", sql: deletions),
+        Migration(name: "what was verified", sql: verified),
         Migration(name: "checks of blobs", sql: checks),
     ]
 

@@ -18,6 +18,7 @@ enum Hub {
         let suspension = Suspension()
         Signals.watch(interruption, suspension) {
             hub_secret_end()
+            hub_terminal_guard_give_back()
             // The bar is left as it stands; the cursor rests behind it.
             _ = Sink.standardError.write(Array("\n".utf8))
             _exit(ErrorCode.cancelled.facts.exitStatus)

@@ -78,4 +78,6 @@ extension AIError {
 
     /// The errno beneath this error, if a system call was the cause.
     package var errno: Int32? { (cause as? SystemErrno)?.number }
+    /// Whether a system call found nothing under the name.
+    package var isAbsence: Bool { (cause as? SystemErrno)?.isAbsence ?? false }
 }

@@ -46,6 +46,9 @@ package final class ContentHasher {
         case gitSHA1(OpaquePointer)
     }
 
+    /// How far the disk is asked to be ahead of the digest, in bytes.
+    private static let lead: Int64 = 4 << 20
+
     private let algorithm: Algorithm
     /// Bytes of content fed so far.
     package private(set) var count: Int64 = 0
@@ -109,7 +112,7 @@ package final class ContentHasher {
         return hasher.finish()
     }
 
-    /// The digest of a file, read in steps of 1 MiB. `progress` hears each step's bytes and may throw to stop.
+    /// The digest of a file, read in steps of 256 KiB. `progress` hears each step's bytes and may throw to stop.
     package static func digest(
         ofFile path: String, like expected: ContentDigest, progress: (Int) throws -> Void = { _ in }
     ) throws -> ContentDigest {
@@ -118,13 +121,20 @@ package final class ContentHasher {
         return hasher.finish()
     }
 
-    /// Feeds a file, read in steps of 1 MiB. `progress` hears each step's bytes and may throw to stop.
+    /// Feeds a file, read in steps of 256 KiB. `progress` hears each step's bytes and may throw to stop.
     package func update(file path: String, progress: (Int) throws -> Void) throws {
-        let file = try FileDescriptor(path)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 64)
+        try update(FileDescriptor(path), progress: progress)
+    }
+
+    /// Feeds an open file from its beginning, in steps of 256 KiB that are still in the processor's cache when they come
+    /// to the digest. `progress` hears each step's bytes and may throw to stop.
+    package func update(_ file: borrowing FileDescriptor, progress: (Int) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while true {
+            // So far ahead that the disk works while the digest does.
+            if offset % Self.lead == 0 { file.readAhead(offset == 0 ? 0 : offset + Self.lead, 2 * Self.lead) }
             let count = try file.read(into: buffer, at: offset)
             if count == 0 { return }
             update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,4 +113,14 @@ int support_wait(pid_t pid, int *signalled) {
         if (errno != EINTR) return -1;
     *signalled = WIFSIGNALED(status);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int support_resize(int terminal, unsigned short columns, unsigned short rows) {
+    struct winsize size = {.ws_row = rows, .ws_col = columns};
+    return ioctl(terminal, TIOCSWINSZ, &size) == 0 ? 0 : errno;
+}
+
+int support_set_times(const char *path, double seconds) {
+    struct timespec time = {.tv_sec = (time_t)seconds}, times[2] = {time, time};
+    return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
 }

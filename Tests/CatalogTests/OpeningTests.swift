@@ -29,10 +29,10 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "caches", "cards", "checks", "facts", "files", "mirrors", "models",
+                    "bandwidth", "caches", "cards", "checks", "deletions", "facts", "files", "mirrors", "models",
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "uses",
-                    "walk_pages",
+                    "verified", "walk_pages",
                     "walks",
                     "words",
                 ])

@@ -54,7 +54,10 @@ import Testing
     @Test func anIdThatIsAskedForTwiceIsFoundOnce() throws {
         let catalog = try Place().open()
         try catalog.remember([try record("org/one"), try record("org/two")], at: 1)
-        #expect(try catalog.ids(query { $0.ids = ["org/one", "org/two", "org/one", "no id"] }).sorted() == ["org/one", "org/two"])
+        #expect(
+            try catalog.ids(query { $0.ids = ["org/one", "org/two", "org/one", "no id"] }).sorted() == [
+                "org/one", "org/two",
+            ])
     }
 
     @Test func whatIsTypedLikeAnIdComesFirstHoweverManyThereAre() throws {

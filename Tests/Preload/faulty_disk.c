@@ -2,6 +2,7 @@
 //   symlink   symbolic links cannot be made (FAT, many network shares)
 //   flock     there are no locks (NFS without lockd, some FUSE file systems)
 //   crash:N   the program is killed at its Nth step that changes a catalog's file or one beside it
+//   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it
 //   full:N    space cannot be reserved, and after N bytes of a repository's files the disk is full
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -53,6 +54,12 @@ static void step(const char *path) {
     if (atomic_fetch_add(&steps, 1) + 1 == atoll(getenv("FAULTY_DISK") + 6)) kill(getpid(), SIGKILL);
 }
 
+// The same for steps in a cache: a folder named hub, as HF_HOME has it.
+static void cache_step(const char *path) {
+    if (!lacks("kill:") || !(strstr(path, "/hf/hub/") || strstr(path, "/hf/hub-trash"))) return;
+    if (atomic_fetch_add(&steps, 1) + 1 == atoll(getenv("FAULTY_DISK") + 5)) kill(getpid(), SIGKILL);
+}
+
 static int name_of(int descriptor, char *path, size_t size) {
     char name[64];
     snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
@@ -70,12 +77,32 @@ static void step_at(int descriptor) {
 int unlink(const char *path) {
     int (*real)(const char *) = dlsym(RTLD_NEXT, "unlink");
     step(path);
+    cache_step(path);
     return real(path);
+}
+
+int rmdir(const char *path) {
+    int (*real)(const char *) = dlsym(RTLD_NEXT, "rmdir");
+    cache_step(path);
+    return real(path);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    int (*real)(const char *, mode_t) = dlsym(RTLD_NEXT, "mkdir");
+    cache_step(path);
+    return real(path, mode);
+}
+
+int link(const char *from, const char *to) {
+    int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "link");
+    cache_step(to);
+    return real(from, to);
 }
 
 int rename(const char *from, const char *to) {
     int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
     step(from);
+    cache_step(from);
     return real(from, to);
 }
 

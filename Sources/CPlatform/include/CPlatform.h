@@ -19,6 +19,16 @@ int hub_reflink(int source, int destination);
 /// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
 int hub_sync_data(int descriptor);
 
+/// open(2) for reading, close-on-exec, without noting the time of access where that may be asked for (O_NOATIME). -1
+/// with errno.
+int hub_open_unnoticed(const char *path);
+
+/// Says that `length` bytes from `offset` on are about to be read, in order. Only a hint.
+void hub_read_ahead(int descriptor, off_t offset, off_t length);
+
+/// How many processors this process may run on.
+int hub_processors(void);
+
 /// Bytes available to this user, and the total, of the file system that holds `path`. 0, or -1 with errno.
 int hub_disk_space(const char *path, uint64_t *available, uint64_t *total);
 
@@ -28,6 +38,11 @@ int hub_is_network_file_system(const char *path);
 /// 1 where the mount that `path` lies on notes when files are read, 0 where not (`noatime`, read-only), -1 with errno
 /// where it cannot be told.
 int hub_keeps_access_times(const char *path);
+
+/// Calls `each` with device, inode and path of every file that a process has mapped; a file may come several times. The
+/// device can be another than stat(2) says (btrfs, overlayfs); the path is the process's own. Linux only. 0, or -1 with errno.
+int hub_mapped_files(int process, void *context,
+                     void (*each)(void *context, uint64_t device, uint64_t inode, const char *path));
 
 /// Bytes of physical memory, and how many of them can be had without swapping. 0, or -1 with errno.
 int hub_memory(uint64_t *total, uint64_t *available);
@@ -42,6 +57,20 @@ int hub_secret_begin(int descriptor, const char *prompt);
 
 /// Gives the terminal back as it was, on a new line. From any thread, any number of times, but not from a handler.
 void hub_secret_end(void);
+
+/// Remembers the terminal's mode before a full-screen program takes it. From now on it is given back when the process
+/// ends by exit, by SIGHUP or SIGQUIT, or by a fault of its own, which then does what it did before. SIGWINCH writes "w"
+/// to `wake`, a pipe that does not block. One at a time. 0, or -1 with errno.
+int hub_terminal_guard_begin(int descriptor, int wake);
+
+/// What is to be written to the terminal when it is given back: at most 256 bytes.
+void hub_terminal_guard_leaving(const char *text, size_t length);
+
+/// Gives the terminal back now, as those signals do. From any thread, and from a handler; the second time does nothing.
+void hub_terminal_guard_give_back(void);
+
+/// Ends what hub_terminal_guard_begin began, once the program has left the terminal by itself.
+void hub_terminal_guard_end(void);
 
 /// Nanoseconds of the monotonic clock.
 uint64_t hub_monotonic_nanoseconds(void);

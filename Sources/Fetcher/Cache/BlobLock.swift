@@ -35,17 +35,54 @@ package struct BlobLock: ~Copyable, Sendable {
     }
 }
 
+/// A lock in a list: what cannot be copied goes into none.
+private final class HeldLock {
+    let etag: String
+    private let lock: BlobLock
+    init(etag: String, lock: consuming BlobLock) {
+        self.etag = etag
+        self.lock = lock
+    }
+}
+
 extension RepositoryFolder {
+    /// Calls the closure with those entries of `blobs/` whose locks nobody else holds, the locks held meanwhile; a hundred
+    /// at a time, for each lock is an open file.
+    func withBlobLocks(_ names: Set<String>, _ body: ([String]) throws(AIError) -> Void) throws(AIError) {
+        var waiting = names.sorted()[...]
+        while !waiting.isEmpty {
+            var locks: [HeldLock] = []
+            var free: [String] = []
+            for name in waiting.prefix(100) {
+                let etag = DeletionPlanner.etag(ofPartial: name)
+                // A partial and its map have one lock.
+                if locks.contains(where: { $0.etag == etag }) {
+                    free.append(name)
+                    continue
+                }
+                let attempt = try BlobLock.attempt(lock(etag))
+                switch consume attempt {
+                case .held: continue
+                case .unsupported: break
+                case .taken(let lock): locks.append(HeldLock(etag: etag, lock: lock))
+                }
+                free.append(name)
+            }
+            waiting = waiting.dropFirst(100)
+            try body(free)
+            withExtendedLifetime(locks) {}
+        }
+    }
+
     /// The blobs whose lock some process holds now, by name. A lock file that was never made locks nothing.
     func heldLocks() throws(AIError) -> Set<String> {
         var held: Set<String> = []
         for name in try FileSystem.entries(locks) ?? [] where name.hasSuffix(".lock") {
             // Opened for reading only, so that another user's lock in a shared cache can be looked at too.
-            if let file = try? FileDescriptor(Path.join(locks, name), [.noFollow, .nonBlocking]),
-                try file.tryLock(shared: true) == false
-            {
-                held.insert(String(name.dropLast(".lock".count)))
+            guard let file = try? FileDescriptor(Path.join(locks, name), [.noFollow, .nonBlocking]) else {
+                continue
             }
+            if try file.tryLock(shared: true) == false { held.insert(String(name.dropLast(".lock".count))) }
         }
         return held
     }

@@ -109,6 +109,8 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// What file managers leave in `snapshots/`; Python passes over it too.
     static let litter: Set<String> = [".DS_Store", "Thumbs.db", "desktop.ini"]
 
+    static func isLitter(_ name: String) -> Bool { litter.contains(name) }
+
     /// The names in `snapshots/`, litter left out.
     func snapshotNames() throws(AIError) -> [String] {
         try (FileSystem.entries(snapshots) ?? []).filter { !Self.litter.contains($0) }
@@ -187,7 +189,13 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// Reads `trees/<commit>.json`; nil where it is absent, unreadable, of another version or not sound, as all of
     /// these mean only that the Hub must be asked.
     package func readTree(_ commit: Commit) throws(AIError) -> RepositoryTree? {
-        let path = tree(commit)
+        try RepositoryTree.read(tree(commit), commit)
+    }
+}
+
+extension RepositoryTree {
+    /// Reads a file of `trees/`; nil as for ``RepositoryFolder/readTree(_:)``.
+    static func read(_ path: String, _ commit: Commit) throws(AIError) -> RepositoryTree? {
         let bytes: [UInt8]?
         // Some 200 bytes for each file, and there are repositories with hundreds of thousands.
         do throws(AIError) { bytes = try FileSystem.contents(path, limit: 1 << 30) } catch {

@@ -53,7 +53,9 @@ extension CacheScanner {
 
     private func addSums(to overview: inout CacheOverview, _ findings: [Finding]) throws(AIError) {
         var (needed, others): (Set<PhysicalFile.Identity>, Set<PhysicalFile.Identity>) = ([], [])
-        if overview.repositories.contains(where: \.isLink) { needed.formUnion(overview.repositories.flatMap(\.own)) }
+        if overview.repositories.contains(where: \.isLink) {
+            needed.formUnion(overview.repositories.flatMap(\.own))
+        }
         for repository in overview.repositories {
             overview.totalSize += repository.size
             overview.otherSize += repository.orphanSize

@@ -95,6 +95,8 @@ package struct CachedRepository: Sendable, Hashable {
     package var isReadable: Bool { !problems.contains { $0.kind == .unreadable } }
     /// Whether it, or a folder of it, is a link to a place that is not the cache's to delete.
     package var isElsewhere: Bool { problems.contains { $0.kind == .elsewhere } }
+    /// Whether its own folder is one.
+    var isLink: Bool { problems.contains { $0.kind == .elsewhere && $0.path == folder.path } }
 
     /// Blobs that no snapshot links to; none where not all snapshots could be read.
     package var orphans: [CachedBlob] {

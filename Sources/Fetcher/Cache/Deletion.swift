@@ -1,137 +1,150 @@
 package import HubCore
 
-/// Carries a plan out. Killed at any moment it leaves a cache that Python reads: refs go before the snapshots they name,
-/// snapshots before the blobs they link to.
+/// Carries a plan out. Killed at any moment it leaves a cache that Python reads, and what the journal needs to finish it:
+/// refs go before the snapshots they name, snapshots before the blobs they link to, a folder's name last.
 package struct Deletion {
+    /// What came of it.
+    package struct Outcome: Sendable {
+        /// st_size of every file whose last name went, as it was then.
+        package internal(set) var freedBytes: Int64 = 0
+        /// What those took on the disk.
+        package internal(set) var allocatedBytes: Int64 = 0
+        /// What stayed after all: somebody has begun to use it since the plan was made.
+        package internal(set) var spared: [DeletionPlan.Protected] = []
+    }
+
     private let plan: DeletionPlan
     private let layout: CacheLayout
-    private let store: SharedStore
+    private let journal: DeletionJournal?
+    private let protection: Protection
 
-    package init(_ plan: DeletionPlan, layout: CacheLayout) {
-        self.plan = plan
-        self.layout = layout
-        store = SharedStore(layout: layout)
+    /// - Parameters:
+    ///   - journal: nil where nobody is to finish what is cut off.
+    ///   - protection: looked at now, for the plan may be minutes old.
+    package init(
+        _ plan: DeletionPlan, layout: CacheLayout, journal: DeletionJournal? = nil,
+        protection: Protection = Protection()
+    ) {
+        (self.plan, self.layout, self.journal, self.protection) = (plan, layout, journal, protection)
     }
 
-    /// Deletes, and returns the bytes that went: st_size of every file whose last name was removed, as it was then.
+    /// Deletes, and returns the bytes that went; see ``carryOut()``.
+    package func run() throws(AIError) -> Int64 { try carryOut().freedBytes }
+
+    /// Deletes.
     ///
     /// Before a blob goes, its lock is taken and every snapshot is looked at again: a pull may have begun to need it.
-    package func run() throws(AIError) -> Int64 {
-        var freed: Int64 = 0
+    package func carryOut() throws(AIError) -> Outcome {
+        let rows = journal?.begin(plan.rows.filter { $0.folder != nil || !$0.payloads.isEmpty }) ?? []
+        // Taken up by rows of this plan, or settled.
+        journal?.end(plan.interrupted)
+        var remaining = rows[...]
+        var outcome = Outcome()
         for row in plan.rows {
-            switch (row.subject, row.folder) {
-            case (.revision(let commit), let folder?): freed += try deleteRevision(commit, in: folder)
-            case (.partial(let names), let folder?):
-                for name in names { freed += try unlinkBlob(name, in: folder) }
-                try removeIfEmpty(folder)
-            case (.orphan(let name), let folder?):
-                if try !isNeeded(name, in: folder) { freed += try unlinkBlob(name, in: folder) }
-                try removeIfEmpty(folder)
-            case (.remains, let folder?):
-                // A pull may have put a snapshot there since.
-                if try folder.snapshotNames().isEmpty { freed += try deleteFolder(folder) }
-            case (.payload(let hash), _): freed += try store.sweep(hash)
-            default: break
+            do throws(AIError) { try carryOut(row, &outcome) } catch {
+                // Who was told that it failed asks again, or not: what may not be deleted would fail every later run.
+                journal?.end(Array(remaining))
+                throw error
             }
+            if row.folder != nil || !row.payloads.isEmpty, let done = remaining.popFirst() { journal?.end([done]) }
         }
-        return freed
+        return outcome
     }
 
-    private func deleteRevision(_ commit: Commit, in folder: RepositoryFolder) throws(AIError) -> Int64 {
-        var freed: Int64 = 0
-        try removeRefs(naming: commit, below: folder.refs)
-        let snapshot = folder.snapshot(commit)
-        var blobs: Set<String> = []
-        freed += try removeSnapshot(snapshot, in: folder, blobs: &blobs)
-        if try folder.snapshotNames().isEmpty {
-            freed += try deleteFolder(folder)
-        } else {
-            let needed = try folder.linkedBlobs(below: folder.snapshots)
-            for name in blobs.subtracting(needed).sorted() { freed += try unlinkBlob(name, in: folder) }
-            try FileSystem.remove(folder.tree(commit))
-            try FileSystem.removeTree(Path.join(folder.missing, commit.hash))
-            try FileSystem.removeEmptyDirectory(folder.missing)
+    private func carryOut(_ row: DeletionPlan.Row, _ outcome: inout Outcome) throws(AIError) {
+        if case .local(let folder, let files) = row.subject {
+            return try outcome.add(folder.delete(files, sparing: protection.openFiles))
         }
-        return freed
+        guard let folder = row.folder else {
+            if case .payload(let hash) = row.subject {
+                outcome.add(try SharedStore(layout: layout).sweep(hash, sparing: protection.openFiles))
+            }
+            return
+        }
+        guard let claim = try RepositoryUse.claim(folder) else {
+            return outcome.spare(row, "in use: it is being downloaded")
+        }
+        var removal = RepositoryRemoval(folder: folder, openFiles: protection.openFiles)
+        if let why = try row.obstacle(in: folder, protection) { return outcome.spare(row, why) }
+        switch row.subject {
+        case .revision(let commit): try removal.remove(commit, left: row.blobs)
+        case .files(let commit, let paths): try removal.remove(paths, of: commit)
+        case .partial(let names): try removal.remove(partials: names)
+        case .orphan(let name): try removal.remove(orphans: [name])
+        case .remains: try removal.removeRemains()
+        case .payload, .local: break
+        }
+        withExtendedLifetime(claim) {}
+        outcome.add(removal.freed)
+    }
+}
+
+extension DeletionPlan.Row {
+    /// What has come in the way of a row since it was planned.
+    func obstacle(in folder: RepositoryFolder, _ protection: Protection) throws(AIError) -> String? {
+        let commit: Commit
+        switch subject {
+        case .revision(let named), .files(let named, _): commit = named
+        default: return nil
+        }
+        if protection.pin(folder, commit) != nil { return "pinned" }
+        let held = try folder.heldLocks()
+        if !held.isEmpty, let tree = try folder.readTree(commit),
+            let etag = held.intersection(tree.files.map(\.digest.hex)).min()
+        {
+            return "in use: \(etag.prefix(12)) is being downloaded"
+        }
+        guard !protection.openFiles.users.isEmpty else { return nil }
+        let user = try folder.user(of: folder.snapshot(commit), in: protection.openFiles)
+        return user.map { "in use: \($0) has a file of it open" }
+    }
+}
+
+extension Deletion.Outcome {
+    /// Bytes that went with some files: of their sizes, and on the disk.
+    struct Freed: Sendable {
+        var size: Int64 = 0
+        var allocated: Int64 = 0
+
+        /// Counts a file that is about to lose this name.
+        mutating func add(_ status: FileStatus) {
+            guard status.kind == .file, status.links == 1 else { return }
+            size += status.size
+            allocated += status.allocated
+        }
     }
 
-    /// Removes a snapshot's entries, following no link, and collects the blobs they linked to.
-    private func removeSnapshot(_ path: String, in folder: RepositoryFolder, blobs: inout Set<String>)
-        throws(AIError) -> Int64
-    {
-        var freed: Int64 = 0
+    fileprivate mutating func add(_ freed: Freed) {
+        freedBytes += freed.size
+        allocatedBytes += freed.allocated
+    }
+
+    mutating func spare(_ row: DeletionPlan.Row, _ why: String) {
+        var commit: Commit?
+        switch row.subject {
+        case .revision(let named), .files(let named, _): commit = named
+        default: break
+        }
+        if let repository = row.repository {
+            spared.append(.init(repository: repository, commit: commit, reason: why))
+        }
+    }
+}
+
+extension RepositoryFolder {
+    /// A process that has a file below a folder open, links followed.
+    fileprivate func user(of path: String, in open: OpenFiles) throws(AIError) -> String? {
         for name in try FileSystem.entries(path) ?? [] {
             let child = Path.join(path, name)
-            guard let status = try FileSystem.linkStatus(child) else { continue }
-            switch status.kind {
-            case .directory: freed += try removeSnapshot(child, in: folder, blobs: &blobs)
-            case .symlink:
-                if let text = FileSystem.linkText(child) {
-                    let target = Path.normalized(Path.join(path, text))
-                    if Path.parent(target) == folder.blobs { blobs.insert(Path.name(target)) }
-                }
-                try FileSystem.remove(child)
-            default:
-                if try FileSystem.remove(child), status.links == 1 { freed += status.size }
+            guard let entry = try FileSystem.linkStatus(child) else { continue }
+            if entry.kind == .directory {
+                if let user = try user(of: child, in: open) { return user }
+            } else if let status = try FileSystem.status(child),
+                let user = open.users[PhysicalFile(status).identity]
+            {
+                return user
             }
         }
-        try FileSystem.removeEmptyDirectory(path)
-        return freed
-    }
-
-    private func removeRefs(naming commit: Commit, below path: String) throws(AIError) {
-        for name in try FileSystem.entries(path) ?? [] {
-            let child = Path.join(path, name)
-            if try FileSystem.linkStatus(child)?.kind == .directory {
-                try removeRefs(naming: commit, below: child)
-                try FileSystem.removeEmptyDirectory(child)
-            } else if try FileSystem.text(child)?.filter({ !$0.isWhitespace }) == commit.hash {
-                try FileSystem.remove(child)
-            }
-        }
-    }
-
-    private func isNeeded(_ name: String, in folder: RepositoryFolder) throws(AIError) -> Bool {
-        try folder.linkedBlobs(below: folder.snapshots).contains(name)
-    }
-
-    /// Removes an entry of `blobs/` under its lock; nothing where another process holds that.
-    private func unlinkBlob(_ name: String, in folder: RepositoryFolder) throws(AIError) -> Int64 {
-        let path = folder.blob(name)
-        let attempt = try BlobLock.attempt(folder.lock(DeletionPlanner.etag(ofPartial: name)))
-        switch consume attempt {
-        case .held: return 0
-        case .unsupported: return try removeBlob(path, in: folder)
-        case .taken(let lock):
-            let freed = try removeBlob(path, in: folder)
-            _ = consume lock
-            return freed
-        }
-    }
-
-    private func removeBlob(_ path: String, in folder: RepositoryFolder) throws(AIError) -> Int64 {
-        guard let status = try FileSystem.linkStatus(path) else { return 0 }
-        let hash = FileSystem.linkText(path).flatMap { store.exists() ? store.hash(ofLink: $0, in: folder) : nil }
-        guard try FileSystem.remove(path) else { return 0 }
-        if let hash { return try store.sweep(hash) }
-        return status.kind == .file && status.links == 1 ? status.size : 0
-    }
-
-    /// Removes what is left of a repository without snapshots.
-    private func deleteFolder(_ folder: RepositoryFolder) throws(AIError) -> Int64 {
-        var freed: Int64 = 0
-        try FileSystem.removeTree(folder.refs)
-        for name in try FileSystem.entries(folder.blobs) ?? [] { freed += try unlinkBlob(name, in: folder) }
-        guard try FileSystem.entries(folder.blobs)?.isEmpty ?? true else { return freed }
-        try FileSystem.removeTree(folder.path)
-        return freed
-    }
-
-    /// A repository that held nothing but what has just gone is no repository any more.
-    private func removeIfEmpty(_ folder: RepositoryFolder) throws(AIError) {
-        guard try folder.snapshotNames().isEmpty,
-            try FileSystem.entries(folder.blobs)?.isEmpty ?? true
-        else { return }
-        try FileSystem.removeTree(folder.path)
+        return nil
     }
 }

@@ -1,3 +1,4 @@
+package import Catalog
 package import HubCore
 
 /// What `hub gc` is asked to delete: kinds of things (or'ed), conditions on revisions (and'ed), and targets that are
@@ -9,6 +10,10 @@ package struct DeletionPolicy: Sendable {
     package var partials = false
     /// Blobs and payloads that nothing links to, and repositories without any revision.
     package var orphans = false
+    /// Revisions that are not what they should be: a link that leads nowhere, a file of the wrong size.
+    package var damaged = false
+    /// What verifying has found damaged, although its size is right.
+    package var verified = VerifiedContent()
     /// Revisions not used for so many seconds; 0 is all of them.
     package var olderThan: Double?
     /// What stays in any case.
@@ -22,14 +27,20 @@ package struct DeletionPolicy: Sendable {
 
     /// Whether anything is asked for.
     package var isEmpty: Bool {
-        !detached && !partials && !orphans && olderThan == nil && maxSize == nil && free == nil
+        !detached && !partials && !orphans && !damaged && olderThan == nil && maxSize == nil && free == nil
     }
 
     /// The plan for a cache, read fresh.
     ///
     /// - Parameter diskFree: bytes free on the cache's file system now.
     package func plan(for state: CacheState, now: Double, diskFree: Int64) throws(AIError) -> DeletionPlan {
-        var planner = DeletionPlanner(state)
+        try plan(with: DeletionPlanner(state), now: now, diskFree: diskFree)
+    }
+
+    /// The plan that a planner has, with what is asked for here added to it.
+    package func plan(with planner: DeletionPlanner, now: Double, diskFree: Int64) throws(AIError) -> DeletionPlan {
+        var planner = planner
+        let state = planner.state
         for repository in state.repositories {
             if partials { try planner.addPartials(of: repository, now: now) }
             if orphans {
@@ -41,19 +52,21 @@ package struct DeletionPolicy: Sendable {
             }
         }
         if orphans { planner.addUnusedPayloads() }
-        guard detached || olderThan != nil || maxSize != nil || free != nil else { return planner.plan }
+        guard detached || damaged || olderThan != nil || maxSize != nil || free != nil else { return planner.plan }
 
         var candidates: [(CachedRepository, CachedRevision, String)] = []
         for repository in state.repositories {
             for revision in repository.revisions {
-                if detached, !revision.refs.isEmpty { continue }
+                let isDetached = detached && revision.refs.isEmpty
+                let damage = damaged ? try repository.damage(of: revision, verified) : nil
+                if detached || damaged, !isDetached, damage == nil { continue }
                 // Zero is everything, what a wrong clock has used tomorrow too.
                 if let olderThan, olderThan > 0, now - revision.lastUsedAt < olderThan { continue }
                 if keep.contains(where: { $0.names(revision, of: repository) }) {
                     planner.protect(repository, revision.commit, "kept")
                     continue
                 }
-                candidates.append((repository, revision, reason(for: revision, now: now)))
+                candidates.append((repository, revision, reason(for: revision, isDetached, damage, now: now)))
             }
         }
         candidates.sort { $0.1.lastUsedAt < $1.1.lastUsedAt }
@@ -71,9 +84,11 @@ package struct DeletionPolicy: Sendable {
         return planner.plan
     }
 
-    private func reason(for revision: CachedRevision, now: Double) -> String {
+    private func reason(for revision: CachedRevision, _ isDetached: Bool, _ damage: String?, now: Double) -> String
+    {
         var parts: [String] = []
-        if detached { parts.append("no branch or tag names it") }
+        if let damage { parts.append(damage) }
+        if isDetached { parts.append("no branch or tag names it") }
         if olderThan != nil || maxSize != nil || free != nil {
             let days = Int((now - revision.lastUsedAt) / 86400)
             parts.append(
@@ -82,6 +97,23 @@ package struct DeletionPolicy: Sendable {
         if let maxSize { parts.append("the cache is to hold \(ByteCount(maxSize)) at most") }
         if let free { parts.append("\(ByteCount(free)) are to be free") }
         return parts.joined(separator: "; ")
+    }
+}
+
+extension CachedRepository {
+    /// What is wrong with a revision; nil where nothing is, as far as links, sizes and what was verified tell. Files that
+    /// were never asked for are no damage.
+    package func damage(of revision: CachedRevision, _ verified: VerifiedContent) throws(AIError) -> String? {
+        if let broken = revision.files.first(where: \.isBroken) { return "\(broken.path) leads nowhere" }
+        let tree = try folder.readTree(revision.commit)
+        let sizes = Dictionary((tree?.files ?? []).map { (ExactText($0.path), $0.size) }) { first, _ in first }
+        for file in revision.files {
+            guard let wanted = sizes[ExactText(file.path)],
+                let found = (file.file ?? file.blob.flatMap { blobs[$0]?.file })?.size, found != wanted
+            else { continue }
+            return "\(file.path) has \(found) bytes instead of \(wanted)"
+        }
+        return try revision.knownDamage(verified, in: folder).map { "\($0) does not hold what its digest says" }
     }
 }
 

@@ -46,6 +46,8 @@ package struct FreeableSizes: Sendable {
 
     /// Bytes that go with these entries of `blobs/` and these plain files: a file goes with the last of its names.
     private func freed(_ repository: CachedRepository, blobs: Set<String>, files: [PhysicalFile]) -> Int64 {
+        // What goes is the link.
+        guard !repository.isLink else { return 0 }
         var namesGone: [PhysicalFile.Identity: UInt64] = [:]
         var freed: Int64 = 0
         func take(_ file: PhysicalFile) {

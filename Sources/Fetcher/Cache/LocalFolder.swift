@@ -11,8 +11,8 @@ package struct LocalFolder: Sendable, Hashable {
     /// A folder that need not exist yet.
     package init(_ path: String) { self.path = CacheLayout(path).root }
 
-    private var bookkeeping: String { Path.join(path, ".cache/huggingface") }
-    private var downloads: String { Path.join(bookkeeping, "download") }
+    var bookkeeping: String { Path.join(path, ".cache/huggingface") }
+    var downloads: String { Path.join(bookkeeping, "download") }
 
     /// What is noted of a file.
     struct Note: Hashable {
@@ -23,7 +23,8 @@ package struct LocalFolder: Sendable, Hashable {
     }
 
     func place(_ file: String) -> String { Path.join(path, file) }
-    private func notePath(_ file: String) -> String { Path.join(downloads, file + ".metadata") }
+    func notePath(_ file: String) -> String { Path.join(downloads, file + ".metadata") }
+    func treePath(_ commit: Commit) -> String { Path.join(bookkeeping, "trees/\(commit.hash).json") }
 
     /// Makes the folder and its bookkeeping.
     func prepare(_ tree: RepositoryTree) throws(AIError) {
@@ -31,16 +32,22 @@ package struct LocalFolder: Sendable, Hashable {
         let ignore = Path.join(bookkeeping, ".gitignore")
         if !FileSystem.exists(ignore) { try FileSystem.replace(ignore, with: Array("*".utf8)) }
         try CacheLayout(bookkeeping).create()
-        try tree.write(to: Path.join(bookkeeping, "trees/\(tree.commit.hash).json"))
+        try tree.write(to: treePath(tree.commit))
     }
 
     /// What is noted of a file; nil where nothing is, or where the file was changed since.
     func note(of file: String) throws(AIError) -> Note? {
+        guard let note = try writtenNote(of: file), let status = try FileSystem.status(place(file)),
+            status.modified - 1 <= note.time
+        else { return nil }
+        return note
+    }
+
+    /// What is noted of a file, whatever has become of it.
+    func writtenNote(of file: String) throws(AIError) -> Note? {
         guard let text = try FileSystem.text(notePath(file)) else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count >= 3, let time = Double(lines[2]), let status = try FileSystem.status(place(file)),
-            status.modified - 1 <= time
-        else { return nil }
+        guard lines.count >= 3, let time = Double(lines[2]) else { return nil }
         return Note(commit: String(lines[0]), etag: String(lines[1]), time: time)
     }
 

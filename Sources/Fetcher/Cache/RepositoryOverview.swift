@@ -88,7 +88,7 @@ extension RepositoryOverview {
         }
         (folder, self.repository, partials) = (repository.folder, repository.repository, repository.partials)
         (danglingRefs, problems) = (repository.danglingRefs, repository.problems)
-        isLink = repository.problems.contains { $0.kind == .elsewhere && $0.path == repository.folder.path }
+        isLink = repository.isLink
         (size, files, orphanSize, freeable, shared, own) = (0, 0, 0, 0, [], [])
         for file in table.files.values {
             if file.isNeeded { (size, files) = (size + file.file.size, files + 1) }
@@ -100,7 +100,6 @@ extension RepositoryOverview {
                 if !file.isNeeded, repository.isReadable { orphanSize += file.file.size }
             }
         }
-        guard !isLink else { return }
         if revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
             partials.allSatisfy({ $0.file?.links == 1 })
         {

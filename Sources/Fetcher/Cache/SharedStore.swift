@@ -83,16 +83,17 @@ struct SharedStore {
 
     /// After links to a payload have gone: under its lock, deletes it where no line of its manifest is true any more,
     /// else writes the lines that are. Bytes freed.
-    func sweep(_ hash: String) throws(AIError) -> Int64 {
+    func sweep(_ hash: String, sparing open: OpenFiles = OpenFiles()) throws(AIError) -> Deletion.Outcome.Freed {
+        var freed = Deletion.Outcome.Freed()
         let path = payload(hash)
         // A link can outlive what it led to, folder and all.
-        guard try FileSystem.linkStatus(Path.parent(path))?.kind == .directory else { return 0 }
+        guard try FileSystem.linkStatus(Path.parent(path))?.kind == .directory else { return freed }
         let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
         // Whoever shares the cache must be able to take the lock and to add to the manifest, whatever our umask; where
         // the file is another user's, that is its owner's business.
         try? lock.setMode(0o666)
         // Held only for moments; whoever holds it longer is publishing, and the payload is needed.
-        guard try lock.tryLock() != false, let valid = references(hash) else { return 0 }
+        guard try lock.tryLock() != false, let valid = references(hash) else { return freed }
         guard valid.isEmpty else {
             let manifest = path + ".refs"
             let next = "\(manifest).\(FileSystem.randomHex(4)).tmp"
@@ -106,11 +107,14 @@ struct SharedStore {
                 _ = try? FileSystem.remove(next)
                 throw error
             }
-            return 0
+            return freed
         }
-        guard let status = try FileSystem.linkStatus(path), status.kind == .file else { return 0 }
-        try FileSystem.remove(path)
+        if let status = try FileSystem.linkStatus(path) {
+            guard status.kind == .file, open.users[PhysicalFile(status).identity] == nil else { return freed }
+            if try FileSystem.remove(path) { freed.add(status) }
+        }
+        // Alone it is what a cut between the two has left.
         try FileSystem.remove(path + ".refs")
-        return status.links == 1 ? status.size : 0
+        return freed
     }
 }

@@ -47,19 +47,78 @@ package struct XetFolder: Sendable, Hashable {
         return contents
     }
 
+    /// What can be fetched and made again, and so can go.
+    package struct Removable: Sendable, Hashable {
+        /// A folder comes behind what is in it.
+        package fileprivate(set) var entries: [Entry] = []
+        /// Bytes that their going frees: st_size of the files that have no other name.
+        package fileprivate(set) var size: Int64 = 0
+        /// When something in it was last read or changed, seconds since 1970; nil where it is empty.
+        package fileprivate(set) var lastUsedAt: Double?
+
+        package var isEmpty: Bool { entries.isEmpty }
+
+        package struct Entry: Sendable, Hashable {
+            package var path: String
+            /// st_size in bytes; nil for a folder.
+            package var size: Int64?
+        }
+
+        fileprivate mutating func list(_ folder: String) throws(AIError) {
+            for name in try FileSystem.entries(folder) ?? [] {
+                let path = Path.join(folder, name)
+                guard let status = try FileSystem.linkStatus(path) else { continue }
+                if status.kind == .directory {
+                    try list(path)
+                    continue
+                }
+                if status.kind == .file, status.links == 1 { size += status.size }
+                entries.append(Entry(path: path, size: status.size))
+                lastUsedAt = max(lastUsedAt ?? 0, status.accessed, status.modified)
+            }
+            entries.append(Entry(path: folder, size: nil))
+        }
+    }
+
+    /// What could go now.
+    package func removable() throws(AIError) -> Removable {
+        var out = Removable()
+        for server in try servers() { for cache in server.caches { try out.list(cache) } }
+        return out
+    }
+
+    /// The folders of servers with those of their folders that can go; a link is none of them.
+    private func servers() throws(AIError) -> [(path: String, caches: [String])] {
+        func folders(_ path: String) throws(AIError) -> [String] {
+            var out: [String] = []
+            for name in try FileSystem.entries(path) ?? [] {
+                let child = Path.join(path, name)
+                if try FileSystem.linkStatus(child)?.kind == .directory { out.append(child) }
+            }
+            return out
+        }
+        guard try FileSystem.linkStatus(path)?.kind == .directory else { return [] }
+        var out: [(path: String, caches: [String])] = []
+        for server in try folders(path) {
+            // What never was a server's folder is somebody's own.
+            let caches = try folders(server).filter { Self.caches.contains(Path.name($0)) }
+            if !caches.isEmpty { out.append((server, caches)) }
+        }
+        return out
+    }
+
+    /// Newer and older clients do not spell them alike.
+    private static let caches: Set<String> = ["chunk_cache", "chunk-cache", "shard_cache", "shard-cache"]
+
     /// Deletes what can be fetched and made again, and returns the bytes that went. What waits to be uploaded stays.
     ///
     /// - Parameter now: nothing goes where anything was written within the hour before: a transfer may be at work.
     package func sweep(now: Double) throws(AIError) -> Int64 {
         let before = contents()
         guard isIdle(before, now: now) else { return 0 }
-        for server in try FileSystem.entries(path) ?? [] {
-            let folder = Path.join(path, server)
-            guard try FileSystem.linkStatus(folder)?.kind == .directory else { continue }
-            let caches = ["chunk-cache", "shard-cache"].map { Path.join(folder, $0) }.filter(FileSystem.exists)
-            for cache in caches { try FileSystem.removeTree(cache) }
-            // What never was a server's folder is somebody's own.
-            if !caches.isEmpty { try FileSystem.removeEmptyDirectory(folder) }
+        for server in try servers() {
+            for cache in server.caches { try FileSystem.removeTree(cache) }
+            try FileSystem.removeEmptyDirectory(server.path)
         }
         return before.bytes - contents().bytes
     }

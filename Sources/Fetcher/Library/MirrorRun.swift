@@ -8,7 +8,7 @@ struct MirrorRun {
     private let hear: @Sendable (MirrorSync.Event) -> Void
     let requests = RequestCounter()
     var report = MirrorSync.Report()
-    private var gathered = GatheredPages()
+    private var gathered: GatheredPages
     private var beganAnew = false
     private var isOvertaken = false
 
@@ -23,6 +23,7 @@ struct MirrorRun {
         self.sync = sync
         self.options = options
         self.hear = hear
+        gathered = GatheredPages(since: .now, patience: sync.gathering ?? .zero)
     }
 
     private var client: HubClient { sync.client }
@@ -163,7 +164,7 @@ struct MirrorRun {
     private mutating func take(_ walk: MirrorWalk, next: String?, downTo mark: Double?) async throws -> MirrorStep {
         let (records, pages) = (gathered.records, gathered.pages.count)
         let began = ContinuousClock.now
-        defer { gathered = GatheredPages(since: .now, patience: .now - began) }
+        defer { gathered = GatheredPages(since: .now, patience: sync.gathering ?? (.now - began)) }
         var walk = walk
         if kind == .recent { walk.newest = [walk.newest, newest(records)].compactMap { $0 }.max() }
         let exhaustive = records.map { record in
@@ -289,15 +290,13 @@ private struct GatheredPages {
     private(set) var records: [ModelRecord] = []
     /// The models of each page.
     private(set) var pages: [Int] = []
-    private var since = ContinuousClock.now
-    private var patience = Duration.zero
+    private let since: ContinuousClock.Instant
+    private let patience: Duration
 
     /// What a killed sync asks for again is at most so much.
     private static let mostPages = 32
     /// Small pages are nothing to wait for.
     private static let fewestModels = 500
-
-    init() {}
 
     /// - Parameters:
     ///   - since: when the last transaction ended.

@@ -7,6 +7,8 @@ package struct MirrorSync: Sendable {
     let catalog: Catalog
     let client: HubClient
     let pause: @Sendable (Double) async throws -> Void
+    /// How long pages are gathered for one transaction; nil for as long as the last one took.
+    var gathering: Duration?
 
     /// - Parameter pause: waits so many seconds for the Hub's limit on requests, or throws where the task is cancelled.
     package init(

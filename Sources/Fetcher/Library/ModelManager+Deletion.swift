@@ -6,7 +6,7 @@ extension ModelManager {
     /// Deletes a model from the cache, or one revision where the identifier names it, and returns the bytes freed. Files
     /// that other revisions need stay.
     ///
-    /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/ioError`` where it is being downloaded or another process is using it:
+    /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/invalidInput`` where it is pinned, ``ErrorCode/ioError`` where it is being downloaded or another process is using it:
     ///   then nothing is deleted.
     @discardableResult
     public func delete(_ model: ModelIdentifier) async throws -> ByteCount {
@@ -17,25 +17,27 @@ extension ModelManager {
                 advice: "wait for the download, or cancel it",
                 context: .init(repository: reference.repository.description))
         }
-        let state = try await workspace().state(fresh: true)
+        let workspace = await workspace()
+        let state = try await workspace.state(fresh: true)
+        let protection = try await workspace.protection(for: state)
         return try await Offload.run {
-            var planner = DeletionPlanner(state)
+            var planner = DeletionPlanner(state, protection: protection)
             for repository in state.repositories where repository.repository == reference.repository {
                 for revision in repository.revisions where reference.names(revision, of: repository) {
                     try planner.add(revision, of: repository, reason: "asked for")
                 }
             }
-            if let busy = planner.plan.protected.first { throw AIError(.ioError, "\(model) is \(busy.reason)") }
+            if let busy = planner.plan.protected.first { throw Self.refusal("\(model)", busy) }
             guard !planner.plan.isEmpty else { throw AIError(.notCached, "\(model) is not in the cache") }
-            return ByteCount(try Deletion(planner.plan, layout: state.layout).run())
+            return try Self.carryOut(planner.plan, protection, workspace)
         }
     }
 
     /// Deletes all models from the cache, with what unfinished downloads of them left, and returns the bytes freed. Data sets
     /// and Spaces that share the cache stay.
     ///
-    /// - Throws: ``ErrorCode/ioError`` where any model is being downloaded or another process is using it: then nothing is
-    ///   deleted.
+    /// - Throws: ``ErrorCode/ioError`` where any model is being downloaded or another process is using it, and
+    ///   ``ErrorCode/invalidInput`` where one is pinned: then nothing is deleted.
     @discardableResult
     public func clearCache() async throws -> ByteCount {
         guard downloads.active.isEmpty else {
@@ -43,16 +45,34 @@ extension ModelManager {
                 .ioError, "the cache is in use: a model is being downloaded",
                 advice: "wait for the download, or cancel it")
         }
-        let state = try await workspace().state(fresh: true)
+        let workspace = await workspace()
+        let state = try await workspace.state(fresh: true)
+        let protection = try await workspace.protection(for: state)
         return try await Offload.run {
-            var planner = DeletionPlanner(state)
+            var planner = DeletionPlanner(state, protection: protection)
             for repository in state.models { try planner.add(repository, reason: "the cache is cleared") }
-            if let busy = planner.plan.protected.first {
-                throw AIError(
-                    .ioError, "\(busy.repository) is \(busy.reason)",
-                    context: .init(repository: busy.repository.description))
-            }
-            return ByteCount(try Deletion(planner.plan, layout: state.layout).run())
+            if let busy = planner.plan.protected.first { throw Self.refusal("\(busy.repository)", busy) }
+            return try Self.carryOut(planner.plan, protection, workspace)
         }
+    }
+
+    private static func carryOut(_ plan: DeletionPlan, _ protection: Protection, _ workspace: Workspace)
+        throws(AIError) -> ByteCount
+    {
+        let outcome = try Deletion(
+            plan, layout: workspace.layout, journal: workspace.journal, protection: protection
+        ).carryOut()
+        if let busy = outcome.spared.first { throw refusal("\(busy.repository)", busy) }
+        return ByteCount(outcome.freedBytes)
+    }
+
+    private static func refusal(_ name: String, _ busy: DeletionPlan.Protected) -> AIError {
+        let context = AIError.Context(repository: busy.repository.description)
+        guard busy.reason.hasPrefix("pinned") else {
+            return AIError(.ioError, "\(name) is \(busy.reason)", context: context)
+        }
+        return AIError(
+            .invalidInput, "\(name) is \(busy.reason)", advice: "hub unpin \(busy.repository) lets it go",
+            context: context)
     }
 }

@@ -70,15 +70,22 @@ public final class ModelManager: Sendable {
 
     /// The cached revisions of models, whoever fetched them.
     public func cachedModels() async throws -> [CachedModelInfo] {
-        try await workspace().state().models.flatMap { repository in
-            repository.revisions.map { revision in
-                CachedModelInfo(
-                    identifier: .huggingFace(repository.repository.id.name, revision: revision.commit.hash),
-                    path: repository.folder.snapshot(revision.commit),
-                    size: ByteCount(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
-                    downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt,
-                    revision: revision.commit,
-                    complete: revision.isComplete)
+        let workspace = await workspace()
+        let protection = Protection(pins: await workspace.pins())
+        let verified = await workspace.verified()
+        let models = try await workspace.state().models
+        return try await Offload.run {
+            try models.flatMap { repository in
+                try repository.revisions.map { revision in
+                    CachedModelInfo(
+                        identifier: .huggingFace(repository.repository.id.name, revision: revision.commit.hash),
+                        path: repository.folder.snapshot(revision.commit),
+                        size: ByteCount(repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }),
+                        downloadedAt: revision.downloadedAt, lastAccessedAt: revision.lastUsedAt,
+                        revision: revision.commit, complete: revision.isComplete,
+                        pinned: protection.pin(repository.folder, revision.commit) != nil,
+                        verifiedAt: try revision.verifiedAt(verified, in: repository.folder))
+                }
             }
         }
     }

@@ -1,3 +1,4 @@
+import Catalog
 import HubCore
 
 /// One repository's part in a session. Touched on the engine's thread alone.
@@ -24,6 +25,7 @@ final class PullJob: @unchecked Sendable {
         commit = plan.commit
         folder = plan.folder
         local = plan.local
+        places = { plan.places($0) }
         var missing: [RepositoryFile] = []
         var sources: [String: String] = [:]
         for (file, state) in plan.files where state != .present {
@@ -41,7 +43,7 @@ final class PullJob: @unchecked Sendable {
     }
 
     /// Where a file comes together.
-    func places(_ file: RepositoryFile) -> TransferPlaces { local?.places(file) ?? folder.places(file) }
+    let places: @Sendable (RepositoryFile) -> TransferPlaces
 
     /// Where a file can be read once it is whole.
     func place(_ path: String) -> String { local?.place(path) ?? Path.join(folder.snapshot(commit), path) }
@@ -52,6 +54,15 @@ final class PullJob: @unchecked Sendable {
             .confirmationRequired,
             "\(local?.place(file.path) ?? file.path) is not what the Hub has, and was not left like this by a pull",
             advice: "move it away, or replace it with --force", context: .init(path: file.path))
+    }
+
+    /// By what the catalog knows content that has been proven just now.
+    func verified(_ file: RepositoryFile) throws(AIError) -> (cache: String, file: VerifiedFile)? {
+        guard let status = try FileSystem.status(places(file).content) else { return nil }
+        return (
+            local?.path ?? folder.cache.root,
+            VerifiedFile(folder: local == nil ? folder.name : file.path, etag: file.digest.hex, stamp: status.stamp)
+        )
     }
 
     /// One transfer for each content; in a folder of one's own, for each file.

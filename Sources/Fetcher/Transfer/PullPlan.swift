@@ -28,6 +28,9 @@ package struct PullPlan: Sendable {
     /// The wanted files in the order of the tree.
     package var files: [(file: RepositoryFile, state: State)]
 
+    /// What is there and counts for nothing.
+    let damaged: DamagedFiles
+
     /// Whether the cache had nothing of the repository.
     let isNew: Bool
 
@@ -56,16 +59,19 @@ package struct PullPlan: Sendable {
 
     /// Looks at the disk for every wanted file. Writes nothing.
     ///
-    /// - Parameter force: takes nothing for present.
+    /// - Parameters:
+    ///   - force: takes nothing for present.
+    ///   - damaged: is not taken for present.
     /// - Throws: ``ErrorCode/nothingMatches`` where the filter leaves no file.
     package init(
         _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, filter: FileFilter,
-        force: Bool, local: LocalFolder? = nil
+        force: Bool, local: LocalFolder? = nil, damaged: DamagedFiles = DamagedFiles()
     ) throws(AIError) {
         self.repository = repository
         self.tree = tree
         self.ref = ref
         self.local = local
+        self.damaged = damaged
         commit = tree.commit
         folder = layout.repository(repository)
         isNew = !FileSystem.exists(folder.path)
@@ -101,7 +107,7 @@ package struct PullPlan: Sendable {
     ) throws(AIError) -> State {
         if force { return .missing(safe: 0) }
         if let local {
-            switch try local.state(of: file) {
+            switch try damaged.contains(file.digest, at: local.place(file.path)) ? .absent : local.state(of: file) {
             case .unchanged:
                 let isCurrent = try local.note(of: file.path)?.commit == commit.hash
                 return isCurrent && local.places(file).isTidy ? .present : .blob
@@ -110,6 +116,13 @@ package struct PullPlan: Sendable {
             case .absent, .outdated:
                 if try SnapshotFile.hasBlob(file, in: folder) { return .elsewhere(folder.blob(file.digest.hex)) }
             }
+        } else if !damaged.isEmpty {
+            if try !damaged.contains(file.digest, at: Path.join(path, file.path)),
+                try SnapshotFile.state(file, commit: commit, in: folder) == .present
+            {
+                return .present
+            }
+            if try places(file).isReady() { return .blob }
         } else {
             // Where a pull was cut off in its last step, or while it fetched this once more, something is left to tidy.
             let isTidy = !interrupted.contains(file.digest.hex)
@@ -129,9 +142,20 @@ package struct PullPlan: Sendable {
         return .missing(safe: try safeBytes(of: file))
     }
 
+    /// Where a file comes together.
+    func places(_ file: RepositoryFile) -> TransferPlaces {
+        var places = local?.places(file) ?? folder.places(file)
+        guard !damaged.isEmpty else { return places }
+        places.isReady = { [damaged, content = places.content, isReady = places.isReady] () throws(AIError) in
+            if try damaged.contains(file.digest, at: content) { return false }
+            return try isReady()
+        }
+        return places
+    }
+
     /// Bytes safe in a partial, whose room is noted.
     private mutating func safeBytes(of file: RepositoryFile) throws(AIError) -> Int64 {
-        let places = local?.places(file) ?? folder.places(file)
+        let places = places(file)
         guard let partial = try FileSystem.linkStatus(places.partial), partial.kind == .file else { return 0 }
         reservedBytes[file.path] = partial.size
         guard partial.size == file.size, let map = RangeMap.read(places.map), map.digest == file.digest,

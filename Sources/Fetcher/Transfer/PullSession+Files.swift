@@ -23,7 +23,7 @@ extension PullSession {
                     isCancelled: { file.isCancelled.load(ordering: .relaxed) },
                     progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
             }
-            if case .success(.taken(let ranges)) = result { keep(file.file, ranges) }
+            if case .success(.taken(let ranges)) = result { keep(file.file, file.job, ranges) }
             engine.perform { [self] in adopted(file, from: source, result, restart: restart) }
         }
     }
@@ -138,7 +138,7 @@ extension PullSession {
                     return false
                 }
                 try file.disk.promote()
-                keep(file.file, file.disk.ranges)
+                keep(file.file, file.job, file.disk.ranges)
                 return true
             }
             engine.perform { [self] in

@@ -14,8 +14,8 @@ final class PullSession: @unchecked Sendable {
     let restart: Bool
     /// Hears what happens, with the index of the job it happens to.
     let report: @Sendable (PullEvent, Int) -> Void
-    /// Told of proven content, with its range digests; on a queue that may block.
-    let keep: @Sendable (RepositoryFile, RangeDigests) -> Void
+    /// Told of proven content in its place, with its range digests; on a queue that may block.
+    let keep: @Sendable (RepositoryFile, PullJob, RangeDigests) -> Void
     var engine: HTTPEngine { client.http.engine }
 
     // On the engine's thread.
@@ -52,7 +52,8 @@ final class PullSession: @unchecked Sendable {
     ///   - restart: whether what is here is fetched all the same.
     init(
         client: HubClient, jobs: [PullJob], present: (bytes: Int64, files: Int), limits: Limits,
-        control: PullControl, restart: Bool, keep: @escaping @Sendable (RepositoryFile, RangeDigests) -> Void,
+        control: PullControl, restart: Bool,
+        keep: @escaping @Sendable (RepositoryFile, PullJob, RangeDigests) -> Void,
         report: @escaping @Sendable (PullEvent, Int) -> Void
     ) {
         self.client = client

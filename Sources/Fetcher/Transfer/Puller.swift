@@ -150,7 +150,8 @@ package struct Puller: Sendable {
         _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void
     ) async -> [Result] {
         let began = Clock.seconds
-        let prepared = await Offload.run { plans.map { prepare($0, options) } }
+        let uses = await Offload.run { plans.map(share) }
+        let prepared = await Offload.run { zip(plans, uses).map { prepare($0, options, $1) } }
         var jobs: [PullJob] = []
         for (index, plan) in plans.enumerated() {
             report(.planned(plan), index)
@@ -159,10 +160,15 @@ package struct Puller: Sendable {
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)
+        let proven = Mutex<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
             control: options.control, restart: options.force,
-            keep: { file, ranges in
+            keep: { file, job, ranges in
+                // Of what cannot be looked at nothing is noted; it is read again when somebody wants to know.
+                if let (cache, file) = (try? job.verified(file)) ?? nil {
+                    proven.withLock { $0[cache, default: []].append(file) }
+                }
                 guard !ranges.isEmpty else { return }
                 catalog.use { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
             }, report: report)
@@ -171,14 +177,32 @@ package struct Puller: Sendable {
         var results = await Offload.run {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
+        withExtendedLifetime(uses) {}
         for index in results.indices { results[index].seconds = Clock.seconds - began }
         note(results)
+        catalog.use { catalog throws(AIError) in
+            for (cache, files) in proven.withLock(\.self) {
+                try catalog.remember(files, ofCache: cache, at: Timestamp.now)
+            }
+        }
         return results
     }
 
-    /// Makes what a plan's files go into; whether its snapshot may hold links.
-    private func prepare(_ plan: PullPlan, _ options: Options) -> Swift.Result<Bool, AIError> {
+    /// Keeps deletions out of what a plan fetches or has found, until its ref is written; nil where that is not needed.
+    private func share(_ plan: PullPlan) -> Swift.Result<RepositoryUse?, AIError> {
         Swift.Result { () throws(AIError) in
+            guard plan.needsWork, plan.local == nil, !(isOffline && plan.needsNetwork) else { return nil }
+            try layout.create()
+            return try RepositoryUse.share(plan.folder)
+        }
+    }
+
+    /// Makes what a plan's files go into; whether its snapshot may hold links.
+    private func prepare(
+        _ plan: PullPlan, _ options: Options, _ use: Swift.Result<RepositoryUse?, AIError>
+    ) -> Swift.Result<Bool, AIError> {
+        Swift.Result { () throws(AIError) in
+            _ = try use.get()
             if isOffline, plan.needsNetwork {
                 throw AIError(
                     .offline,
@@ -190,7 +214,6 @@ package struct Puller: Sendable {
                 try local.prepare(plan.tree)
                 return false
             }
-            try layout.create()
             try FileSystem.createDirectories(plan.folder.blobs)
             try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
             try plan.folder.writeTree(plan.tree)

@@ -6,43 +6,91 @@ struct DeletionView {
     let context: Context
     let workspace: Workspace
     let plan: DeletionPlan
+    /// Whether an error has said already what is pinned.
+    var isPinTold = false
+
+    /// Whether there is anything to show or to do.
+    var hasSomethingToSay: Bool { !plan.isEmpty || !plan.protected.isEmpty || !plan.kept.isEmpty }
 
     /// - Parameters:
     ///   - isDryRun: ends after the plan.
     ///   - isAgreed: `--yes`.
-    func run(isDryRun: Bool, isAgreed: Bool) async throws {
+    ///   - isTrash: moves instead of deleting.
+    func run(isDryRun: Bool, isAgreed: Bool, isTrash: Bool = false) async throws {
         context.output.document(json(deleted: false))
-        showPlan()
+        showPlan(isTrash: isTrash)
         if isDryRun || plan.isEmpty { return }
         guard
             try await context.confirm(
-                "Delete this?", isGiven: isAgreed, otherwise: "deleting needs a yes; nothing was deleted")
+                isTrash ? "Move this into the trash?" : "Delete this?", isGiven: isAgreed,
+                otherwise: "deleting needs a yes; nothing was deleted")
         else {
             context.output.note("nothing was deleted")
             return
         }
-        let (plan, layout) = (plan, workspace.layout)
-        let freed = try await Offload.run { try Deletion(plan, layout: layout).run() }
-        context.output.document(json(deleted: true))
-        context.output.line(Styled("\(ByteCount(freed)) freed", .strong))
-        if freed != plan.freedBytes {
+        // Minutes may have passed at the question.
+        let protection = try await currentProtection()
+        if isTrash { try await moveIntoTrash(protection) } else { try await delete(protection) }
+        // Brings the catalog up to date, so that the next list is quick.
+        _ = try await workspace.state()
+        await workspace.forgetVerified(after: plan)
+    }
+
+    private func delete(_ protection: Protection) async throws {
+        let (plan, layout, journal) = (plan, workspace.layout, workspace.journal)
+        let outcome = try await Offload.run {
+            try Deletion(plan, layout: layout, journal: journal, protection: protection).carryOut()
+        }
+        context.output.document(json(deleted: true, spared: outcome.spared))
+        context.output.line(Styled(Self.amount(outcome.freedBytes, outcome.allocatedBytes) + " freed", .strong))
+        showProtected(outcome.spared)
+        if outcome.freedBytes != plan.freedBytes {
             context.output.warning(
                 "the plan said \(ByteCount(plan.freedBytes)): the cache changed while it was cleaned",
                 advice: "hub ls shows what is there now")
         }
-        // Brings the catalog up to date, so that the next list is quick.
-        _ = try await workspace.state()
     }
 
-    private func showPlan() {
+    private func moveIntoTrash(_ protection: Protection) async throws {
+        let (plan, trash) = (plan, Trash(workspace.layout))
+        let spared = try await Offload.run { try trash.take(plan, protection: protection) }
+        context.output.document(json(deleted: true, spared: spared))
+        context.output.line(
+            Styled("moved into \(trash.path); ", .strong)
+                + Styled("nothing is free until hub trash empty, and hub trash restore brings it back"))
+        showProtected(spared)
+    }
+
+    private func currentProtection() async throws -> Protection {
+        let workspace = workspace
+        var files = try await workspace.state().files
+        let folders = plan.rows.compactMap { row in
+            if case .local(let folder, _) = row.subject { folder } else { nil }
+        }
+        files.formUnion(try await Offload.run { try folders.flatMap { try $0.identities() } })
+        return try await workspace.protection(for: files)
+    }
+
+    /// Bytes, and those on the disk where that is another matter: files with holes, compressing file systems.
+    static func amount(_ bytes: Int64, _ allocated: Int64) -> String {
+        differs(bytes, allocated)
+            ? "\(ByteCount(bytes)) (\(ByteCount(allocated)) on the disk)" : "\(ByteCount(bytes))"
+    }
+
+    /// Small files take more than their size everywhere; that is no news.
+    static func differs(_ bytes: Int64, _ allocated: Int64) -> Bool {
+        bytes - allocated > max(1 << 20, bytes / 10)
+    }
+
+    private func showPlan(isTrash: Bool) {
         if context.output.mode == .quiet {
             for row in plan.rows { context.output.value(name(row)) }
             return
         }
         var table = Table([
-            .init("DELETE", least: 16, cut: .middle), .init("WHAT", least: 8),
+            .init(isTrash ? "MOVE" : "DELETE", least: 16, cut: .middle), .init("WHAT", least: 8),
             .init("REFS", least: 4, optional: true),
-            .init("FREES", .right), .init("USED", optional: true), .init("WHY", least: 12),
+            .init(isTrash ? "SIZE" : "FREES", .right), .init("USED", optional: true), .init("WHY", least: 12),
         ])
         for row in plan.rows {
             table.add([
@@ -53,23 +101,33 @@ struct DeletionView {
             ])
         }
         context.output.table(table)
-        for entry in plan.protected {
+        showProtected(plan.protected.filter { !isPinTold || !$0.reason.hasPrefix("pinned") })
+        for entry in plan.kept {
+            context.output.line(Styled("stays: ", .caution) + Styled("\(entry.path): \(entry.reason)"))
+        }
+        if plan.isEmpty {
+            if !isPinTold { context.output.line("nothing to delete") }
+        } else {
+            let sum = Self.amount(plan.freedBytes, plan.allocatedBytes)
+            context.output.line(Styled("\(Humanize.plural(plan.rows.count, "row")), \(sum) in all", .strong))
+            for remark in plan.remarks { context.output.note(remark) }
+        }
+    }
+
+    private func showProtected(_ protected: [DeletionPlan.Protected]) {
+        for entry in protected {
             context.output.line(
                 Styled("stays: ", .caution)
                     + Styled(
                         "\(entry.repository)" + (entry.commit.map { "@\($0.short)" } ?? "") + ": \(entry.reason)"))
         }
-        if plan.isEmpty {
-            context.output.line("nothing to delete")
-        } else {
-            context.output.line(
-                Styled("\(Humanize.plural(plan.rows.count, "row")), \(ByteCount(plan.freedBytes)) in all", .strong))
-        }
     }
 
     private func name(_ row: DeletionPlan.Row) -> String {
         switch row.subject {
-        case .revision(let commit): "\(row.repository.map(\.description) ?? "")@\(commit.short)"
+        case .revision(let commit), .files(let commit, _):
+            "\(row.repository.map(\.description) ?? "")@\(commit.short)"
+        case .local(let folder, _): folder.path
         case .payload(let hash): "shared \(hash.prefix(12))"
         default: row.repository?.description ?? ""
         }
@@ -77,36 +135,58 @@ struct DeletionView {
 
     private func what(_ row: DeletionPlan.Row) -> String {
         switch row.subject {
-        case .revision: "revision"
         case .partial(let names): "partial \(names[0].prefix(8))"
         case .orphan(let name): "blob \(name.prefix(8))"
-        case .remains: "remains"
-        case .payload: "payload"
+        default: row.subject.word
         }
     }
 
-    private func json(deleted: Bool) -> JSONObject {
+    private func json(deleted: Bool, spared: [DeletionPlan.Protected] = []) -> JSONObject {
         func commit(_ subject: DeletionPlan.Row.Subject) -> JSON? {
-            if case .revision(let commit) = subject { .string(commit.hash) } else { nil }
+            switch subject {
+            case .revision(let commit), .files(let commit, _): .string(commit.hash)
+            default: nil
+            }
+        }
+        func files(_ subject: DeletionPlan.Row.Subject) -> JSON? {
+            switch subject {
+            case .files(_, let paths), .local(_, let paths): .array(paths.map { .string($0) })
+            default: nil
+            }
+        }
+        func path(_ subject: DeletionPlan.Row.Subject) -> JSON? {
+            if case .local(let folder, _) = subject { .string(folder.path) } else { nil }
         }
         return [
             "plan": .array(
                 plan.rows.map { row in
                     .object([
                         "id": row.repository.map { .string($0.id.name) }, "commit": commit(row.subject),
+                        "files": files(row.subject), "path": path(row.subject),
                         "refs": .array(row.refs.map { .string($0) }), "reason": .string(row.reason),
                         "freed_bytes": .int(row.freedBytes),
                         "last_used_at": row.lastUsedAt.map { .string(Timestamp.iso8601($0)) },
                     ])
                 }),
-            "freed_bytes": .int(plan.freedBytes), "deleted": .bool(deleted),
+            "freed_bytes": .int(plan.freedBytes),
+            "freed_disk_bytes": Self.differs(plan.freedBytes, plan.allocatedBytes)
+                ? .int(plan.allocatedBytes) : nil,
+            "deleted": .bool(deleted),
             "protected": .array(
-                plan.protected.map { entry in
+                (plan.protected + spared).map { entry in
                     .object([
                         "id": .string(entry.repository.id.name), "commit": entry.commit.map { .string($0.hash) },
-                        "reason": .string(entry.reason.hasPrefix("in use") ? "in use" : entry.reason),
+                        "reason": .string(Self.kind(of: entry.reason)),
                     ])
-                }),
+                }
+                    + plan.kept.map { entry in
+                        .object(["path": .string(entry.path), "reason": .string(Self.kind(of: entry.reason))])
+                    }),
         ]
+    }
+
+    /// What programs are to tell apart: who is at work, or what was noted, is for people.
+    private static func kind(of reason: String) -> String {
+        ["in use", "pinned"].first { reason.hasPrefix($0) } ?? reason
     }
 }

@@ -22,10 +22,9 @@ enum HelpCommand {
 
     /// What can be explained. The table cannot be asked for its names while it is being made.
     private static let names = [
-        "search", "info", "pull", "ls", "outdated", "path", "rm", "gc", "try", "sync", "registry", "doctor",
-        "serve",
-        "auth", "completions", "help",
-        "version",
+        "search", "info", "pull", "ls", "outdated", "path", "rm", "gc", "verify", "try", "sync", "registry",
+        "doctor",
+        "serve", "auth", "pin", "unpin", "trash", "completions", "help", "version",
         "exit-codes", "environment", "references",
     ]
 

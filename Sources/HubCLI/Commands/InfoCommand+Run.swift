@@ -127,6 +127,8 @@ extension InfoCommand {
         facts.memoryTotal = try Machine.memory().total
         facts.diskFree = try await Offload.run { try FileSystem.diskSpace(layout.root).available }
         let reference = facts.reference
+        let pins = Protection(pins: await workspace.pins())
+        facts.pin = facts.commit.flatMap { pins.pin(layout.repository(reference.repository), $0) }
         guard let tree = facts.tree else {
             // Another tool fetched it; nobody here has seen the list of its files.
             let known = try await workspace.state().repository(reference.repository)

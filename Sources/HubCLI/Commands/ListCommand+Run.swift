@@ -18,7 +18,8 @@ extension ListCommand {
             }
         }
         if context.isVerbose { for remark in cache.remarks { context.output.debug(remark) } }
-        let view = ListView(context: context, cache: cache, xet: xet, free: free)
+        let pins = Protection(pins: await workspace.pins())
+        let view = ListView(context: context, cache: cache, xet: xet, pins: pins, free: free)
         context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
             if arguments[revisions] { view.revisionTable(shown) } else { view.table(shown) }
             if arguments[partials] { view.partialTable(shown) }

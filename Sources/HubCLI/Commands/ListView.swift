@@ -6,12 +6,13 @@ struct ListView {
     let context: Context
     let cache: CacheOverview
     let xet: XetFolder.Contents
+    let pins: Protection
     /// Bytes free on the cache's disk.
     let free: Int64
     private var output: Output { context.output }
 
-    init(context: Context, cache: CacheOverview, xet: XetFolder.Contents, free: Int64) {
-        (self.context, self.cache, self.xet, self.free) = (context, cache, xet, free)
+    init(context: Context, cache: CacheOverview, xet: XetFolder.Contents, pins: Protection, free: Int64) {
+        (self.context, self.cache, self.xet, self.pins, self.free) = (context, cache, xet, pins, free)
     }
 
     private func age(_ time: Double?) -> Styled {
@@ -24,7 +25,20 @@ struct ListView {
     private func marks(_ repository: RepositoryOverview) -> Styled {
         if repository.problems.contains(where: { $0.kind == .unreadable }) { return Styled("unreadable", .bad) }
         // Without a revision there is nothing that could be whole or not.
-        return !repository.revisions.isEmpty && repository.isComplete == false ? Styled("incomplete", .caution) : ""
+        let isIncomplete = !repository.revisions.isEmpty && repository.isComplete == false
+        return marks(isIncomplete: isIncomplete, isPinned: isPinned(repository))
+    }
+
+    private func marks(isIncomplete: Bool, isPinned: Bool) -> Styled {
+        let words = (isIncomplete ? ["incomplete"] : []) + (isPinned ? ["pinned"] : [])
+        return Styled(words.joined(separator: ", "), isIncomplete ? .caution : .plain)
+    }
+
+    private func isPinned(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> Bool {
+        pins.pin(repository.folder, revision.commit) != nil
+    }
+    private func isPinned(_ repository: RepositoryOverview) -> Bool {
+        repository.revisions.contains { isPinned($0, repository) }
     }
 
     func table(_ repositories: [RepositoryOverview]) {
@@ -58,7 +72,7 @@ struct ListView {
                     revision.refs.isEmpty
                         ? Styled("detached", .faint) : Styled(revision.refs.joined(separator: ", ")),
                     size(revision.size), size(revision.freeable), used(revision.lastUsedAt),
-                    revision.isComplete == false ? Styled("incomplete", .caution) : "",
+                    marks(isIncomplete: revision.isComplete == false, isPinned: isPinned(revision, repository)),
                 ])
             }
         }
@@ -123,6 +137,7 @@ struct ListView {
             "freeable_bytes": .int(repository.freeable), "files": .int(Int64(repository.files)),
             "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
             "last_used_at": time(repository.revisions.compactMap(\.lastUsedAt).max()),
+            "pinned": .bool(isPinned(repository)),
             // Unknown stays absent; one revision that is not whole makes the answer no.
             "complete": repository.isComplete.map { .bool($0) },
             "problems": repository.problems.isEmpty
@@ -133,6 +148,7 @@ struct ListView {
                         "commit": .string(revision.commit.hash), "refs": .array(revision.refs.map { .string($0) }),
                         "size_bytes": .int(revision.size), "freeable_bytes": .int(revision.freeable),
                         "complete": revision.isComplete.map { .bool($0) },
+                        "pinned": .bool(isPinned(revision, repository)),
                     ])
                 }),
         ])

@@ -76,10 +76,7 @@ extension TryCommand {
     private static func locate(_ text: String, _ context: Context, isAgreed: Bool) async throws -> (
         id: String, path: String
     ) {
-        let looksLocal =
-            text.hasPrefix("/") || text.hasPrefix("./") || text.hasPrefix("../") || text.hasPrefix("~")
-            || [".", ".."].contains(text) || text.hasSuffix(".gguf")
-        if looksLocal {
+        if text.namesFolder || text.hasSuffix(".gguf") {
             let path = context.environment.expand(text)
             guard FileSystem.exists(path) else {
                 throw AIError(

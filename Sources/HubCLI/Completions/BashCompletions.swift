@@ -97,7 +97,9 @@ enum BashCompletions {
         case .text: return nil
         case .model: action = "_hub_models \"$current\" ;;"
         case .modelOrFolder:
-            action = "_hub_models \"$current\"; _hub_files -d \"$current\" ;;"
+            // A word alone is a model, whatever folders lie around.
+            action =
+                "if [[ $current == [./~]* ]]; then _hub_files -d \"$current\"; else _hub_models \"$current\"; fi ;;"
         case .folder: action = "_hub_files -d \"$current\" ;;"
         case .choice(let names):
             action = "COMPREPLY=($(compgen -W \"\(names.joined(separator: " "))\" -- \"$current\")) ;;"

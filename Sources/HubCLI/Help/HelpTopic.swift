@@ -19,7 +19,13 @@ struct HelpTopic: Sendable {
             """,
         entries: [
             ("0", "done; a search without a match too"),
-            ("1", "done, and the answer is no: the verdict of hub try is fail, or hub doctor sees something wrong"),
+            (
+                "1",
+                """
+                done, and the answer is no: the verdict of hub try is fail, hub verify found damage, or hub doctor sees \
+                something wrong
+                """
+            ),
             ("2", "the command line is wrong, or a deletion lacks --yes"),
             (
                 "3",

@@ -1,6 +1,7 @@
 import CCrypto
 import CCurl
 import CMicroHTTPD
+import CNCurses
 import CPCRE2
 import CSQLite
 
@@ -30,6 +31,7 @@ enum Version {
             ("sqlite", String(cString: sqlite3_libversion())),
             ("libmicrohttpd", String(cString: MHD_get_version())),
             ("pcre2", pcreVersion),
+            ("ncurses", cursesVersion),
         ]
     }
 
@@ -42,6 +44,12 @@ enum Version {
     private static var openSSLVersion: String {
         let words = String(cString: OpenSSL_version(OPENSSL_VERSION)).split(separator: " ")
         return words.count > 1 ? String(words[1]) : "unknown"
+    }
+
+    private static var cursesVersion: String {
+        // "ncurses 6.4.20221231": without the date of the patch.
+        let words = String(cString: curses_version()).split(separator: " ")
+        return words.last.map { $0.split(separator: ".").prefix(2).joined(separator: ".") } ?? "unknown"
     }
 
     private static var pcreVersion: String {

@@ -59,7 +59,12 @@ extension Context {
     }
 }
 
-/// What ls and rm take: a reference, or a glob over repositories' names.
+extension String {
+    /// Whether a word means a folder: names alone are models'.
+    var namesFolder: Bool { self == "." || self == ".." || ["./", "../", "/", "~"].contains { hasPrefix($0) } }
+}
+
+/// What ls, rm, pin and verify take: a reference, or a glob over repositories' names.
 enum CacheSelector: Sendable {
     case reference(ModelReference)
     case glob(GlobPattern)
@@ -112,9 +117,28 @@ enum CacheSelector: Sendable {
         }
     }
 
+    /// Whether something that need not be cached any more is meant: refs by name, commits by seven digits at least.
+    func matches(_ repository: Repository, commit: Commit?, refs: [String]) -> Bool {
+        switch self {
+        case .glob(let glob): return glob.matches(repository.description)
+        case .reference(let reference):
+            guard reference.repository == repository, let revision = reference.revision else {
+                return reference.repository == repository
+            }
+            return refs.contains(revision)
+                || (revision.utf8.count >= 7 && commit?.hash.hasPrefix(revision) == true)
+        }
+    }
+
     /// Whether a cached repository holds something that is meant.
     func names(_ repository: CachedRepository) -> Bool {
         matches(repository) && (!namesRevision || repository.revisions.contains { matches($0, of: repository) })
+    }
+
+    /// The files that are meant; nil for all of them. With a slash at its end a pattern means what is below it.
+    var files: GlobPattern? {
+        guard case .reference(let reference) = self, let files = reference.files else { return nil }
+        return GlobPattern(files.hasSuffix("/") ? files + "*" : files)
     }
 
     /// Whether a revision was named, so that only that one is meant.

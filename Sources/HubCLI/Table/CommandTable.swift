@@ -3,10 +3,10 @@ enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         ListCommand.command, OutdatedCommand.command, PathCommand.command, RemoveCommand.command,
-        CollectCommand.command,
+        CollectCommand.command, VerifyCommand.command,
         TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,
-        AuthCommand.command,
+        AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,
         CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
     ]
 }

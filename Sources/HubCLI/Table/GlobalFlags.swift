@@ -49,4 +49,7 @@ enum GlobalFlags {
 enum SharedFlags {
     static let dryRun = Switch("dry-run", "show what would happen and why; change nothing")
     static let yes = Switch("yes", "go ahead without asking")
+    static let trash = Switch(
+        "trash", "move into the trash instead of deleting",
+        detail: "hub trash restore brings it back, hub trash empty frees the disk.")
 }

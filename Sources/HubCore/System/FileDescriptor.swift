@@ -1,4 +1,6 @@
 import CPlatform
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -13,6 +15,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package let raw: Int32
     /// The path it was opened by, for errors.
     package let path: String
+    /// Whether a lock on it was granted.
+    private let isLocked = Atomic(false)
 
     /// How a file is opened.
     package struct Options: OptionSet, Sendable {
@@ -39,7 +43,21 @@ package struct FileDescriptor: ~Copyable, Sendable {
         self.path = path
     }
 
-    deinit { close(raw) }
+    /// Opens a file for reading without its time of access being noted, as far as the system and the file's owner allow
+    /// that: whoever looks after files is no user of theirs.
+    package init(unnoticed path: String) throws(AIError) {
+        let descriptor = hub_open_unnoticed(path)
+        guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
+        self.raw = descriptor
+        self.path = path
+    }
+
+    deinit {
+        // Closing gives a lock back only with the last copy of the descriptor, and a program that another thread is just
+        // starting has one until it begins. flock(2)
+        if isLocked.load(ordering: .relaxed) { _ = hub_flock(raw, LOCK_UN) }
+        close(raw)
+    }
 
     /// fstat(2)
     package func status() throws(AIError) -> FileStatus {
@@ -62,6 +80,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
         return done
     }
+
+    /// Tells the system that so many bytes from there on will be read soon, in order.
+    package func readAhead(_ offset: Int64, _ count: Int64) { hub_read_ahead(raw, off_t(offset), off_t(count)) }
 
     /// pwrite(2) until everything is written.
     package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(AIError) {
@@ -100,11 +121,23 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// flock(2), exclusive and without waiting: whether it was granted. nil where the file system has no flock.
     package func tryLock(shared: Bool = false) throws(AIError) -> Bool? {
-        if hub_flock(raw, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
+        if hub_flock(raw, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
+            isLocked.store(true, ordering: .relaxed)
+            return true
+        }
         switch errno {
         case EWOULDBLOCK: return false
-        case ENOSYS, EOPNOTSUPP, ENOLCK: return nil
+        // NFS emulates it by fcntl locks, of which the exclusive one wants a descriptor for writing. flock(2)
+        case ENOSYS, EOPNOTSUPP, ENOLCK, EBADF: return nil
         default: throw .system("cannot lock", path: path, errno: errno)
+        }
+    }
+
+    /// flock(2), waiting until it is granted; nothing where the file system has no flock.
+    package func lock(shared: Bool = false) throws(AIError) {
+        if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 { return isLocked.store(true, ordering: .relaxed) }
+        guard [ENOSYS, EOPNOTSUPP, ENOLCK].contains(errno) else {
+            throw .system("cannot lock", path: path, errno: errno)
         }
     }
 

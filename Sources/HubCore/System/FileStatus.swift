@@ -12,6 +12,8 @@ package struct FileStatus: Sendable, Hashable {
     package var kind: Kind
     /// Apparent size in bytes (st_size).
     package var size: Int64
+    /// Bytes that it takes on the disk (st_blocks): less than its size where it has holes or is compressed.
+    package var allocated: Int64
     package var device: UInt64
     package var inode: UInt64
     package var links: UInt64
@@ -32,6 +34,8 @@ package struct FileStatus: Sendable, Hashable {
         default: kind = .other
         }
         size = Int64(info.st_size)
+        // "st_blocks: number of 512B blocks allocated" stat(3type)
+        allocated = Int64(info.st_blocks) * 512
         device = UInt64(truncatingIfNeeded: info.st_dev)
         inode = UInt64(truncatingIfNeeded: info.st_ino)
         links = UInt64(truncatingIfNeeded: info.st_nlink)
@@ -48,4 +52,20 @@ package struct FileStatus: Sendable, Hashable {
         changed = seconds(change)
         modifiedNanoseconds = Int64(modification.tv_sec) * 1_000_000_000 + Int64(modification.tv_nsec)
     }
+}
+
+/// What tells that a file was changed since, without reading it.
+package struct FileStamp: Sendable, Hashable {
+    package var size: Int64
+    /// When its content was last changed, nanoseconds since 1970.
+    package var modified: Int64
+    package var inode: UInt64
+
+    package init(size: Int64, modified: Int64, inode: UInt64) {
+        (self.size, self.modified, self.inode) = (size, modified, inode)
+    }
+}
+
+extension FileStatus {
+    package var stamp: FileStamp { FileStamp(size: size, modified: modifiedNanoseconds, inode: inode) }
 }

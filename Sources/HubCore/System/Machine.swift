@@ -31,6 +31,9 @@ package enum Machine {
     /// How many files this process may have open at once.
     package static var openFileLimit: Int { Int(clamping: hub_open_file_limit()) }
 
+    /// How many processors this process may use.
+    package static var processors: Int { max(1, Int(hub_processors())) }
+
     /// The largest resident set this process has had, in bytes.
     package static var peakResidentBytes: Int64 { Int64(clamping: hub_peak_resident_bytes()) }
 

@@ -13,6 +13,9 @@ package struct SystemErrno: Error, Sendable, Hashable {
     /// The errno of this thread now.
     package static var current: Int32 { errno }
 
+    /// Whether nothing is under a name.
+    package var isAbsence: Bool { number == ENOENT || number == ENOTDIR }
+
     /// The system's own words.
     package static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
 

@@ -22,3 +22,9 @@ int support_spawn(const char *path, char *const arguments[], char *const environ
 
 /// waitpid(2) until the program ends. Its exit status, or 128 + the signal that ended it and `signalled` set to 1.
 int support_wait(pid_t pid, int *signalled);
+
+/// Gives a terminal, from its controlling side, another size; its programs get SIGWINCH. 0, or errno.
+int support_resize(int terminal, unsigned short columns, unsigned short rows);
+
+/// Sets the times of a path itself, of a link too, in seconds since 1970. 0, or errno.
+int support_set_times(const char *path, double seconds);

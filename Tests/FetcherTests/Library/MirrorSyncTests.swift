@@ -337,4 +337,51 @@ import Testing
         gate.release()
         #expect(await first.value.error == nil)
     }
+
+    // MARK: Pages that come quickly
+
+    /// A Hub of four pages, of which more than one is kept at once.
+    private func gathering() throws -> (hub: ChangingHub, test: TestClient, sync: MirrorSync) {
+        let hub = try ChangingHub(models: 1600, pageSize: 500)
+        let test = try TestClient(hub.address, retries: 0)
+        var sync = MirrorSync(catalog: catalog, client: test.client)
+        sync.gathering = .seconds(3600)
+        return (hub, test, sync)
+    }
+
+    @Test(arguments: [nil, 1200, 500])
+    func pagesThatComeQuicklyAreKeptTogether(_ limit: Int?) async throws {
+        let (hub, test, sync) = try gathering()
+        defer { withExtendedLifetime(test) {} }
+        let pages = Monitor<[Int]>([])
+        var options = whole
+        options.limit = limit
+        let result = await sync.run(options) { event in
+            if case .page(let report) = event { pages.update { $0.append(report.pages) } }
+        }
+        #expect(result.error == nil && result.report.isComplete == (limit == nil))
+        #expect(result.report.models == limit ?? 1600)
+        // Beside the question for the last change.
+        let count = (result.report.models + 499) / 500
+        #expect(pages.update { $0 } == [count])
+        #expect(hub.requests.count == count + 1)
+        #expect(try known().count == result.report.models)
+        // And it goes on from there.
+        let again = await sync.run(whole)
+        #expect(again.error == nil && again.report.isComplete && again.report.vanished == 0)
+        #expect(try known().count == 1600)
+    }
+
+    @Test func whatWasGatheredBeforeAFailureIsKept() async throws {
+        let (hub, test, sync) = try gathering()
+        defer { withExtendedLifetime(test) {} }
+        hub.update { $0.cuts[3] = .status(500) }
+        let result = await sync.run(whole)
+        #expect(result.error != nil && result.report.pages == 2 && result.report.models == 1000)
+        #expect(try known().count == 1000)
+        hub.calm()
+        let resumed = await sync.run(whole)
+        #expect(resumed.error == nil && resumed.report.isComplete && resumed.report.models == 600)
+        #expect(try known().count == 1600)
+    }
 }

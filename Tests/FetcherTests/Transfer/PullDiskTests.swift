@@ -44,7 +44,15 @@ import Testing
     @Test func aDiskThatFillsUpFailsTheLargeFileAndKeepsTheSmallOne() async throws {
         let (_, text) = try repository(12)
         try await withDisk("8m") { _, layout in
-            let result = try await bench.pull("org/m", layout: layout)
+            // The small one comes first, while there is room.
+            let gate = bench.hub.hold("^GET", after: 0, on: .cdn)
+            let work = Task { try await bench.pull("org/m", layout: layout) }
+            try await gate.reached()
+            try await eventually("the small file is there") {
+                try FileSystem.entries(layout.repository(.model("org/m")).snapshots)?.isEmpty == false
+            }
+            gate.release()
+            let result = try await work.value
             #expect(result.error?.code == .diskFull)
             #expect(result.files.map(\.status) == [.downloaded, .failed])
             try expectContent(bench.place("t.txt", result), text)

@@ -169,8 +169,8 @@ import Testing
         let result = try await pull()
         #expect(result.error == nil)
         try expectContent(bench.place("w.safetensors", result), bytes)
-        // Three, where the eighth refusal already hits the new address.
-        #expect(bench.hub.requests("/resolve/").count <= 3)
+        // Not once for each: how many refusals hit the new address already is up to who comes first.
+        #expect(bench.hub.requests("/resolve/").count < 8)
     }
 
     @Test func anAddressThatExpiresInTheMiddleIsAskedForAgain() async throws {

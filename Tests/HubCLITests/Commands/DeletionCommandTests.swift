@@ -22,6 +22,14 @@ import Testing
         }
     }
 
+    /// What is said on a machine where not all processes can be looked into, as that of the tests may be.
+    static let remark = "whether programs of other users have files open cannot be told"
+
+    /// stderr but for that.
+    static func told(_ result: ProcessResult) -> String {
+        result.error.split(separator: "\n").filter { !$0.contains(remark) }.map { $0 + "\n" }.joined()
+    }
+
     func ids() async throws -> [String] { try await stage.run("ls", "-q", "--sort", "name").lines }
 
     /// What the files of the cache take, each once.
@@ -43,7 +51,7 @@ import Testing
                 1 row, 10 B in all
 
                 """)
-        #expect(result.error == "hub: deleting needs a yes; nothing was deleted\n     say --yes to go ahead\n")
+        #expect(Self.told(result) == "hub: deleting needs a yes; nothing was deleted\n     say --yes to go ahead\n")
         let document = try await stage.run("gc", "--detached", "--json")
         #expect(document.status == 2)
         #expect(try document.errorCode() == "confirmation_required")
@@ -58,13 +66,15 @@ import Testing
         let result = try await RunningProcess.run(
             "/bin/sh", ["-c", "exec \"$0\" rm org/one 2>&1", binary], environment: stage.environment)
         #expect(
-            result.lines.map { $0.split(separator: " ")[0] } == ["DELETE", "org/one@11111111", "1", "hub:", "say"])
+            result.lines.filter { !$0.contains(Self.remark) }.map { $0.split(separator: " ")[0] } == [
+                "DELETE", "org/one@11111111", "1", "hub:", "say",
+            ])
     }
 
     @Test func aDryRunShowsAndEnds() async throws {
         let before = try stage.listing(stage.cache)
         let result = try await stage.run("rm", "org/*", "--dry-run")
-        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(result.status == 0 && Self.told(result).isEmpty)
         #expect(result.lines.last == "3 rows, 20 B in all")
         #expect(
             try await stage.run("rm", "org/*", "--dry-run", "-q").lines.sorted()
@@ -95,7 +105,7 @@ import Testing
 
     @Test func forPeopleTheSumIsSaidAtTheEnd() async throws {
         let result = try await stage.run("rm", "datasets/org/data", "--yes")
-        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(result.status == 0 && Self.told(result).isEmpty)
         #expect(
             result.output == """
                 DELETE                      WHAT      REFS  FREES  USED          WHY
@@ -133,7 +143,7 @@ import Testing
         #expect(try result.errorCode() == "not_cached")
         #expect(try result.document()["deleted"]?.bool == true)
         #expect(
-            result.error == """
+            Self.told(result) == """
                 hub: nope/x is not in the cache \(stage.cache)
                      hub ls lists what is
                 hub: no/* is not in the cache \(stage.cache)
@@ -144,8 +154,8 @@ import Testing
         #expect(try await stage.run("rm", "org/two@v9", "--yes").status == 3)
     }
 
-    @Test func filesCannotBeDeletedOneByOne() async throws {
-        for word in ["org/one:a.bin", "org/*:a.bin", "org/*@main"] {
+    @Test func aGlobOverNamesTakesNeitherFilesNorARevision() async throws {
+        for word in ["org/*:a.bin", "org/*@main"] {
             let result = try await stage.run("rm", word, "--yes")
             #expect(result.status == 2 && result.output.isEmpty, "\(word)")
         }

@@ -63,8 +63,8 @@ import Testing
         let document = try await stage.run("info", "org/tiny", "--json").document()
         document.expectKeys(
             """
-            id commit refs task library license downloads likes gated private created_at updated_at tags size_bytes \
-            files cached_bytes variants inspection parameters
+            id commit refs task library license downloads likes gated private pinned created_at updated_at tags \
+            size_bytes files cached_bytes variants inspection parameters
             """)
         #expect(document["id"]?.string == "org/tiny" && document["commit"]?.string?.utf8.count == 40)
         #expect(document["size_bytes"]?.int == 300_026 && document["cached_bytes"]?.int == 0)

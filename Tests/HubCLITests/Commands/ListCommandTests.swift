@@ -61,7 +61,7 @@ import Testing
                 "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned complete revisions problems"
             )
             for revision in model.objects("revisions") {
-                revision.expectKeys("commit refs size_bytes freeable_bytes complete")
+                revision.expectKeys("commit refs size_bytes freeable_bytes complete pinned")
             }
         }
         let two = models[2]

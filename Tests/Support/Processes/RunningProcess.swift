@@ -116,6 +116,27 @@ package final class RunningProcess: Sendable {
         return mode.c_lflag & tcflag_t(ECHO) != 0
     }
 
+    /// How its terminal treats what is typed and shown, every bit of it; nil where nothing is typed on one.
+    package var terminalMode: [UInt32]? {
+        var mode = termios()
+        guard state.update({ tcgetattr($0.input, &mode) }) == 0 else { return nil }
+        let keys = withUnsafeBytes(of: &mode.c_cc) { $0.map { UInt32($0) } }
+        return [mode.c_iflag, mode.c_oflag, mode.c_cflag, mode.c_lflag].map { UInt32($0) } + keys
+    }
+
+    /// Gives its terminal another size, as a window does that is pulled at.
+    package func resizeTerminal(columns: UInt16, rows: UInt16) throws {
+        let fault = state.update { support_resize($0.input, columns, rows) }
+        guard fault == 0 else { throw AIError.system("cannot resize", path: "the terminal", errno: fault) }
+    }
+
+    /// Waits until what it has written to its terminal is so. `body` gets all of it each time.
+    package func waitForTerminal<Value: Sendable>(
+        _ what: String, seconds: Double = TestTimeout.seconds, _ body: @escaping @Sendable ([UInt8]) -> Value?
+    ) async throws -> Value {
+        try await state.value(what, seconds: seconds) { body($0.streams[.terminal] ?? []) }
+    }
+
     /// Waits until it has ended and everything it wrote has been read.
     package func wait(seconds: Double = TestTimeout.seconds) async throws -> ProcessResult {
         try await state.value("the end of process \(pid)", seconds: seconds) { state in

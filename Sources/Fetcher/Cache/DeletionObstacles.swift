@@ -1,0 +1,137 @@
+import Catalog
+import HubCore
+
+/// Why something may not be deleted: it is pinned, or somebody is at work with it. Looked for when a plan is made, and
+/// again when it is carried out, for minutes can lie between.
+struct DeletionObstacles {
+    let protection: Protection
+    /// The blobs whose lock some process held when a repository was first looked at.
+    private var locked: [RepositoryFolder: Set<String>] = [:]
+    private var beingPulled: [RepositoryFolder: Bool] = [:]
+
+    init(_ protection: Protection) { self.protection = protection }
+
+    /// Why a revision has to stay; nil where it may go.
+    ///
+    /// - Parameters:
+    ///   - files: those of its files that are to go; all where nil.
+    ///   - blobs, partials: entries of `blobs/` that would go with it.
+    mutating func find(
+        _ revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil, blobs: Set<String>,
+        partials: [CachedBlob] = []
+    ) throws(AIError) -> String? {
+        if let pin = protection.pin(repository.folder, revision.commit) {
+            return "pinned" + (pin.note.map { ": \($0)" } ?? "")
+        }
+        return try findUse(of: revision, of: repository, files: files, blobs: blobs, partials: partials)
+    }
+
+    /// Whoever is at work with a revision, pinned or not.
+    mutating func findUse(
+        of revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil,
+        blobs: Set<String>,
+        partials: [CachedBlob]
+    ) throws(AIError) -> String? {
+        if let why = try findWork(on: repository.folder, blobs: blobs, partials: partials) { return why }
+        if let etag = try beingFetched(for: revision, of: repository) {
+            return "in use: \(etag.prefix(12)) is being downloaded"
+        }
+        for file in files ?? revision.files {
+            let physical = file.file ?? file.blob.flatMap { repository.blobs[$0]?.file }
+            if let physical, let user = protection.openFiles.users[physical.identity] {
+                return "in use: \(user) has \(file.path) open"
+            }
+        }
+        return findReader(of: repository, blobs: blobs, partials: partials)
+    }
+
+    /// Why these entries of a repository have to stay.
+    mutating func find(_ repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) throws(AIError)
+        -> String?
+    {
+        try findWork(on: repository.folder, blobs: blobs, partials: partials)
+            ?? findReader(of: repository, blobs: blobs, partials: partials)
+    }
+
+    /// Why the unfinished downloads of one blob have to stay. Other clients' are left alone for an hour, for its clients
+    /// take no lock that would show that they are at work.
+    mutating func find(partials: [CachedBlob], of etag: String, in folder: RepositoryFolder, now: Double)
+        throws(AIError) -> String?
+    {
+        if try isHeld(etag, in: folder) { return "in use: \(etag.prefix(12)) is being downloaded" }
+        let newest = partials.compactMap { $0.file?.modified }.max() ?? 0
+        if now - newest < 3600, !partials.allSatisfy({ $0.name.contains(".hub.") }) {
+            return "in use: another program may still be downloading \(etag.prefix(12))"
+        }
+        return user(of: partials).map { "in use: \($0) has \(etag.prefix(12)) open" }
+    }
+
+    /// Why a blob that no snapshot links to has to stay.
+    mutating func find(orphan blob: CachedBlob, in folder: RepositoryFolder) throws(AIError) -> String? {
+        if try isHeld(blob.name, in: folder) { return "in use: \(blob.name.prefix(12)) is about to be linked" }
+        return user(of: [blob]).map { "in use: \($0) has \(blob.name.prefix(12)) open" }
+    }
+
+    /// Whoever is fetching.
+    private mutating func findWork(on folder: RepositoryFolder, blobs: Set<String>, partials: [CachedBlob])
+        throws(AIError) -> String?
+    {
+        if try isBeingPulled(folder) { return "in use: it is being downloaded" }
+        let etags = blobs.union(partials.map { DeletionPlanner.etag(ofPartial: $0.name) })
+        let held = try locks(in: folder).intersection(etags).min()
+        return held.map { "in use: another process is writing \($0.prefix(12))" }
+    }
+
+    /// Whoever has something of it open.
+    private func findReader(of repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) -> String?
+    {
+        for name in blobs.sorted() {
+            if let blob = repository.blobs[name], let user = user(of: [blob]) {
+                return "in use: \(user) has \(name.prefix(12)) open"
+            }
+        }
+        return user(of: partials).map { "in use: \($0) is writing to it" }
+    }
+
+    /// Whether another process holds the lock of a blob. A lock file that was never made locks nothing.
+    mutating func isHeld(_ etag: String, in folder: RepositoryFolder) throws(AIError) -> Bool {
+        try locks(in: folder).contains(etag)
+    }
+
+    /// A process that has one of these open.
+    func user(of blobs: [CachedBlob]) -> String? {
+        for blob in blobs {
+            if let file = blob.file, let user = protection.openFiles.users[file.identity] { return user }
+        }
+        return nil
+    }
+
+    /// Python fetches one file after another and holds the lock of none in between: a lock on any file of a commit means
+    /// that the commit is being fetched. Where its files are not known, any lock does that is not another revision's.
+    private mutating func beingFetched(for revision: CachedRevision, of repository: CachedRepository)
+        throws(AIError)
+        -> String?
+    {
+        let held = try locks(in: repository.folder)
+        guard !held.isEmpty else { return nil }
+        if let tree = try repository.folder.readTree(revision.commit) {
+            return held.intersection(tree.files.map(\.digest.hex)).min()
+        }
+        let others = repository.revisions.filter { $0.commit != revision.commit }
+        return held.subtracting(others.flatMap { $0.files.compactMap(\.blob) }).min()
+    }
+
+    private mutating func locks(in folder: RepositoryFolder) throws(AIError) -> Set<String> {
+        if let known = locked[folder] { return known }
+        let held = try folder.heldLocks()
+        locked[folder] = held
+        return held
+    }
+
+    private mutating func isBeingPulled(_ folder: RepositoryFolder) throws(AIError) -> Bool {
+        if let known = beingPulled[folder] { return known }
+        let isPulled = try RepositoryUse.claim(folder) == nil
+        beingPulled[folder] = isPulled
+        return isPulled
+    }
+}

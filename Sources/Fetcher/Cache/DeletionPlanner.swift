@@ -1,0 +1,271 @@
+package import HubCore
+
+/// Builds a plan row by row, keeping count of which names of which files are gone by then.
+package struct DeletionPlanner {
+    let state: CacheState
+    let store: SharedStore
+    var obstacles: DeletionObstacles
+    package internal(set) var plan = DeletionPlan()
+    private var count: FreedCount
+    private var revisionsGone: [RepositoryFolder: Set<Commit>] = [:]
+    /// Paths taken from revisions that stay.
+    private var filesGone: [RepositoryFolder: [Commit: Set<String>]] = [:]
+    private var foldersGone: Set<RepositoryFolder> = []
+
+    /// - Parameters:
+    ///   - state: read fresh from the disk.
+    ///   - protection: what stays whatever is asked for.
+    package init(_ state: CacheState, protection: Protection = Protection()) {
+        self.state = state
+        store = SharedStore(layout: state.layout)
+        obstacles = DeletionObstacles(protection)
+        count = FreedCount(state.layout)
+        plan.remarks = protection.remarks
+    }
+
+    /// Bytes freed by the rows so far.
+    package var freedBytes: Int64 { plan.freedBytes }
+
+    // MARK: Revisions
+
+    /// Plans the deletion of a revision; says so instead where it is in use or pinned.
+    package mutating func add(_ revision: CachedRevision, of repository: CachedRepository, reason: String)
+        throws(AIError)
+    {
+        try add(revision, of: repository, reason: reason, blobs: [])
+    }
+
+    /// - Parameter left: entries of `blobs/` that the revision needed before its deletion was cut off.
+    mutating func add(
+        _ revision: CachedRevision, of repository: CachedRepository, reason: String, blobs left: Set<String>
+    ) throws(AIError) {
+        let folder = repository.folder
+        guard !revisionsGone[folder, default: []].contains(revision.commit), !foldersGone.contains(folder) else {
+            return
+        }
+        if let why = repository.obstacle { return protect(repository, revision.commit, why) }
+        let survivors = survivors(of: repository, besides: revision.commit)
+        let foreign = try folder.foreignSnapshots(besides: repository.revisions)
+        let isLast = survivors.isEmpty && foreign.isEmpty
+        let needed = needed(by: survivors, of: repository).union(try blobs(neededBy: foreign, of: repository))
+        let own = Set(files(of: revision, folder).compactMap(\.blob)).union(left).subtracting(needed)
+        // With its last revision a repository goes whole, as in Python: what were left would be no repository to it.
+        let names = isLast ? Set(repository.blobs.keys) : own.intersection(repository.blobs.keys)
+        let partials = isLast ? repository.partials : []
+        if let why = try obstacles.find(revision, of: repository, blobs: names, partials: partials) {
+            return protect(repository, revision.commit, why)
+        }
+        revisionsGone[folder, default: []].insert(revision.commit)
+        count.begin()
+        for file in files(of: revision, folder) {
+            if let physical = file.file {
+                count.take(physical, at: Path.join(folder.snapshot(revision.commit), file.path))
+            }
+        }
+        count.take(blobs: names, of: repository)
+        count.take(partials: partials, of: folder)
+        append(
+            repository, .revision(revision.commit), refs: revision.refs, reason,
+            // Of one whose snapshot has gone nothing is known.
+            lastUsedAt: revision.lastUsedAt > 0 ? revision.lastUsedAt : nil, blobs: names)
+    }
+
+    /// Plans the deletion of some files of a revision; of all of them, that of the revision.
+    ///
+    /// - Parameter paths: files that the revision holds.
+    package mutating func add(
+        files paths: Set<String>, of revision: CachedRevision, _ repository: CachedRepository, reason: String
+    ) throws(AIError) {
+        let folder = repository.folder
+        guard !revisionsGone[folder, default: []].contains(revision.commit), !foldersGone.contains(folder) else {
+            return
+        }
+        let going = files(of: revision, folder).filter { paths.contains($0.path) }
+        guard !going.isEmpty else { return }
+        guard going.count < files(of: revision, folder).count else {
+            return try add(revision, of: repository, reason: reason)
+        }
+        if let why = repository.obstacle { return protect(repository, revision.commit, why) }
+        let gone = filesGone[folder]?[revision.commit] ?? []
+        filesGone[folder, default: [:]][revision.commit] = gone.union(going.map(\.path))
+        let foreign = try folder.foreignSnapshots(besides: repository.revisions)
+        let needed = needed(by: survivors(of: repository), of: repository).union(
+            try blobs(neededBy: foreign, of: repository))
+        let names = Set(going.compactMap(\.blob)).subtracting(needed).intersection(repository.blobs.keys)
+        if let why = try obstacles.find(revision, of: repository, files: going, blobs: names) {
+            filesGone[folder, default: [:]][revision.commit] = gone
+            return protect(repository, revision.commit, why)
+        }
+        count.begin()
+        for file in going {
+            if let physical = file.file {
+                count.take(physical, at: Path.join(folder.snapshot(revision.commit), file.path))
+            }
+        }
+        count.take(blobs: names, of: repository)
+        append(
+            repository, .files(revision.commit, going.map(\.path)), reason, lastUsedAt: revision.lastUsedAt,
+            blobs: names
+        )
+    }
+
+    /// Plans the deletion of everything of a repository.
+    package mutating func add(_ repository: CachedRepository, reason: String) throws(AIError) {
+        guard repository.revisions.isEmpty else {
+            for revision in repository.revisions { try add(revision, of: repository, reason: reason) }
+            return
+        }
+        if let why = repository.obstacle { return protect(repository, nil, why) }
+        guard try repository.folder.foreignSnapshots(besides: []).isEmpty else {
+            return protect(repository, nil, "it holds something that is no snapshot")
+        }
+        // With a revision whose deletion was cut off the rest has gone already.
+        guard !foldersGone.contains(repository.folder), revisionsGone[repository.folder] == nil else { return }
+        let names = Set(repository.blobs.keys)
+        if let why = try obstacles.find(repository, blobs: names, partials: repository.partials) {
+            return protect(repository, nil, why)
+        }
+        foldersGone.insert(repository.folder)
+        count.begin()
+        count.take(blobs: names, of: repository)
+        count.take(partials: repository.partials, of: repository.folder)
+        append(repository, .remains, refs: repository.danglingRefs, reason, blobs: names)
+    }
+
+    // MARK: What no revision needs
+
+    /// Plans the deletion of unfinished downloads.
+    package mutating func addPartials(of repository: CachedRepository, now: Double) throws(AIError) {
+        var byEtag: [String: [CachedBlob]] = [:]
+        for partial in repository.partials {
+            byEtag[Self.etag(ofPartial: partial.name), default: []].append(partial)
+        }
+        for (etag, partials) in byEtag.sorted(by: { $0.key < $1.key }) {
+            let left = partials.filter { !count.isGone($0.name, of: repository.folder) }
+            guard !left.isEmpty else { continue }
+            if let why = try obstacles.find(partials: partials, of: etag, in: repository.folder, now: now) {
+                protect(repository, nil, why)
+            } else {
+                count.begin()
+                count.take(partials: left, of: repository.folder)
+                append(
+                    repository, .partial(left.map(\.name)), "unfinished download",
+                    lastUsedAt: partials.compactMap { $0.file?.modified }.max())
+            }
+        }
+    }
+
+    /// Plans the deletion of blobs that no snapshot links to.
+    package mutating func addOrphans(of repository: CachedRepository) throws(AIError) {
+        try addOrphans(of: repository, among: nil, reason: "no snapshot links to it")
+    }
+
+    /// - Parameter names: these alone; all where nil.
+    mutating func addOrphans(of repository: CachedRepository, among names: Set<String>?, reason: String)
+        throws(AIError)
+    {
+        if let why = repository.obstacle { return protect(repository, nil, why) }
+        let foreign = try repository.folder.foreignSnapshots(besides: repository.revisions)
+        let spared = try blobs(neededBy: foreign, of: repository)
+        for blob in repository.orphans
+        where !spared.contains(blob.name) && !count.isGone(blob.name, of: repository.folder) {
+            guard names?.contains(blob.name) ?? true else { continue }
+            if let why = try obstacles.find(orphan: blob, in: repository.folder) {
+                protect(repository, nil, why)
+            } else {
+                count.begin()
+                count.take(blobs: [blob.name], of: repository)
+                append(repository, .orphan(blob.name), reason, lastUsedAt: blob.file?.accessed, blobs: [blob.name])
+            }
+        }
+    }
+
+    /// Plans the deletion of payloads of the shared store that no repository links to.
+    package mutating func addUnusedPayloads() { addUnusedPayloads(among: nil, reason: "no repository links to it") }
+
+    mutating func addUnusedPayloads(among hashes: Set<String>?, reason: String) {
+        for payload in state.unusedPayloads where hashes?.contains(payload.name) ?? true {
+            // Without a manifest nobody may delete it, and one with true lines is needed by a folder we do not know.
+            guard let file = payload.file, store.references(payload.name)?.isEmpty == true,
+                !plan.rows.contains(where: { $0.subject == .payload(payload.name) })
+            else { continue }
+            if let user = obstacles.user(of: [payload]) {
+                plan.remarks.append("the shared payload \(payload.name.prefix(12)) stays: \(user) has it open")
+                continue
+            }
+            count.begin()
+            count.take(file, at: store.payload(payload.name))
+            plan.rows.append(
+                .init(
+                    repository: nil, folder: nil, subject: .payload(payload.name), refs: [], reason: reason,
+                    freedBytes: count.freed, lastUsedAt: file.accessed, allocatedBytes: count.allocated,
+                    payloads: [payload.name]))
+        }
+        // A payload that went, and was cut off from its manifest.
+        for hash in (hashes ?? []).sorted() where !FileSystem.exists(store.payload(hash)) {
+            guard store.references(hash)?.isEmpty == true else { continue }
+            plan.rows.append(
+                .init(
+                    repository: nil, folder: nil, subject: .payload(hash), refs: [], reason: reason, freedBytes: 0,
+                    lastUsedAt: nil, payloads: [hash]))
+        }
+    }
+
+    // MARK: Rows
+
+    package mutating func protect(_ repository: CachedRepository, _ commit: Commit?, _ reason: String) {
+        let entry = DeletionPlan.Protected(repository: repository.repository, commit: commit, reason: reason)
+        if !plan.protected.contains(entry) { plan.protected.append(entry) }
+    }
+
+    private mutating func append(
+        _ repository: CachedRepository, _ subject: DeletionPlan.Row.Subject, refs: [String] = [], _ reason: String,
+        lastUsedAt: Double? = nil, blobs: Set<String> = []
+    ) {
+        plan.rows.append(
+            .init(
+                repository: repository.repository, folder: repository.folder, subject: subject, refs: refs,
+                reason: reason, freedBytes: count.freed, lastUsedAt: lastUsedAt, allocatedBytes: count.allocated,
+                blobs: blobs, payloads: Set(blobs.compactMap { repository.blobs[$0]?.sharedHash })))
+    }
+
+    /// The revisions that are not to go.
+    private func survivors(of repository: CachedRepository, besides commit: Commit? = nil) -> [CachedRevision] {
+        let gone = revisionsGone[repository.folder, default: []]
+        return repository.revisions.filter { $0.commit != commit && !gone.contains($0.commit) }
+    }
+
+    /// The files of a revision that no row has taken.
+    private func files(of revision: CachedRevision, _ folder: RepositoryFolder) -> [CachedFile] {
+        guard let gone = filesGone[folder]?[revision.commit] else { return revision.files }
+        return revision.files.filter { !gone.contains($0.path) }
+    }
+
+    private func needed(by revisions: [CachedRevision], of repository: CachedRepository) -> Set<String> {
+        Set(revisions.flatMap { files(of: $0, repository.folder).compactMap(\.blob) })
+    }
+
+    /// What folders in `snapshots/` that are no snapshots link to.
+    private func blobs(neededBy names: [String], of repository: CachedRepository) throws(AIError) -> Set<String> {
+        var out: Set<String> = []
+        for name in names {
+            out.formUnion(
+                try repository.folder.linkedBlobs(below: Path.join(repository.folder.snapshots, name)))
+        }
+        return out
+    }
+
+    /// The blob that a partial is for: what stands before the first dot, one at the very beginning left out.
+    static func etag(ofPartial name: String) -> String {
+        String(name.dropFirst(name.hasPrefix(".") ? 1 : 0).prefix { $0 != "." })
+    }
+}
+
+extension CachedRepository {
+    /// Why nothing of it can be planned to go.
+    var obstacle: String? {
+        if !isReadable { return "not all of it can be read, so what it needs is not known" }
+        if isElsewhere { return "a link leads to it, and what lies outside of the cache is somebody's own" }
+        return nil
+    }
+}

@@ -1,0 +1,119 @@
+package import Catalog
+package import HubCore
+
+/// Everything in a cache that can be chosen for deletion, and what any choice of it frees.
+package struct CacheInventory: Sendable {
+    package var state: CacheState
+    package var items: [CacheItem]
+    /// What any choice of ``items`` frees; nothing is chosen yet.
+    package var ledger: FreedLedger
+    /// What Xet's client keeps and can go.
+    package var xet = XetFolder.Removable()
+    /// Bytes that the cache takes: what snapshots need, unfinished downloads, what nothing links to, and Xet's folder.
+    package var size: Int64
+    /// Bytes free on the cache's disk.
+    package var diskFree: Int64
+
+    /// Looks at locks and at folders that are no snapshots. Blocks.
+    ///
+    /// - Parameters:
+    ///   - state: read fresh.
+    ///   - protection: what is pinned, and what other processes have open.
+    ///   - verified: what verifying has found damaged.
+    package init(
+        _ state: CacheState, protection: Protection = Protection(), verified: VerifiedContent = VerifiedContent(),
+        xet folder: XetFolder? = nil, now: Double
+    ) throws(AIError) {
+        self.state = state
+        let kept = folder?.contents() ?? .init()
+        size = state.totalSize + state.partialSize + state.otherSize + kept.bytes
+        diskFree = try FileSystem.diskSpace(state.layout.root).available
+        items = []
+        var builder = FreedLedger.Builder(state)
+        var obstacles = DeletionObstacles(protection)
+        for index in state.repositories.indices {
+            let repository = state.repositories[index]
+            let foreign = try repository.foreignBlobs()
+            builder.begin(repository, foreign: foreign)
+            for place in repository.revisions.indices {
+                items.append(
+                    try CacheItem(
+                        revision: place, of: repository, at: index, foreign: foreign, verified, &obstacles))
+                builder.add(repository.revisions[place])
+            }
+            let leftovers = try CacheItem.leftovers(
+                of: repository, at: index, foreign: foreign, now: now, &obstacles)
+            for (item, names) in leftovers {
+                items.append(item)
+                builder.add(names: names)
+            }
+        }
+        let store = SharedStore(layout: state.layout)
+        let unused = state.unusedPayloads.filter {
+            store.references($0.name)?.isEmpty == true && $0.file != nil && obstacles.user(of: [$0]) == nil
+        }
+        if !unused.isEmpty {
+            items.append(CacheItem(payloads: unused))
+            builder.add(files: unused.compactMap(\.file))
+        }
+        if let folder { xet = try folder.removable() }
+        if let folder, !xet.isEmpty {
+            let isIdle = folder.isIdle(kept, now: now)
+            items.append(
+                CacheItem(
+                    subject: .xet, size: xet.size, lastUsedAt: xet.lastUsedAt,
+                    obstacle: isIdle ? nil : "in use: another program may still be writing into it"))
+            builder.add(bytes: xet.size)
+        }
+        ledger = builder.ledger
+        for index in items.indices { items[index].freedAlone = ledger.freedBytes(adding: index) }
+    }
+
+    /// The files of an item as a person may look at them.
+    package func repository(of item: CacheItem) -> CachedRepository? {
+        switch item.subject {
+        case .revision(let index, _), .remains(let index), .partials(let index, _), .orphans(let index, _):
+            state.repositories[index]
+        case .payloads, .xet: nil
+        }
+    }
+
+    /// The plan of deleting these items, with what protects some of them. Xet's folder is in none. Blocks.
+    ///
+    /// - Parameters:
+    ///   - protection: looked at now.
+    ///   - interrupted: earlier deletions that were cut off; they are finished too.
+    package func plan(
+        _ chosen: [Int], protection: Protection = Protection(), interrupted: [BegunDeletion] = [], now: Double
+    ) throws(AIError) -> DeletionPlan {
+        var planner = DeletionPlanner(state, protection: protection)
+        try planner.addInterrupted(interrupted)
+        // Leftovers first, as gc does: with the last revision they would go under its name.
+        for item in chosen.map({ items[$0] }) {
+            switch item.subject {
+            case .partials(let index, _): try planner.addPartials(of: state.repositories[index], now: now)
+            case .orphans(let index, _): try planner.addOrphans(of: state.repositories[index])
+            case .payloads: planner.addUnusedPayloads()
+            case .remains(let index): try planner.add(state.repositories[index], reason: "chosen")
+            case .revision, .xet: break
+            }
+        }
+        for item in chosen.map({ items[$0] }) {
+            guard case .revision(let index, let revision) = item.subject else { continue }
+            let repository = state.repositories[index]
+            try planner.add(repository.revisions[revision], of: repository, reason: "chosen")
+        }
+        return planner.plan
+    }
+}
+
+extension CachedRepository {
+    /// The blobs that folders in `snapshots/` need which are no snapshots; nil where there is no such folder.
+    func foreignBlobs() throws(AIError) -> Set<String>? {
+        let names = try folder.foreignSnapshots(besides: revisions)
+        guard !names.isEmpty else { return nil }
+        var out: Set<String> = []
+        for name in names { out.formUnion(try folder.linkedBlobs(below: Path.join(folder.snapshots, name))) }
+        return out
+    }
+}

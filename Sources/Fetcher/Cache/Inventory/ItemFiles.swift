@@ -1,0 +1,91 @@
+import HubCore
+
+/// A file of a ``CacheItem``, and who else holds it.
+package struct ItemFile: Sendable, Hashable {
+    package var path: String
+    /// st_size in bytes; nil where nothing lies there.
+    package var size: Int64?
+    /// Revisions that hold the same bytes on the disk, as `org/name@commit`, and how many names it has elsewhere.
+    package var sharedWith: [String]
+}
+
+extension CacheInventory {
+    /// The files of an item. Looks through the whole state, for anything may share with anything.
+    package func files(of item: CacheItem) -> [ItemFile] {
+        switch item.subject {
+        case .revision(let index, let revision): files(ofRevision: revision, of: index)
+        case .remains(let index): files(state.repositories[index].blobs.keys.sorted(), of: index)
+        case .partials(let index, let names), .orphans(let index, let names): files(names, of: index)
+        case .payloads(let names):
+            names.map { name in
+                ItemFile(
+                    path: "blobs/\(name.prefix(2))/\(name)",
+                    size: state.unusedPayloads.first { $0.name == name }?.file?.size, sharedWith: [])
+            }
+        case .xet:
+            xet.entries.compactMap { entry in
+                entry.size.map { ItemFile(path: entry.path, size: $0, sharedWith: []) }
+            }
+        }
+    }
+
+    private func files(ofRevision place: Int, of index: Int) -> [ItemFile] {
+        let repository = state.repositories[index]
+        let revision = repository.revisions[place]
+        let files = revision.files.map { ($0.path, $0.file ?? $0.blob.flatMap { repository.blobs[$0]?.file }) }
+        let users = users(of: Set(files.compactMap { $0.1?.identity }))
+        let own = Self.name(repository, revision)
+        return files.sorted { $0.0 < $1.0 }.map { path, file in
+            ItemFile(path: path, size: file?.size, sharedWith: sharers(of: file, among: users, besides: own))
+        }
+    }
+
+    private func files(_ names: [String], of index: Int) -> [ItemFile] {
+        let repository = state.repositories[index]
+        let files = names.map { name in
+            (name, repository.blobs[name]?.file ?? repository.partials.first { $0.name == name }?.file)
+        }
+        let users = users(of: Set(files.compactMap { $0.1?.identity }))
+        return files.map { name, file in
+            ItemFile(
+                path: "blobs/\(name)", size: file?.size, sharedWith: sharers(of: file, among: users, besides: nil))
+        }
+    }
+
+    /// Of each of these files: how many names in the cache it has, and the revisions that need it.
+    private func users(of wanted: Set<PhysicalFile.Identity>)
+        -> [PhysicalFile.Identity: (names: UInt64, revisions: [String])]
+    {
+        var out: [PhysicalFile.Identity: (names: UInt64, revisions: [String])] = [:]
+        for repository in state.repositories {
+            for blob in Array(repository.blobs.values) + repository.partials where !blob.isForeign {
+                guard let file = blob.file, wanted.contains(file.identity) else { continue }
+                if blob.sharedHash == nil { out[file.identity, default: (0, [])].names += 1 }
+            }
+            for revision in repository.revisions {
+                for file in revision.files.compactMap(\.file) where wanted.contains(file.identity) {
+                    out[file.identity, default: (0, [])].names += 1
+                }
+                for identity in repository.physicalFiles(of: revision).keys where wanted.contains(identity) {
+                    out[identity, default: (0, [])].revisions.append(Self.name(repository, revision))
+                }
+            }
+        }
+        return out
+    }
+
+    private func sharers(
+        of file: PhysicalFile?, among users: [PhysicalFile.Identity: (names: UInt64, revisions: [String])],
+        besides own: String?
+    ) -> [String] {
+        guard let file, let found = users[file.identity] else { return [] }
+        // A payload of the shared store has one name of its own.
+        let outside = Int64(file.links) - Int64(max(found.names, 1))
+        return found.revisions.filter { $0 != own }.sorted()
+            + (outside > 0 ? ["\(outside) name\(outside == 1 ? "" : "s") outside the cache"] : [])
+    }
+
+    private static func name(_ repository: CachedRepository, _ revision: CachedRevision) -> String {
+        "\(repository.repository)@\(revision.commit.short)"
+    }
+}

@@ -1,0 +1,127 @@
+package import HubCore
+
+extension LocalFolder {
+    /// Whether a pull has put files there.
+    package var isKnown: Bool { FileSystem.exists(downloads) }
+
+    /// The files that have a note, whether it still holds or not.
+    private func noted() throws(AIError) -> [String] {
+        try names(below: downloads).compactMap { $0.hasSuffix(".metadata") ? String($0.dropLast(9)) : nil }
+    }
+
+    /// What unfinished downloads have left.
+    private func partials() throws(AIError) -> [String] {
+        try names(below: downloads).filter { $0.hasSuffix(".incomplete") }.map { Path.join(downloads, $0) }
+    }
+
+    /// Why a file has to stay; nil where it is as the pull left it and nobody is at work with it.
+    private func obstacle(to file: String, _ open: OpenFiles) throws(AIError) -> String? {
+        let path = place(file)
+        guard let status = try FileSystem.linkStatus(path) else { return "it is not there" }
+        guard status.kind == .file, let note = try note(of: file) else { return "changed since it was fetched" }
+        // The clock of the notes allows a second, in which people can type; the size tells more of it.
+        if let commit = Commit(note.commit),
+            let size = try readTree(commit)?.files.first(where: { $0.path == file })?.size,
+            size != status.size
+        {
+            return "changed since it was fetched"
+        }
+        if let user = open.users[PhysicalFile(status).identity] { return "in use: \(user) has it open" }
+        let lock = String(notePath(file).dropLast("metadata".count)) + "lock"
+        if let file = try? FileDescriptor(lock, [.noFollow, .nonBlocking]), try file.tryLock(shared: true) == false
+        {
+            return "in use: it is being downloaded"
+        }
+        return nil
+    }
+
+    /// Whether a pull is at work there.
+    private func isBeingFilled() throws(AIError) -> Bool {
+        for name in try names(below: downloads) where name.hasSuffix(".lock") {
+            if let file = try? FileDescriptor(Path.join(downloads, name), [.noFollow, .nonBlocking]),
+                try file.tryLock(shared: true) == false
+            {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Every file of the folder but the bookkeeping.
+    private func contents() throws(AIError) -> [String] { try names(below: path, except: [".cache"]) }
+
+    /// What can go, what stays and why, and the bytes that go: sizes, and on the disk.
+    fileprivate func sort(_ open: OpenFiles) throws(AIError) -> (
+        going: [String], kept: [DeletionPlan.Kept], freed: Deletion.Outcome.Freed
+    ) {
+        let noted = Set(try noted().map(ExactText.init))
+        var going: [String] = []
+        var kept: [DeletionPlan.Kept] = []
+        var freed = Deletion.Outcome.Freed()
+        for file in try contents() {
+            let why = noted.contains(ExactText(file)) ? try obstacle(to: file, open) : "no pull has put it there"
+            if let why {
+                kept.append(.init(path: place(file), reason: why))
+            } else if let status = try FileSystem.linkStatus(place(file)) {
+                going.append(file)
+                freed.add(status)
+            }
+        }
+        if kept.isEmpty, try isBeingFilled() {
+            kept.append(.init(path: path, reason: "in use: it is being downloaded"))
+        }
+        if kept.isEmpty {
+            for partial in try partials() {
+                if let status = try FileSystem.linkStatus(partial) { freed.add(status) }
+            }
+        }
+        return (going, kept, freed)
+    }
+
+    /// Deletes files that are still as the pull left them, with their notes; the bookkeeping with the last of them.
+    func delete(_ files: [String], sparing open: OpenFiles) throws(AIError) -> Deletion.Outcome.Freed {
+        var freed = Deletion.Outcome.Freed()
+        for file in files where try obstacle(to: file, open) == nil {
+            guard let status = try FileSystem.linkStatus(place(file)) else { continue }
+            if try FileSystem.remove(place(file)) { freed.add(status) }
+            try FileSystem.remove(notePath(file))
+            var parent = Path.parent(place(file))
+            while parent != path, try FileSystem.removeEmptyDirectory(parent) { parent = Path.parent(parent) }
+        }
+        // Notes of what has gone before are of no use to anybody.
+        guard try contents().isEmpty, try !isBeingFilled() else { return freed }
+        for partial in try partials() {
+            guard let status = try FileSystem.linkStatus(partial) else { continue }
+            if try FileSystem.remove(partial) { freed.add(status) }
+        }
+        try FileSystem.removeTree(bookkeeping)
+        try FileSystem.removeEmptyDirectory(Path.parent(bookkeeping))
+        try FileSystem.removeEmptyDirectory(path)
+        return freed
+    }
+
+    /// The files that a deletion could take.
+    package func identities() throws(AIError) -> Set<PhysicalFile.Identity> {
+        var out: Set<PhysicalFile.Identity> = []
+        for file in try contents() {
+            if let status = try FileSystem.linkStatus(place(file)) { out.insert(PhysicalFile(status).identity) }
+        }
+        return out
+    }
+}
+
+extension DeletionPlanner {
+    /// Plans the deletion of what a pull has put into a folder of its own and nobody has changed since.
+    ///
+    /// - Parameter open: what other processes have open of it.
+    package mutating func add(_ folder: LocalFolder, sparing open: OpenFiles, reason: String) throws(AIError) {
+        let (going, kept, freed) = try folder.sort(open)
+        plan.kept += kept
+        // Where nothing is left of what was fetched its bookkeeping goes.
+        guard !going.isEmpty || kept.isEmpty else { return }
+        plan.rows.append(
+            .init(
+                repository: nil, folder: nil, subject: .local(folder, going), refs: [], reason: reason,
+                freedBytes: freed.size, lastUsedAt: nil, allocatedBytes: freed.allocated))
+    }
+}

@@ -1,0 +1,95 @@
+package import HubCore
+
+extension VerificationTarget {
+    /// Looks at a folder of one's own: each file that a pull left there, by what was noted of it. The files of each commit
+    /// are a target of their own.
+    ///
+    /// - Parameter repository: whose commit it is, where somebody knows.
+    /// - Throws: ``ErrorCode/fileNotFound`` where no pull has left anything.
+    package static func targets(
+        in folder: LocalFolder, repository: (Commit) -> Repository?
+    ) throws(AIError) -> [VerificationTarget] {
+        let notes = try folder.notes()
+        guard !notes.isEmpty else {
+            throw AIError(
+                .fileNotFound, "nothing in \(folder.path) tells what its files should be",
+                advice: "hub verify takes what is cached, and folders that hub pull --local-dir has filled")
+        }
+        var targets: [Commit: VerificationTarget] = [:]
+        for (name, note) in notes {
+            guard let commit = Commit(note.commit), let digest = ContentDigest(etag: note.etag) else { continue }
+            var target =
+                targets[commit]
+                ?? VerificationTarget(
+                    Verification(.local(folder, commit), repository(commit), tree: try folder.readTree(commit)),
+                    cache: folder.path)
+            try target.add(name, note, digest, folder)
+            targets[commit] = target
+        }
+        // What belongs to no commit is told once.
+        var all = targets.values.sorted { $0.claims.count > $1.claims.count }
+        let known = Set(notes.map { ExactText($0.name) })
+        let extra = try folder.files().filter { !known.contains(ExactText($0)) }
+        if !all.isEmpty { all[0].result.problems += extra.map { VerificationProblem(.extra, $0) } }
+        return all
+    }
+
+    private mutating func add(
+        _ name: String, _ note: LocalFolder.Note, _ digest: ContentDigest, _ folder: LocalFolder
+    )
+        throws(AIError)
+    {
+        let file = result.tree?.files.first { ExactText($0.path) == ExactText(name) && $0.digest == digest }
+        guard let status = try FileSystem.status(folder.place(name)), status.kind == .file else {
+            result.problems.append(
+                VerificationProblem(.missing, name, expected: .text(digest.hex), file: file))
+            return
+        }
+        claims.append(
+            Claim(
+                name: name, path: folder.place(name), digest: digest, size: file?.size, file: file, folder: name,
+                isForeign: status.modified - 1 > note.time))
+    }
+}
+
+extension LocalFolder {
+    /// Everything noted, by the files' names, whether the files are still like that or not.
+    func notes() throws(AIError) -> [(name: String, note: Note)] {
+        let ending = ".metadata"
+        var out: [(name: String, note: Note)] = []
+        for path in try names(below: downloads) where path.hasSuffix(ending) {
+            let name = String(path.dropLast(ending.count))
+            guard RepositoryPath.fault(name) == nil, let note = try writtenNote(of: name) else { continue }
+            out.append((name, note))
+        }
+        return out
+    }
+
+    /// The files, without the bookkeeping and git's own.
+    fileprivate func files() throws(AIError) -> [String] { try names(below: path, except: [".cache", ".git"]) }
+
+    /// The files of a commit, as far as they were noted.
+    func readTree(_ commit: Commit) throws(AIError) -> RepositoryTree? {
+        try RepositoryTree.read(treePath(commit), commit)
+    }
+
+    /// The files below a folder by their paths from there, no link followed.
+    ///
+    /// - Parameter except: names right below the folder that are passed over.
+    func names(below top: String, except: Set<String> = []) throws(AIError) -> [String] {
+        var out: [String] = []
+        func visit(_ place: String, _ prefix: String) throws(AIError) {
+            for name in try FileSystem.entries(place) ?? [] where !(prefix.isEmpty && except.contains(name)) {
+                let path = Path.join(place, name)
+                guard let status = try FileSystem.linkStatus(path) else { continue }
+                if status.kind == .directory {
+                    try visit(path, prefix + name + "/")
+                } else {
+                    out.append(prefix + name)
+                }
+            }
+        }
+        try visit(top, "")
+        return out
+    }
+}

@@ -1,0 +1,9 @@
+/// Which files of a cache other processes hold open or have mapped.
+package struct OpenFiles: Sendable {
+    /// By file, one of the processes, as people know it: `python3 (4711)`.
+    package internal(set) var users: [PhysicalFile.Identity: String] = [:]
+    /// What could not be looked at, for a person to read.
+    package internal(set) var remark: String?
+
+    package init() {}
+}

@@ -1,0 +1,242 @@
+package import HubCore
+
+extension Trash {
+    /// Moves what a plan names into the trash; what stays after all. What an earlier run was cut off at comes first.
+    ///
+    /// - Parameter protection: looked at now.
+    package func take(_ plan: DeletionPlan, protection: Protection) throws(AIError) -> [DeletionPlan.Protected] {
+        try create()
+        let lock = try exclusive()
+        defer { withExtendedLifetime(lock) {} }
+        try finishUnderLock()
+        var outcome = Deletion.Outcome()
+        for row in plan.rows {
+            if case .payload(let hash) = row.subject {
+                try move(payload: hash, row, protection.openFiles)
+                continue
+            }
+            guard let folder = row.folder, FileSystem.exists(folder.path) else { continue }
+            guard let claim = try RepositoryUse.claim(folder) else {
+                outcome.spare(row, "in use: it is being downloaded")
+                continue
+            }
+            if let why = try row.obstacle(in: folder, protection) {
+                outcome.spare(row, why)
+                continue
+            }
+            guard let entry = try entry(for: row, folder) else { continue }
+            if entry.moves[0].from == folder.name, let etag = try folder.heldLocks().min() {
+                outcome.spare(row, "in use: another process is writing \(etag.prefix(12))")
+                continue
+            }
+            try carryOut(entry, folder)
+            withExtendedLifetime(claim) {}
+        }
+        return outcome.spared
+    }
+
+    /// Makes the moves that an earlier run was cut off at. What has changed since is wanted again, and stays.
+    package func finish() throws(AIError) {
+        guard FileSystem.exists(path) else { return }
+        let lock = try exclusive()
+        try finishUnderLock()
+        withExtendedLifetime(lock) {}
+    }
+
+    private func finishUnderLock() throws(AIError) {
+        for name in try FileSystem.entries(path) ?? [] where !name.hasPrefix(".") {
+            let folder = Path.join(path, name)
+            // Before its manifest nothing went into it.
+            guard FileSystem.exists(Path.join(folder, TrashEntry.manifest)) else {
+                try FileSystem.removeTree(folder)
+                continue
+            }
+            // A manifest that was cut off before it took the other's place.
+            for name in try FileSystem.entries(folder) ?? [] where name.hasPrefix(TrashEntry.manifest + ".") {
+                try FileSystem.remove(Path.join(folder, name))
+            }
+        }
+        for entry in try entries() where !entry.isComplete {
+            let folder = RepositoryFolder(cache: layout, name: entry.folder)
+            guard let claim = try RepositoryUse.claim(folder) else { continue }
+            try carryOut(entry, folder, unchangedSince: entry.trashedAt)
+            withExtendedLifetime(claim) {}
+        }
+    }
+
+    // MARK: What is to move
+
+    /// The entry of a row; nil where nothing is there any more.
+    private func entry(for row: DeletionPlan.Row, _ folder: RepositoryFolder) throws(AIError) -> TrashEntry? {
+        var names: [String] = []
+        var blobs: Set<String> = []
+        var commit: Commit?
+        switch row.subject {
+        case .revision(let named):
+            commit = named
+            guard try folder.snapshotNames() != [named.hash] else {
+                names = [""]
+                break
+            }
+            names = try folder.refs(naming: named) + ["snapshots/\(named.hash)"]
+            blobs = try folder.linkedBlobs(below: folder.snapshot(named)).union(row.blobs)
+                .subtracting(folder.linkedBlobs(below: folder.snapshots, besides: named.hash))
+        case .files(let named, let paths):
+            commit = named
+            names = paths.map { "snapshots/\(named.hash)/\($0)" }
+            blobs = row.blobs
+        case .partial(let partials): blobs = Set(partials)
+        case .orphan(let name): blobs = try folder.linkedBlobs(below: folder.snapshots).contains(name) ? [] : [name]
+        case .remains: names = try folder.snapshotNames().isEmpty ? [""] : []
+        case .payload, .local: return nil
+        }
+        names += blobs.sorted().map { "blobs/\($0)" }
+        if case .revision(let named) = row.subject, names != [""] {
+            names += ["trees/\(named.hash).json", ".no_exist/\(named.hash)"]
+        }
+        var moves: [TrashEntry.Move] = []
+        for name in names {
+            let path = name.isEmpty ? folder.name : "\(folder.name)/\(name)"
+            guard try FileSystem.linkStatus(Path.join(layout.root, path)) != nil else { continue }
+            moves.append(.init(from: path, to: String(moves.count)))
+        }
+        guard !moves.isEmpty else { return nil }
+        let linked = names == [""] ? Set(try FileSystem.entries(folder.blobs) ?? []) : blobs
+        return made(row, folder.name, commit, moves, payloads: payloads(of: linked, in: folder))
+    }
+
+    private func made(
+        _ row: DeletionPlan.Row, _ folder: String, _ commit: Commit?, _ moves: [TrashEntry.Move], payloads: [String]
+    ) -> TrashEntry {
+        let now = Timestamp.now
+        return TrashEntry(
+            name: "\(Int64(now * 1000))-\(FileSystem.randomHex(3))", repository: row.repository, folder: folder,
+            commit: commit, refs: row.refs, what: row.subject.word, size: row.freedBytes, trashedAt: now,
+            moves: moves,
+            payloads: payloads)
+    }
+
+    /// The payloads that entries of `blobs/` lead to.
+    private func payloads(of names: Set<String>, in folder: RepositoryFolder) -> [String] {
+        let store = SharedStore(layout: layout)
+        guard store.exists() else { return [] }
+        return Set(
+            names.compactMap { name in
+                FileSystem.linkText(folder.blob(name)).flatMap { store.hash(ofLink: $0, in: folder) }
+            }
+        ).sorted()
+    }
+
+    // MARK: Moving
+
+    /// - Parameter time: what has changed after it stays.
+    private func carryOut(_ entry: TrashEntry, _ folder: RepositoryFolder, unchangedSince time: Double? = nil)
+        throws(AIError)
+    {
+        var entry = entry
+        try write(entry)
+        let store = SharedStore(layout: layout)
+        for hash in entry.payloads {
+            let kept = place(TrashEntry.payloadName(hash), of: entry)
+            // A link can outlive what it led to.
+            if FileSystem.exists(store.payload(hash)), !FileSystem.exists(kept) {
+                try FileSystem.createHardLink(store.payload(hash), at: kept)
+            }
+        }
+        let blobs = "\(folder.name)/blobs/"
+        for move in entry.moves where !move.from.hasPrefix(blobs) {
+            // All of it: its partials are locked like any other's.
+            if move.from == folder.name, try !folder.heldLocks().isEmpty { continue }
+            try self.move(move, of: entry, unchangedSince: time)
+        }
+        let waiting = Dictionary(
+            uniqueKeysWithValues: entry.moves.compactMap { move in
+                move.from.dropping(prefix: blobs).map { ($0, move) }
+            })
+        try folder.withBlobLocks(Set(waiting.keys)) { names throws(AIError) in
+            let needed = try folder.linkedBlobs(below: folder.snapshots)
+            for name in names where !needed.contains(name) {
+                try move(waiting[name]!, of: entry, unchangedSince: time)
+            }
+        }
+        for name in ["refs", "trees", ".no_exist"] {
+            try FileSystem.removeEmptyDirectory(Path.join(folder.path, name))
+        }
+        // A repository that held nothing else is none any more.
+        var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
+        try removal.remove(partials: [])
+        // An entry into which nothing went is none either.
+        guard entry.moves.contains(where: { ((try? FileSystem.linkStatus(place($0.to, of: entry))) ?? nil) != nil })
+        else { return try FileSystem.removeTree(place(entry)) }
+        entry.isComplete = true
+        try write(entry)
+    }
+
+    private func move(_ move: TrashEntry.Move, of entry: TrashEntry, unchangedSince time: Double?) throws(AIError) {
+        let (from, to) = (Path.join(layout.root, move.from), place(move.to, of: entry))
+        guard try FileSystem.linkStatus(to) == nil, let status = try FileSystem.linkStatus(from) else { return }
+        if let time, status.changed > time { return }
+        try FileSystem.rename(from, to: to)
+    }
+
+    private func move(payload hash: String, _ row: DeletionPlan.Row, _ open: OpenFiles) throws(AIError) {
+        let store = SharedStore(layout: layout)
+        let path = store.payload(hash)
+        guard let status = try FileSystem.linkStatus(path), open.users[PhysicalFile(status).identity] == nil else {
+            return
+        }
+        let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
+        guard try lock.tryLock() != false, store.references(hash)?.isEmpty == true else { return }
+        let from = "blobs/\(hash.prefix(2))/\(hash)"
+        let moves = [TrashEntry.Move(from: from + ".refs", to: "1"), TrashEntry.Move(from: from, to: "0")]
+        var entry = made(row, "", nil, moves, payloads: [])
+        try write(entry)
+        for step in moves { try move(step, of: entry, unchangedSince: nil) }
+        entry.isComplete = true
+        try write(entry)
+    }
+}
+
+extension DeletionPlan.Row.Subject {
+    /// What it is, in a word.
+    package var word: String {
+        switch self {
+        case .revision: "revision"
+        case .files(_, let paths): paths.count == 1 ? "1 file" : "\(paths.count) files"
+        case .partial: "partial"
+        case .orphan: "blob"
+        case .remains: "remains"
+        case .payload: "payload"
+        case .local(_, let files) where files.isEmpty: "bookkeeping"
+        case .local(_, let files): files.count == 1 ? "1 file" : "\(files.count) files"
+        }
+    }
+}
+
+extension RepositoryFolder {
+    /// The refs that name a commit, by path below the repository.
+    fileprivate func refs(naming commit: Commit) throws(AIError) -> [String] {
+        var out: [String] = []
+        func visit(_ path: String, _ prefix: String) throws(AIError) {
+            for name in try FileSystem.entries(path) ?? [] {
+                let child = Path.join(path, name)
+                if try FileSystem.linkStatus(child)?.kind == .directory {
+                    try visit(child, prefix + name + "/")
+                } else if try FileSystem.text(child)?.filter({ !$0.isWhitespace }) == commit.hash {
+                    out.append(prefix + name)
+                }
+            }
+        }
+        try visit(refs, "refs/")
+        return out
+    }
+
+    /// The blobs that all snapshots but one link to.
+    fileprivate func linkedBlobs(below path: String, besides name: String) throws(AIError) -> Set<String> {
+        var out: Set<String> = []
+        for other in try FileSystem.entries(path) ?? [] where other != name {
+            out.formUnion(try linkedBlobs(below: Path.join(path, other)))
+        }
+        return out
+    }
+}

@@ -1,0 +1,110 @@
+package import HubCore
+
+/// A folder beside the cache into which deletions can move things instead: by rename alone, so that it costs nothing, frees
+/// nothing, and comes back exactly. Each entry has its manifest before its first move.
+package struct Trash: Sendable {
+    let layout: CacheLayout
+    /// The folder; it need not exist.
+    package let path: String
+
+    package init(_ layout: CacheLayout) {
+        self.layout = layout
+        path = layout.root + "-trash"
+    }
+
+    /// Makes the folder, with the cache's own mode: what lies there is as private as before.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` where a rename cannot go there.
+    package func create() throws(AIError) {
+        guard let cache = try FileSystem.status(layout.root) else { return }
+        let place = FileSystem.exists(path) ? path : Path.parent(path)
+        guard try FileSystem.status(place)?.device == cache.device else {
+            throw AIError(
+                .invalidInput,
+                "\(path) would be on another file system than the cache, so nothing can be moved there",
+                advice: "leave --trash out", context: .init(path: path))
+        }
+        guard !FileSystem.exists(path) else { return }
+        try FileSystem.createDirectories(path)
+        try FileSystem.setMode(path, cache.mode)
+    }
+
+    /// Held by whoever changes something in the trash: one at a time.
+    func exclusive() throws(AIError) -> Lock {
+        let folder = try FileDescriptor(path, [.directory])
+        // NFS wants a descriptor for writing, which no folder has: there it is left to its users.
+        if try folder.tryLock() == false { try folder.lock() }
+        return Lock(folder)
+    }
+
+    /// See ``exclusive()``.
+    final class Lock: Sendable {
+        private let folder: FileDescriptor
+        init(_ folder: consuming FileDescriptor) { self.folder = folder }
+    }
+
+    func place(_ entry: TrashEntry) -> String { Path.join(path, entry.name) }
+    func place(_ name: String, of entry: TrashEntry) -> String { Path.join(place(entry), name) }
+
+    /// What lies in the trash, the newest first. What has no manifest yet holds nothing.
+    package func entries() throws(AIError) -> [TrashEntry] {
+        var out: [TrashEntry] = []
+        for name in try FileSystem.entries(path) ?? [] where !name.hasPrefix(".") {
+            guard let bytes = try FileSystem.contents(Path.join(Path.join(path, name), TrashEntry.manifest)) else {
+                continue
+            }
+            guard let json = try? JSON.parse(bytes), let entry = TrashEntry(name: name, json: json) else {
+                throw AIError(
+                    .ioError, "\(Path.join(path, name)) has a manifest that cannot be read",
+                    advice: "move what you need out of it by hand, then remove it", context: .init(path: path))
+            }
+            out.append(entry)
+        }
+        return out.sorted { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }
+    }
+
+    func write(_ entry: TrashEntry) throws(AIError) {
+        try FileSystem.createDirectories(place(entry))
+        try FileSystem.replace(
+            place(TrashEntry.manifest, of: entry), with: Array(JSON.object(entry.json).text().utf8), durable: true)
+    }
+
+    // MARK: Emptying
+
+    /// Deletes entries for good.
+    package func empty(_ entries: [TrashEntry]) throws(AIError) -> Deletion.Outcome {
+        guard FileSystem.exists(path) else { return Deletion.Outcome() }
+        let lock = try exclusive()
+        defer { withExtendedLifetime(lock) {} }
+        var freed = Deletion.Outcome.Freed()
+        for entry in entries {
+            // Half an entry is none to bring back.
+            let gone = Path.join(path, ".deleted-" + entry.name)
+            try FileSystem.rename(place(entry), to: gone)
+        }
+        for name in try FileSystem.entries(path) ?? [] where name.hasPrefix(".deleted-") {
+            let gone = Path.join(path, name)
+            let manifest = try FileSystem.contents(Path.join(gone, TrashEntry.manifest))
+            let entry = manifest.flatMap { try? JSON.parse($0) }.flatMap { TrashEntry(name: name, json: $0) }
+            try delete(gone, uncounted: entry?.bookkeeping ?? [], &freed)
+        }
+        try FileSystem.removeEmptyDirectory(path)
+        return Deletion.Outcome(freedBytes: freed.size, allocatedBytes: freed.allocated)
+    }
+
+    /// - Parameter uncounted: names that no plan counts either.
+    private func delete(
+        _ folder: String, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
+    ) throws(AIError) {
+        for name in try FileSystem.entries(folder) ?? [] {
+            let child = Path.join(folder, name)
+            guard !uncounted.contains(name), let status = try FileSystem.linkStatus(child) else { continue }
+            if status.kind == .directory {
+                try delete(child, uncounted: ["refs", "trees", ".no_exist"], &freed)
+            } else if try FileSystem.remove(child) {
+                freed.add(status)
+            }
+        }
+        try FileSystem.removeTree(folder)
+    }
+}

@@ -1,0 +1,82 @@
+package import HubCore
+
+/// What one row of a plan moved out of the cache, by its manifest.
+package struct TrashEntry: Sendable, Hashable {
+    /// A name's way from the cache, where it was, to the entry's folder; both relative.
+    struct Move: Sendable, Hashable {
+        var from: String
+        var to: String
+    }
+
+    /// The entry's folder in the trash.
+    package var name: String
+    /// nil for a payload of the shared store.
+    package var repository: Repository?
+    /// The repository's folder.
+    var folder: String
+    package var commit: Commit?
+    package var refs: [String]
+    /// What it is, in a word or two.
+    package var what: String
+    /// Bytes that its emptying frees, as planned.
+    package var size: Int64
+    /// Seconds since 1970.
+    package var trashedAt: Double
+    /// In the order in which they are made, by which no moment leaves a ref without its snapshot or a link without its
+    /// blob; the way back is the other way round.
+    var moves: [Move]
+    /// Payloads of the shared store that entries of `blobs/` lead to: kept here by a second name.
+    var payloads: [String]
+    /// Whether every move was made.
+    var isComplete = false
+
+    /// Names in the entry's folder that hold no content of a model.
+    var bookkeeping: Set<String> {
+        let parts: Set<Substring> = ["refs", "trees", ".no_exist"]
+        let names = moves.filter { move in Path.parts(move.from).dropFirst().first.map(parts.contains) ?? false }
+            .map(\.to)
+        return Set(names + [Self.manifest])
+    }
+
+    static let manifest = "manifest.json"
+    static func payloadName(_ hash: String) -> String { "payload-\(hash)" }
+}
+
+extension TrashEntry {
+    var json: JSONObject {
+        [
+            "version": 1, "folder": .string(folder), "commit": commit.map { .string($0.hash) },
+            "refs": .array(refs.map { .string($0) }), "what": .string(what), "size_bytes": .int(size),
+            "trashed_at": .double(trashedAt),
+            "moves": .array(moves.map { .object(["from": .string($0.from), "to": .string($0.to)]) }),
+            "payloads": .array(payloads.map { .string($0) }), "complete": .bool(isComplete),
+        ]
+    }
+
+    /// Reads a manifest; nil where it is none, or names something outside.
+    init?(name: String, json: JSON) {
+        guard json["version"]?.int == 1, let folder = json["folder"]?.string, let what = json["what"]?.string,
+            let moves = json["moves"]?.array, let payloads = json["payloads"]?.array
+        else { return nil }
+        self.init(
+            name: name, repository: Repository(folderName: folder), folder: folder,
+            commit: json["commit"]?.string.flatMap(Commit.init),
+            refs: (json["refs"]?.array ?? []).compactMap(\.string), what: what, size: json["size_bytes"]?.int ?? 0,
+            trashedAt: json["trashed_at"]?.double ?? 0, moves: [], payloads: payloads.compactMap(\.string),
+            isComplete: json["complete"]?.bool ?? false)
+        for move in moves {
+            guard let from = move["from"]?.string, let to = move["to"]?.string, Self.isInside(from),
+                Self.isInside(to)
+            else { return nil }
+            self.moves.append(Move(from: from, to: to))
+        }
+        guard self.payloads.allSatisfy({ if case .sha256? = ContentDigest(etag: $0) { true } else { false } })
+        else {
+            return nil
+        }
+    }
+
+    private static func isInside(_ path: String) -> Bool {
+        !path.isEmpty && !path.hasPrefix("/") && !Path.parts(path).contains("..")
+    }
+}

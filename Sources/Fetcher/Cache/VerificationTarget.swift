@@ -1,0 +1,116 @@
+package import HubCore
+
+/// What is to be verified together: what the names alone tell of it, and the files that must be read.
+package struct VerificationTarget: Sendable {
+    /// That a file must hold certain content.
+    struct Claim: Sendable {
+        /// As it is called in the repository.
+        var name: String
+        /// Where it can be read.
+        var path: String
+        var digest: ContentDigest
+        /// nil where nobody knows it.
+        var size: Int64?
+        /// What the tree says; nil where it is not known.
+        var file: RepositoryFile?
+        /// By what ``VerifiedFile`` knows it.
+        var folder: String
+        /// Whether somebody changed it after it was fetched.
+        var isForeign = false
+    }
+
+    var result: Verification
+    var claims: [Claim] = []
+    /// By what the catalog knows the cache, or the folder of one's own.
+    let cache: String
+
+    init(_ result: Verification, cache: String) { (self.result, self.cache) = (result, cache) }
+
+    package var repository: Repository? { result.repository }
+    package var commit: Commit? { result.commit }
+
+    /// Looks at a cached revision: what is missing, leads nowhere or does not belong there, and what must be read.
+    ///
+    /// - Parameters:
+    ///   - tree: the files of the commit; nil where nobody could be asked, `fault` being the reason: blobs are then
+    ///     compared with their names.
+    ///   - files: looks only at what matches.
+    package init(
+        _ revision: CachedRevision, of repository: CachedRepository, tree: RepositoryTree?, fault: AIError? = nil,
+        files: GlobPattern? = nil
+    ) throws(AIError) {
+        let folder = repository.folder
+        self.init(
+            Verification(.snapshot(folder, revision.commit), repository.repository, tree: tree),
+            cache: folder.cache.root)
+        if let fault { result.faults.append(fault) }
+        let entries = revision.files.filter { files?.matches($0.path) ?? true }
+        guard let tree else {
+            addByNames(entries, folder, revision.commit)
+            return
+        }
+        let wanted = tree.files.filter { files?.matches($0.path) ?? true }
+        for file in wanted { try add(file, folder, revision.commit) }
+        let known = Set(tree.files.map { ExactText($0.path) })
+        result.problems += entries.filter { !known.contains(ExactText($0.path)) }.map {
+            VerificationProblem(.extra, $0.path)
+        }
+    }
+
+    private mutating func add(_ file: RepositoryFile, _ folder: RepositoryFolder, _ commit: Commit) throws(AIError)
+    {
+        let path = Path.join(folder.snapshot(commit), file.path)
+        let digest = VerificationProblem.Finding.text(file.digest.hex)
+        guard let entry = try FileSystem.linkStatus(path) else {
+            result.problems.append(VerificationProblem(.missing, file.path, expected: digest, file: file))
+            return
+        }
+        let isLink = entry.kind == .symlink
+        guard let target = isLink ? try FileSystem.status(path) : entry else {
+            let text = FileSystem.linkText(path).map { VerificationProblem.Finding.text($0) }
+            result.problems.append(
+                VerificationProblem(.brokenLink, file.path, expected: digest, actual: text, file: file))
+            return
+        }
+        guard target.kind == .file else {
+            result.problems.append(
+                VerificationProblem(.mismatch, file.path, expected: digest, actual: .text("no file"), file: file))
+            return
+        }
+        claims.append(
+            Claim(
+                name: file.path, path: path, digest: file.digest, size: file.size, file: file,
+                folder: isLink ? folder.name : "\(folder.name)/snapshots/\(commit.hash)/\(file.path)"))
+    }
+
+    /// Where the tree is not known: what a blob's name says of it.
+    private mutating func addByNames(_ entries: [CachedFile], _ folder: RepositoryFolder, _ commit: Commit) {
+        for entry in entries {
+            let path = Path.join(folder.snapshot(commit), entry.path)
+            if entry.isBroken {
+                result.problems.append(
+                    VerificationProblem(
+                        .brokenLink, entry.path, expected: entry.blob.map { .text($0) },
+                        actual: FileSystem.linkText(path).map { .text($0) }))
+            } else if let digest = entry.blob.flatMap(ContentDigest.init(etag:)) {
+                claims.append(Claim(name: entry.path, path: path, digest: digest, folder: folder.name))
+            } else {
+                result.unknown += 1
+            }
+        }
+    }
+
+    /// The blobs that no snapshot links to, which a pull would take for what their names say; nil where there are none.
+    package init?(orphansOf repository: CachedRepository) {
+        let folder = repository.folder
+        self.init(
+            Verification(.orphans(folder), repository.repository, tree: nil), cache: folder.cache.root)
+        for blob in repository.orphans where !blob.isForeign && blob.file != nil {
+            guard let digest = ContentDigest(etag: blob.name) else { continue }
+            claims.append(
+                Claim(name: "blobs/\(blob.name)", path: folder.blob(blob.name), digest: digest, folder: folder.name)
+            )
+        }
+        if claims.isEmpty { return nil }
+    }
+}

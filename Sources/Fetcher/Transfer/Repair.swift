@@ -1,0 +1,175 @@
+package import HubCore
+
+/// Mends what verifying found: a pull of the damaged files, for which what is sound of them is a partial already. So
+/// only the damage is fetched, the whole is proven, and only then does a new file take the old one's place. Killed at any
+/// moment it leaves the old file, and a partial with which the next one goes on.
+package struct Repair: Sendable {
+    private let puller: Puller
+    private let result: Verification
+    private let repository: Repository
+
+    /// - Throws: ``ErrorCode/repositoryNotFound`` for a folder of one's own of which nobody knows whose files it holds.
+    package init(_ result: Verification, _ puller: Puller) throws(AIError) {
+        guard let repository = result.repository else {
+            throw AIError(
+                .repositoryNotFound, "nothing tells from which repository \(result.path) was fetched",
+                advice: "hub pull REF --local-dir \(result.path) fetches what is missing")
+        }
+        (self.puller, self.result, self.repository) = (puller, result, repository)
+    }
+
+    /// What can be mended: files of the commit that nobody has changed on purpose.
+    private var mendable: [VerificationProblem] { result.damage.filter { !$0.isForeign } }
+
+    /// The plan of the pull that mends it, with the partials made; nil where there is nothing that could be mended.
+    ///
+    /// - Parameter fault: hears that something would have to be fetched, and the network is switched off.
+    /// - Throws: where the files of the commit cannot be found out; where the cache cannot be written.
+    package func plan(fault: (AIError) -> Void) async throws -> PullPlan? {
+        guard let commit = result.commit, !mendable.isEmpty else { return nil }
+        let tree: RepositoryTree
+        if let known = result.tree {
+            tree = known
+        } else {
+            tree = try await puller.tree(of: repository, at: commit)
+        }
+        var plan = try await Offload.run { try self.plan(tree) }
+        if puller.isOffline, plan.needsNetwork {
+            plan.files = plan.files.filter { if case .missing = $0.state { false } else { true } }
+            fault(
+                AIError(
+                    .offline, "what is damaged of \(repository) must be fetched, and the network is switched off",
+                    context: .init(repository: repository.description)))
+        }
+        return plan.files.isEmpty ? nil : plan
+    }
+
+    private func plan(_ tree: RepositoryTree) throws(AIError) -> PullPlan {
+        var damaged = DamagedFiles()
+        let problems = Dictionary(mendable.map { (ExactText($0.path), $0) }) { first, _ in first }
+        for file in tree.files {
+            if let (_, stamp) = problems[ExactText(file.path)]?.damaged { damaged.insert(file.digest, stamp) }
+        }
+        let local: LocalFolder? = if case .local(let folder, _) = result.place { folder } else { nil }
+        func look() throws(AIError) -> PullPlan {
+            var plan = try PullPlan(
+                repository, in: puller.layout, tree: tree, ref: nil, filter: .all, force: false, local: local,
+                damaged: damaged)
+            plan.files = plan.files.filter { problems[ExactText($0.file.path)] != nil }
+            return plan
+        }
+        let first = try look()
+        var isSalvaged = false
+        for (file, state) in first.files {
+            guard case .missing = state, let problem = problems[ExactText(file.path)], problem.isPlaced,
+                let (path, stamp) = problem.damaged
+            else { continue }
+            let salvage = Salvage(file, first.places(file))
+            if try salvage.run(path, stamp, damage: problem.ranges) { isSalvaged = true }
+        }
+        return isSalvaged ? try look() : first
+    }
+}
+
+extension Verification {
+    /// Notes what a pull of the damaged files has mended.
+    package mutating func note(_ pulled: Puller.Result) {
+        let done = Set(pulled.files.filter { $0.error == nil && $0.status != .failed }.map { ExactText($0.path) })
+        for index in problems.indices where problems[index].kind != .extra {
+            if done.contains(ExactText(problems[index].path)) { problems[index].isRepaired = true }
+        }
+        fetchedBytes += pulled.downloadedBytes
+    }
+
+    /// Notes that it could not be mended.
+    package mutating func note(_ fault: AIError) { faults.append(fault) }
+}
+
+/// Makes a partial of what is sound in a damaged file.
+private struct Salvage {
+    let file: RepositoryFile
+    let places: TransferPlaces
+
+    init(_ file: RepositoryFile, _ places: TransferPlaces) { (self.file, self.places) = (file, places) }
+
+    /// Copies what is sound and not in a partial yet; whether there is a partial with it now. Not where another process is
+    /// at work on this content or has replaced the damaged file: what it has done is found when the pull begins.
+    func run(_ source: String, _ stamp: FileStamp, damage: [Range<Int64>]) throws(AIError) -> Bool {
+        let attempt = try BlobLock.attempt(places.lock)
+        switch consume attempt {
+        // Without locks a partial has a name of its own in each process.
+        case .held: return false
+        case .unsupported: return false
+        case .taken(let lock):
+            let isDone = try fill(source, stamp, damage)
+            _ = consume lock
+            return isDone
+        }
+    }
+
+    private func fill(_ source: String, _ stamp: FileStamp, _ damage: [Range<Int64>]) throws(AIError) -> Bool {
+        let old = try FileDescriptor(source)
+        guard try old.status().stamp == stamp else { return false }
+        let sound = IntervalSet(IntervalSet(damage).gaps(in: 0..<min(file.size, stamp.size)))
+        guard !sound.isEmpty else { return false }
+        try FileSystem.createDirectories(Path.parent(places.partial))
+        var safe = IntervalSet()
+        let partial = try open(old, sound, &safe)
+        // As who fetches into a partial does, for lock files get deleted.
+        guard try partial.tryLock() != false else { return false }
+        for range in sound.ranges {
+            for gap in safe.gaps(in: range) { try copy(gap, from: old, to: partial) }
+        }
+        safe.formUnion(sound)
+        try partial.synchronizeData()
+        try RangeMap(
+            digest: file.digest, size: file.size, inode: partial.status().inode, nonce: FileSystem.randomHex(8),
+            owner: nil, safe: safe
+        ).write(places.map)
+        return true
+    }
+
+    /// The partial of an earlier try and what is safe in it, or a new one.
+    private func open(_ old: borrowing FileDescriptor, _ sound: IntervalSet, _ safe: inout IntervalSet)
+        throws(AIError) -> FileDescriptor
+    {
+        if let map = RangeMap.read(places.map), map.digest == file.digest, map.size == file.size,
+            let status = try FileSystem.linkStatus(places.partial), status.kind == .file, status.size == file.size
+        {
+            safe = map.safe
+            return try FileDescriptor(places.partial, [.write, .noFollow])
+        }
+        try places.clear()
+        let made = try FileDescriptor(places.partial, [.write, .create, .exclusive])
+        do throws(AIError) {
+            // Sharing the extents costs no room.
+            if made.reflink(from: old) {
+                try made.truncate(to: file.size)
+                safe = sound
+            } else {
+                try made.preallocate(file.size)
+            }
+        } catch {
+            _ = try? FileSystem.remove(places.partial)
+            throw error
+        }
+        return made
+    }
+
+    private func copy(
+        _ range: Range<Int64>, from old: borrowing FileDescriptor, to partial: borrowing FileDescriptor
+    )
+        throws(AIError)
+    {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var at = range.lowerBound
+        while at < range.upperBound {
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - at))
+            let count = try old.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: at)
+            guard count > 0 else { throw AIError(.ioError, "\(old.path) became shorter while it was read") }
+            try partial.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: at)
+            at += Int64(count)
+        }
+    }
+}

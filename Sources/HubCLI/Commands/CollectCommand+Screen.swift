@@ -1,0 +1,97 @@
+import Fetcher
+import HubCore
+
+/// `hub gc` without a rule: a person chooses.
+extension CollectCommand {
+    /// Whether a person is to choose: at a terminal, and by no rule but `--free`, which then is where to get to.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` where `--choose` or `--plain` stands beside a rule.
+    static func isChosenByHand(_ context: Context, _ arguments: ParsedArguments, _ policy: DeletionPolicy)
+        throws(AIError) -> Bool
+    {
+        var others = policy
+        others.free = nil
+        let isAsked = arguments[plain] || arguments[choose]
+        guard isAsked || policy.isEmpty, context.mode == .human, !arguments[SharedFlags.yes] else {
+            if isAsked {
+                throw AIError(
+                    .invalidInput,
+                    "with --\(arguments[plain] ? plain.flag.name : choose.flag.name) a person chooses, so --json, -q and --yes do not go with it"
+                )
+            }
+            return false
+        }
+        if isAsked, !others.isEmpty || !policy.keep.isEmpty {
+            throw AIError(
+                .invalidInput,
+                "--\(arguments[plain] ? plain.flag.name : choose.flag.name) takes no rule but --free",
+                advice: "leave out either")
+        }
+        return isAsked || (context.isInteractive && context.output.settings.outputIsTerminal && policy.keep.isEmpty)
+    }
+
+    /// Shows what there is, lets a person choose, and deletes what was reviewed.
+    static func chooseByHand(_ context: Context, _ arguments: ParsedArguments, goal: Int64?) async throws {
+        let isDumb = ["dumb", "unknown", nil].contains(context.environment["TERM"])
+        let isFullScreen =
+            !arguments[plain] && !isDumb && context.isInteractive && context.output.settings.outputIsTerminal
+        let workspace = try await context.workspace()
+        let isDryRun = arguments[SharedFlags.dryRun]
+        if !isDryRun { try await Offload.run { try Trash(workspace.layout).finish() } }
+        let inventory = try await inventory(workspace, now: context.now)
+        guard !inventory.items.isEmpty else {
+            context.output.note("nothing is cached in \(workspace.layout.root)")
+            return
+        }
+        let actions = ScreenActions(workspace: workspace)
+        var isTrash = arguments[SharedFlags.trash]
+        let review: ScreenReview?
+        if isFullScreen {
+            let session = try ScreenSession(
+                inventory, goal: goal, isTrash: isTrash, context: context, actions: actions)
+            switch try await session.run() {
+            case .quit: review = nil
+            case .delete(let chosen, let intoTrash): (review, isTrash) = (chosen, intoTrash)
+            }
+        } else {
+            review = try await PlainList(
+                inventory, goal: goal, isTrash: isTrash, context: context, actions: actions
+            ).choose()
+        }
+        guard let review else {
+            context.output.note("nothing was deleted")
+            return
+        }
+        if !review.plan.isEmpty {
+            try await DeletionView(context: context, workspace: workspace, plan: review.plan).run(
+                isDryRun: isDryRun, isAgreed: true, isTrash: isTrash)
+        }
+        if review.includesXet {
+            try await sweepXet(inventory.xet, context, workspace, isDryRun: isDryRun, isTrash: isTrash)
+        }
+    }
+
+    private static func inventory(_ workspace: Workspace, now: Double) async throws -> CacheInventory {
+        let state = try await workspace.state(fresh: true)
+        let protection = try await workspace.protection(for: state)
+        let verified = await workspace.verified()
+        return try await Offload.run {
+            try CacheInventory(state, protection: protection, verified: verified, xet: workspace.xet, now: now)
+        }
+    }
+
+    private static func sweepXet(
+        _ removable: XetFolder.Removable, _ context: Context, _ workspace: Workspace, isDryRun: Bool, isTrash: Bool
+    ) async throws {
+        guard let xet = workspace.xet else { return }
+        if isTrash {
+            context.output.note(
+                "the chunks in \(xet.path) stay: they are no part of the cache, and can be fetched again anyway")
+        } else if isDryRun {
+            context.output.line(Styled("the chunks in \(xet.path): \(ByteCount(removable.size))"))
+        } else {
+            let freed = try await Offload.run { try xet.sweep(now: Timestamp.now) }
+            context.output.line(Styled("\(ByteCount(freed)) freed in \(xet.path)", .strong))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Catalog
+import Fetcher
+import HubCore
+
+extension PinCommand {
+    /// A cached revision, or one that was.
+    private struct Pinned: Sendable {
+        var repository: Repository
+        var folder: RepositoryFolder
+        var commit: Commit
+        var note: String?
+        var title: String { "\(repository)@\(commit.short)" }
+
+        var json: JSON {
+            .object([
+                "id": .string(repository.id.name), "commit": .string(commit.hash), "note": note.map { .string($0) },
+            ])
+        }
+    }
+
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let selectors = try selectors(context, arguments)
+        let workspace = try await context.workspace(needsCatalog: true)
+        let state = try await workspace.state()
+        var failures = Failures()
+        var done: [Pinned] = []
+        for (text, selector) in selectors {
+            try await failures.attempt(context.output) {
+                let found = state.repositories.filter { selector.matches($0) }.flatMap { repository in
+                    repository.revisions.filter { selector.matches($0, of: repository) }.map {
+                        Pinned(
+                            repository: repository.repository, folder: repository.folder, commit: $0.commit,
+                            note: arguments[note])
+                    }
+                }
+                guard !found.isEmpty else {
+                    throw AIError(.notCached, "\(text.printable) is not in the cache \(state.layout.root)")
+                }
+                try await Offload.run {
+                    let catalog = try usable(workspace)
+                    for pin in found {
+                        try catalog.pin(
+                            cache: state.layout.root, folder: pin.folder.name, commit: pin.commit, note: pin.note,
+                            at: Timestamp.now)
+                    }
+                }
+                done += found
+            }
+        }
+        show(done, "pinned", context)
+        try failures.finish()
+    }
+
+    /// `hub unpin`
+    @Sendable static func release(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let selectors = try selectors(context, arguments)
+        let workspace = try await context.workspace(needsCatalog: true)
+        let state = try await workspace.state()
+        let pins = await workspace.pins().compactMap { pin in
+            Repository(folderName: pin.folder).map {
+                Pinned(
+                    repository: $0, folder: RepositoryFolder(cache: state.layout, name: pin.folder),
+                    commit: pin.commit,
+                    note: pin.note)
+            }
+        }
+        var failures = Failures()
+        var done: [Pinned] = []
+        for (text, selector) in selectors {
+            try await failures.attempt(context.output) {
+                let found = pins.filter { matches($0, selector, state) }
+                guard !found.isEmpty else {
+                    throw AIError(.notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is")
+                }
+                try await Offload.run {
+                    let catalog = try usable(workspace)
+                    for pin in found {
+                        try catalog.unpin(cache: state.layout.root, folder: pin.folder.name, commit: pin.commit)
+                    }
+                }
+                done += found
+            }
+        }
+        show(done, "unpinned", context)
+        try failures.finish()
+    }
+
+    private static func selectors(_ context: Context, _ arguments: ParsedArguments) throws(AIError) -> [(
+        text: String, selector: CacheSelector
+    )] {
+        try arguments.operands.map { text throws(AIError) in
+            let selector = try CacheSelector(text, context)
+            guard selector.files == nil else {
+                throw AIError(
+                    .invalidInput, "\"\(text.printable)\" names files; models and revisions are pinned whole")
+            }
+            return (text, selector)
+        }
+    }
+
+    /// The catalog, which was there when the command began.
+    private static func usable(_ workspace: Workspace) throws(AIError) -> Catalog {
+        if let catalog = workspace.catalog { return catalog }
+        throw workspace.catalogFault ?? AIError(.catalogUnusable, "the catalog cannot be used")
+    }
+
+    /// Whether a pin is meant, of a revision that may be gone from the cache.
+    private static func matches(_ pin: Pinned, _ selector: CacheSelector, _ state: CacheState) -> Bool {
+        let cached = state.repositories.first { $0.folder == pin.folder }?.revisions.first {
+            $0.commit == pin.commit
+        }
+        return selector.matches(pin.repository, commit: pin.commit, refs: cached?.refs ?? [])
+    }
+
+    private static func show(_ pins: [Pinned], _ word: String, _ context: Context) {
+        context.output.render(json: ["\(word)": .array(pins.map(\.json))], quiet: pins.map(\.title)) {
+            for pin in pins { context.output.line(Styled("\(word) ") + Styled(pin.title, .name)) }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Fetcher
+import HubCore
+
+extension TrashCommand {
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let word = arguments.operand ?? Action.ls.rawValue
+        guard let action = Action(rawValue: word) else {
+            let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
+            throw AIError(
+                .invalidInput, "hub trash does not know \"\(word.printable)\"",
+                advice: near.map { "did you mean hub trash \($0)?" } ?? "it takes ls, restore and empty")
+        }
+        let words = Array(arguments.operands.dropFirst())
+        try check(action, words, arguments)
+        let selectors = try words.map { text throws(AIError) in
+            (text: text, selector: try CacheSelector(text, context))
+        }
+        let workspace = try await context.workspace(opensCatalog: false)
+        let trash = Trash(workspace.layout)
+        let entries = try await Offload.run { try trash.entries() }
+        switch action {
+        case .ls:
+            show(
+                entries.filter { entry in selectors.isEmpty || selectors.contains { $0.selector.matches(entry) } },
+                trash, context)
+        case .restore:
+            try await restore(selectors, entries, trash, context, isDryRun: arguments[SharedFlags.dryRun])
+        case .empty: try await empty(entries, trash, context, arguments)
+        }
+    }
+
+    private static func check(_ action: Action, _ words: [String], _ arguments: ParsedArguments) throws(AIError) {
+        if action != .empty,
+            let flag = [olderThan.flag, SharedFlags.yes.flag].first(where: { arguments.has($0.name) })
+        {
+            throw AIError(
+                .invalidInput, "hub trash \(action.rawValue) takes no --\(flag.name)",
+                advice: "it belongs to hub trash empty")
+        }
+        if action == .restore, words.isEmpty {
+            throw AIError(
+                .invalidInput, "hub trash restore needs more words", advice: "usage: hub trash restore REF...")
+        }
+        if action == .empty, !words.isEmpty {
+            throw AIError(.invalidInput, "hub trash empty has a word too many", advice: "usage: hub trash empty")
+        }
+    }
+
+    // MARK: Showing
+
+    private static func show(
+        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, isEmpty text: String? = nil
+    ) {
+        context.output.render(json: json(entries), quiet: entries.map(title)) {
+            guard !entries.isEmpty else { return context.output.line(Styled(text ?? "nothing is in the trash")) }
+            table(entries, context)
+            context.output.line(
+                Styled("\(ByteCount(entries.reduce(0) { $0 + $1.size })) in \(trash.path)", .faint))
+        }
+    }
+
+    private static func table(_ entries: [TrashEntry], _ context: Context) {
+        var table = Table([
+            .init("MODEL", least: 16, cut: .middle), .init("WHAT"), .init("REFS", least: 4, optional: true),
+            .init("SIZE", .right), .init("TRASHED"),
+        ])
+        for entry in entries {
+            table.add([
+                Styled(title(entry), .name), Styled(entry.what), Styled(entry.refs.joined(separator: ", ")),
+                Styled("\(ByteCount(entry.size))"),
+                Styled(Humanize.age(of: entry.trashedAt, now: context.now), .faint),
+            ])
+        }
+        context.output.table(table)
+    }
+
+    private static func title(_ entry: TrashEntry) -> String {
+        (entry.repository?.description ?? "shared store") + (entry.commit.map { "@\($0.short)" } ?? "")
+    }
+
+    private static func json(_ entries: [TrashEntry]) -> JSONObject {
+        [
+            "trash": .array(
+                entries.map { entry in
+                    .object([
+                        "id": entry.repository.map { .string($0.id.name) },
+                        "kind": entry.repository.map { .string($0.kind.rawValue) },
+                        "commit": entry.commit.map { .string($0.hash) },
+                        "refs": .array(entry.refs.map { .string($0) }), "what": .string(entry.what),
+                        "size_bytes": .int(entry.size), "trashed_at": .string(Timestamp.iso8601(entry.trashedAt)),
+                    ])
+                }), "total_bytes": .int(entries.reduce(0) { $0 + $1.size }),
+        ]
+    }
+
+    // MARK: Changing
+
+    private static func restore(
+        _ selectors: [(text: String, selector: CacheSelector)], _ entries: [TrashEntry], _ trash: Trash,
+        _ context: Context, isDryRun: Bool
+    ) async throws {
+        var failures = Failures()
+        var done: [TrashEntry] = []
+        for (text, selector) in selectors {
+            try await failures.attempt(context.output) {
+                let found = entries.filter { entry in selector.matches(entry) && !done.contains(entry) }
+                guard !found.isEmpty else {
+                    throw AIError(
+                        .notCached, "\(text.printable) is not in the trash", advice: "hub trash lists what is")
+                }
+                // The newest first: what it stood on went after it.
+                for entry in found {
+                    if !isDryRun { try await Offload.run { try trash.restore(entry) } }
+                    done.append(entry)
+                }
+            }
+        }
+        let word = isDryRun ? "would come back: " : "restored "
+        context.output.render(json: json(done), quiet: done.map(title)) {
+            for entry in done {
+                context.output.line(Styled(word) + Styled(title(entry), .name) + Styled(", \(entry.what)"))
+            }
+        }
+        try failures.finish()
+    }
+
+    private static func empty(
+        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, _ arguments: ParsedArguments
+    ) async throws {
+        let age = arguments[olderThan].map { Double($0.seconds) } ?? 0
+        let old = entries.filter { age == 0 || context.now - $0.trashedAt >= age }
+        show(old, trash, context, isEmpty: entries.isEmpty ? nil : "nothing in the trash is that old")
+        if old.isEmpty || arguments[SharedFlags.dryRun] { return }
+        guard
+            try await context.confirm(
+                "Delete this for good?", isGiven: arguments[SharedFlags.yes],
+                otherwise: "deleting needs a yes; nothing was deleted")
+        else { return context.output.note("nothing was deleted") }
+        let outcome = try await Offload.run { try trash.empty(old) }
+        var document = json(old)
+        document = JSONObject(document.members + [(key: "freed_bytes", value: .int(outcome.freedBytes))])
+        context.output.document(document)
+        context.output.line(Styled("\(ByteCount(outcome.freedBytes)) freed", .strong))
+    }
+}
+
+extension CacheSelector {
+    /// Whether something in the trash is meant.
+    fileprivate func matches(_ entry: TrashEntry) -> Bool {
+        entry.repository.map { matches($0, commit: entry.commit, refs: entry.refs) } ?? false
+    }
+}

@@ -1,0 +1,215 @@
+import Catalog
+import Fetcher
+import HubCore
+import Synchronization
+
+extension VerifyCommand {
+    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+        let words = try arguments.operands.map { text throws(AIError) in
+            text.namesFolder
+                ? Word.folder(text, LocalFolder(context.environment.expand(text)))
+                : .selector(text, try CacheSelector(text, context))
+        }
+        let workspace = try await context.workspace()
+        var failures = Failures()
+        let targets = try await targets(words, workspace, &failures, context)
+        var results = try await verify(targets, workspace, isFull: arguments[full], context)
+        let view = VerifyView(context: context, isRepairing: arguments[repair])
+        // Should repairing be interrupted, what was found is told.
+        context.output.document(view.json(results))
+        if arguments[repair] { try await mend(&results, workspace, context) }
+        context.output.render(json: view.json(results), quiet: view.damaged(results)) { view.show(results) }
+        // Many models fail for one reason when the Hub is away.
+        var told: Set<String> = []
+        for fault in faults(of: results, isRepairing: arguments[repair]) where told.insert(fault.message).inserted {
+            try await failures.attempt(context.output) { throw fault }
+        }
+        // Damage is the answer, unless it should have gone: then it matters why it has not.
+        if !arguments[repair], results.contains(where: { !$0.damage.isEmpty }) { throw AnswerIsNo() }
+        try failures.finish()
+        if results.contains(where: { !$0.damage.isEmpty }) { throw AnswerIsNo() }
+    }
+
+    /// What could not be found out. Without a network that is one thing to say, however many models it is said of.
+    private static func faults(of results: [Verification], isRepairing: Bool) -> [AIError] {
+        let all = results.flatMap(\.faults)
+        let unknown = all.filter { $0.code == .offline }
+        guard unknown.count > 1, !isRepairing else { return all }
+        let text =
+            "the files of \(Humanize.plural(unknown.count, "revision")) are not known, and the network is switched off"
+        return [AIError(.offline, text)] + all.filter { $0.code != .offline }
+    }
+
+    /// What a word of the command line names.
+    private enum Word {
+        case folder(String, LocalFolder)
+        case selector(String, CacheSelector)
+    }
+
+    // MARK: What is meant
+
+    private static func targets(
+        _ words: [Word], _ workspace: Workspace, _ failures: inout Failures, _ context: Context
+    ) async throws -> [VerificationTarget] {
+        var targets: [VerificationTarget] = []
+        var selectors: [(String, CacheSelector)] = []
+        for word in words {
+            switch word {
+            case .selector(let text, let selector): selectors.append((text, selector))
+            case .folder(let text, let folder):
+                try await failures.attempt(context.output) { targets += try await local(text, folder, workspace) }
+            }
+        }
+        guard words.isEmpty || !selectors.isEmpty else { return targets }
+        let state = try await workspace.state(fresh: true)
+        for remark in state.remarks { context.output.debug(remark) }
+        let trees = TreeSource(workspace)
+        var seen: Set<Verification.Place> = []
+        func add(_ repository: CachedRepository, _ selector: CacheSelector?) async throws {
+            let files = selector?.files
+            for revision in repository.revisions where selector?.matches(revision, of: repository) ?? true {
+                // Named twice, it is verified once; parts of it may be named several times.
+                if files == nil, !seen.insert(.snapshot(repository.folder, revision.commit)).inserted { continue }
+                let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
+                targets.append(
+                    try await Offload.run {
+                        try VerificationTarget(revision, of: repository, tree: tree, fault: fault, files: files)
+                    })
+            }
+            guard files == nil, selector?.namesRevision != true, seen.insert(.orphans(repository.folder)).inserted
+            else { return }
+            if let orphans = VerificationTarget(orphansOf: repository) { targets.append(orphans) }
+        }
+        if words.isEmpty { for repository in state.repositories { try await add(repository, nil) } }
+        for (text, selector) in selectors {
+            try await failures.attempt(context.output) {
+                let chosen = state.repositories.filter { selector.names($0) }
+                guard !chosen.isEmpty else {
+                    throw AIError(
+                        .notCached, "nothing in \(state.layout.root) matches \(text.printable)",
+                        advice: "hub ls lists what is there")
+                }
+                for repository in chosen { try await add(repository, selector) }
+            }
+        }
+        if words.isEmpty, state.repositories.isEmpty {
+            context.output.note("nothing is cached in \(state.layout.root)")
+        }
+        return targets
+    }
+
+    private static func local(_ text: String, _ folder: LocalFolder, _ workspace: Workspace) async throws
+        -> [VerificationTarget]
+    {
+        try await Offload.run {
+            guard try FileSystem.status(folder.path)?.kind == .directory else {
+                throw AIError(.fileNotFound, "there is no folder \(text.printable)")
+            }
+            return try VerificationTarget.targets(in: folder) { commit in
+                workspace.dispensable.use { catalog throws(AIError) in try catalog.repository(of: commit) } ?? nil
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    private static func verify(
+        _ targets: [VerificationTarget], _ workspace: Workspace, isFull: Bool, _ context: Context
+    ) async throws -> [Verification] {
+        let renderer = context.progress()
+        defer { renderer.finish() }
+        let rate = Mutex(RateEstimator())
+        let name = targets.count == 1 ? targets[0].repository?.description : nil
+        let title = name ?? Humanize.plural(targets.count, "model")
+        context.interruption.kept = "what was found right is remembered; the same command goes on with the rest"
+        defer { context.interruption.kept = nil }
+        let verifier = Verifier(targets, catalog: workspace.dispensable, isFull: isFull) { progress in
+            var snapshot = ProgressSnapshot(title: title, phase: "verifying")
+            snapshot.doneBytes = progress.readBytes
+            snapshot.totalBytes = progress.totalBytes
+            snapshot.filesDone = progress.filesDone
+            snapshot.filesTotal = progress.filesTotal
+            snapshot.active = progress.active.map { .init($0.path, done: $0.read, total: $0.size) }
+            rate.withLock { rate in
+                rate.record(progress.readBytes)
+                snapshot.bytesPerSecond = rate.bytesPerSecond
+                snapshot.secondsLeft = rate.secondsLeft(to: progress.totalBytes)
+            }
+            renderer.update(snapshot)
+        }
+        return try await verifier.run()
+    }
+
+    // MARK: Mending
+
+    /// Fetches what is damaged, all of it over the same connections; what cannot be mended is noted where it is.
+    private static func mend(_ results: inout [Verification], _ workspace: Workspace, _ context: Context)
+        async throws
+    {
+        let damaged = results.indices.filter { !results[$0].damage.isEmpty }
+        guard !damaged.isEmpty else { return }
+        let puller = try workspace.puller()
+        var plans: [(index: Int, plan: PullPlan)] = []
+        for index in damaged {
+            do {
+                let repair = try Repair(results[index], puller)
+                if let plan = try await repair.plan(fault: { results[index].note($0) }) {
+                    plans.append((index, plan))
+                }
+            } catch {
+                let fault = AIError.wrapping(error)
+                guard fault.code != .cancelled else { throw fault }
+                results[index].note(fault)
+            }
+        }
+        guard !plans.isEmpty else { return }
+        try puller.checkSpace(plans.map(\.plan))
+        var options = Puller.Options()
+        options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
+        let pulled = await PullCommand.fetch(plans.map(\.plan), options, puller, context)
+        for ((index, _), result) in zip(plans, pulled) {
+            results[index].note(result)
+            guard let error = result.error else { continue }
+            if error.code == .cancelled { throw CancellationError() }
+            for fault in [result.fault].compactMap(\.self) + result.files.compactMap(\.error) {
+                results[index].note(fault)
+            }
+        }
+    }
+}
+
+/// The files of commits: from the catalog, the cache, or the Hub. Why a Hub does not answer is found out once.
+private final class TreeSource {
+    private let workspace: Workspace
+    private var puller: Puller?
+    private var fault: AIError?
+
+    init(_ workspace: Workspace) { self.workspace = workspace }
+
+    /// nil with the reason where nobody can say it.
+    func tree(of repository: Repository, at commit: Commit) async throws -> (RepositoryTree?, AIError?) {
+        if let known = try await known(repository, commit) { return (known, nil) }
+        // The Hub's API has no trees of kernels.
+        if repository.kind == .kernel { return (nil, nil) }
+        if let fault, fault.code.facts.exitStatus == 5, fault.code != .offline { return (nil, fault) }
+        do {
+            let puller = try puller ?? workspace.puller()
+            self.puller = puller
+            return (try await puller.tree(of: repository, at: commit), nil)
+        } catch {
+            let fault = AIError.wrapping(error)
+            guard fault.code != .cancelled else { throw fault }
+            self.fault = fault
+            return (nil, fault)
+        }
+    }
+
+    private func known(_ repository: Repository, _ commit: Commit) async throws -> RepositoryTree? {
+        try await Offload.run { [workspace] in
+            let known = workspace.dispensable.use { catalog throws(AIError) in
+                try catalog.tree(of: repository, at: commit)
+            }
+            return try (known ?? nil) ?? workspace.layout.repository(repository).readTree(commit)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Fetcher
+import HubCore
+
+/// The forms of `hub verify`.
+struct VerifyView {
+    let context: Context
+    let isRepairing: Bool
+    private var output: Output { context.output }
+    /// A folder of somebody's own may hold anything.
+    private static let mostExtra = 10
+
+    // MARK: For people
+
+    func show(_ results: [Verification]) {
+        for result in results {
+            output.line(Styled(name(result), .name) + Styled(": ") + state(result))
+            for problem in result.problems where problem.kind != .extra { output.line(line(problem)) }
+            let extra = result.problems.filter { $0.kind == .extra }
+            for problem in extra.prefix(Self.mostExtra) { output.line(line(problem)) }
+            if extra.count > Self.mostExtra {
+                output.line(Styled("  and \(extra.count - Self.mostExtra) more that do not belong to it", .faint))
+            }
+        }
+        if results.count > 1 { output.line(Styled(summary(results), .faint)) }
+        advise(results)
+    }
+
+    private func name(_ result: Verification) -> String {
+        let id = result.repository?.description
+        return switch result.place {
+        case .snapshot(_, let commit): "\(id ?? "")@\(commit.short)"
+        case .orphans: "\(id ?? ""), blobs that no revision needs"
+        case .local(let folder, _): folder.path
+        }
+    }
+
+    private func state(_ result: Verification) -> Styled {
+        var facts: [String] = []
+        if result.checked > 0 { facts.append("\(Humanize.plural(result.checked, "file")) read") }
+        if result.skipped > 0 { facts.append("\(result.skipped) unchanged") }
+        if result.unknown > 0 { facts.append("\(result.unknown) without a digest") }
+        facts.append("\(ByteCount(result.bytes))")
+        let rest = Styled(" (" + facts.joined(separator: ", ") + ")", .faint)
+        let mended = result.problems.filter(\.isRepaired).count
+        if !result.damage.isEmpty {
+            let count = Humanize.plural(result.damage.count, "file")
+            return Styled("damaged, \(count)", .bad) + fetched(result) + rest
+        }
+        if mended > 0 {
+            return Styled("repaired, \(Humanize.plural(mended, "file"))", .good) + fetched(result) + rest
+        }
+        if result.isSound == true { return Styled("sound", .good) + rest }
+        return Styled("no damage found, but not everything could be checked", .caution) + rest
+    }
+
+    private func fetched(_ result: Verification) -> Styled {
+        isRepairing ? Styled(", \(ByteCount(result.fetchedBytes)) fetched") : ""
+    }
+
+    private func line(_ problem: VerificationProblem) -> Styled {
+        var text = "  \(problem.path): "
+        switch problem.kind {
+        case .extra: text += "does not belong to the model"
+        case .missing: text += "missing"
+        case .brokenLink: text += "broken link" + (problem.actual.map { " to \(said($0))" } ?? "")
+        case .mismatch, .truncated:
+            text += problem.kind.rawValue
+            if let expected = problem.expected { text += ": expected \(said(expected))" }
+            if let actual = problem.actual { text += ", found \(said(actual))" }
+        }
+        if !problem.ranges.isEmpty {
+            text +=
+                "; bytes " + problem.ranges.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ", ")
+        }
+        if problem.isForeign { text += "; changed since it was fetched" }
+        if problem.isRepaired { return Styled(text, .faint) + Styled("; repaired", .good) }
+        return Styled(text, problem.kind == .extra ? .faint : .plain)
+    }
+
+    private func said(_ finding: VerificationProblem.Finding) -> String {
+        switch finding {
+        case .text(let text): text
+        case .bytes(let count): "\(count) bytes"
+        }
+    }
+
+    private func summary(_ results: [Verification]) -> String {
+        let damaged = results.filter { !$0.damage.isEmpty }.count
+        let (checked, skipped) = results.reduce((0, 0)) { ($0.0 + $1.checked, $0.1 + $1.skipped) }
+        return [
+            Humanize.plural(results.count { $0.commit != nil }, "revision"),
+            "\(ByteCount(results.reduce(0) { $0 + $1.bytes }))", "\(Humanize.plural(checked, "file")) read",
+            "\(skipped) unchanged", damaged == 0 ? "no damage" : "\(damaged) damaged",
+        ].joined(separator: ", ")
+    }
+
+    /// What can be done about what is wrong still.
+    private func advise(_ results: [Verification]) {
+        let damaged = results.filter { !$0.damage.isEmpty }
+        if !isRepairing, damaged.contains(where: { $0.commit != nil && $0.damage.contains { !$0.isForeign } }) {
+            output.note("the same command with --repair fetches what is damaged")
+        }
+        if damaged.contains(where: { $0.commit == nil }) {
+            output.note("hub gc --orphans deletes blobs that no revision needs")
+        }
+        for result in damaged where result.damage.contains(where: \.isForeign) {
+            output.note(
+                "hub pull --local-dir \(result.path) --force replaces what was changed since it was fetched")
+        }
+    }
+
+    // MARK: For scripts
+
+    /// The models with damage, each once, as words for `hub verify --repair`.
+    func damaged(_ results: [Verification]) -> [String] {
+        var names: [String] = []
+        for result in results where !result.damage.isEmpty {
+            let name =
+                if case .local(let folder, _) = result.place { folder.path } else {
+                    result.repository?.description ?? result.path
+                }
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+
+    func json(_ results: [Verification]) -> JSONObject { ["models": .array(results.map { .object(json($0)) })] }
+
+    private func json(_ result: Verification) -> JSONObject {
+        let isLocal = if case .local = result.place { true } else { false }
+        return [
+            "id": result.repository.map { .string($0.id.name) }, "commit": result.commit.map { .string($0.hash) },
+            "path": isLocal ? .string(result.path) : nil,
+            "checked": .int(Int64(result.checked)), "skipped": .int(Int64(result.skipped)),
+            "ok": result.isSound.map { .bool($0) }, "problems": .array(result.problems.map { .object(json($0)) }),
+            "downloaded_bytes": isRepairing ? .int(result.fetchedBytes) : nil,
+            "error": result.faults.first.map { .object($0.json) },
+        ]
+    }
+
+    private func json(_ problem: VerificationProblem) -> JSONObject {
+        func value(_ finding: VerificationProblem.Finding) -> JSON {
+            switch finding {
+            case .text(let text): .string(text)
+            case .bytes(let count): .int(count)
+            }
+        }
+        return [
+            "path": .string(problem.path), "problem": .string(problem.kind.rawValue),
+            "expected": problem.expected.map(value), "actual": problem.actual.map(value),
+            "range": problem.ranges.isEmpty
+                ? nil : .array(problem.ranges.map { .array([.int($0.lowerBound), .int($0.upperBound)]) }),
+            "repaired": isRepairing && problem.kind != .extra ? .bool(problem.isRepaired) : nil,
+        ]
+    }
+}

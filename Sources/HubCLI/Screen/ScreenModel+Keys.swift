@@ -1,0 +1,135 @@
+import Fetcher
+import HubCore
+
+/// What the keys do.
+extension ScreenModel {
+    mutating func press(_ key: ScreenKey) -> ScreenEffect {
+        forgetMessage()
+        if key == .redraw { return .redraw }
+        switch mode {
+        case .list: return pressInList(key)
+        case .filter: return pressInFilter(key)
+        case .files(let top): return scroll(key, top, files.count) { .files(top: $0) }
+        case .help(let top): return scroll(key, top, ScreenHelp.lines.count) { .help(top: $0) }
+        case .review(let top):
+            if key == .character("y") || key == .character("Y") { return .delete(isTrash: isTrash) }
+            if key == .character("t") || key == .character("T") { return .delete(isTrash: true) }
+            return scroll(key, top, review?.lines.count ?? 0) { .review(top: $0) }
+        }
+    }
+
+    /// Moves the cursor; whether the key does that.
+    private mutating func moves(_ key: ScreenKey) -> Bool {
+        let page = max(layout.bodyHeight - 1, 1)
+        switch key {
+        case .up: move(to: cursor - 1)
+        case .down: move(to: cursor + 1)
+        case .pageUp: move(to: cursor - page)
+        case .pageDown: move(to: cursor + page)
+        case .home: move(to: 0)
+        case .end: move(to: shown.count - 1)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func pressInList(_ key: ScreenKey) -> ScreenEffect {
+        if moves(key) { return .none }
+        switch key {
+        case .character("j"): move(to: cursor + 1)
+        case .character("k"): move(to: cursor - 1)
+        case .character(" "): toggle()
+        case .character("a"): markAllShown()
+        case .character("n"): mark(marked, false)
+        case .character("u"): undo()
+        case .character("s"): setOrder(order.next)
+        case .character("/"): setMode(.filter)
+        case .character("i"): if current != nil { setMode(.files(top: 0)) }
+        case .character("?"): setMode(.help(top: 0))
+        case .character("p"): return pin()
+        case .enter: return startReview()
+        case .character("q"): return .quit
+        // Esc takes away what narrows the list, and never the list itself: people press it more often than they mean to.
+        case .escape where !filter.isEmpty: setFilter("")
+        case .escape: break
+        default: return .beep
+        }
+        return .none
+    }
+
+    private mutating func pin() -> ScreenEffect {
+        guard let current else { return .none }
+        guard inventory.items[current].commit != nil else {
+            say("only revisions can be pinned")
+            return .none
+        }
+        return .pin(item: current, !inventory.items[current].isPinned)
+    }
+
+    private mutating func startReview() -> ScreenEffect {
+        if markedCount > 0 { return .review }
+        say("nothing is marked: space marks the row under the cursor")
+        return .none
+    }
+
+    private mutating func pressInFilter(_ key: ScreenKey) -> ScreenEffect {
+        if moves(key) { return .none }
+        switch key {
+        case .character(let character): setFilter(filter + String(character))
+        case .backspace where filter.isEmpty: setMode(.list)
+        case .backspace: setFilter(String(filter.dropLast()))
+        case .enter: setMode(.list)
+        case .escape:
+            setFilter("")
+            setMode(.list)
+        default: return .beep
+        }
+        return .none
+    }
+
+    /// Pages of text: what scrolls scrolls, any other key leads back to the list.
+    private mutating func scroll(_ key: ScreenKey, _ top: Int, _ count: Int, _ mode: (Int) -> Mode)
+        -> ScreenEffect
+    {
+        let page = max(layout.bodyHeight - 1, 1)
+        let next: Int
+        switch key {
+        case .up, .character("k"): next = top - 1
+        case .down, .character("j"): next = top + 1
+        case .pageUp: next = top - page
+        case .pageDown, .character(" "): next = top + page
+        case .home: next = 0
+        case .end: next = count
+        default:
+            setMode(.list)
+            return .none
+        }
+        setMode(mode(clamped(next, count)))
+        return .none
+    }
+}
+
+/// The page behind `?`.
+enum ScreenHelp {
+    static let lines = [
+        "up, down, k, j    one row on              s   next order: last use, size,",
+        "PgUp, PgDn        one page on                 name, age",
+        "Home, End         first, last row         /   show only rows with these words",
+        "space             mark, or mark no more   i   files of the row, shared with whom",
+        "a                 mark all rows shown     p   pin the revision, or unpin it",
+        "n                 mark nothing            ^L  draw the screen anew",
+        "u                 undo the last mark      ?   this page",
+        "Enter             review every path that would go; there y deletes,",
+        "                  and t moves into the trash (hub trash restore)",
+        "q                 end; nothing was deleted",
+        "",
+        "FREES is what a row frees if everything else stays. Rows that share files",
+        "free more together: the second line counts what is marked as a whole.",
+        "",
+        "[x] marked   [-] pinned or in use: it cannot be marked",
+        "in use      a program is writing it now",
+        "damaged     files are not what they should be (hub verify --repair mends)",
+        "incomplete  files of the revision are not here",
+        "detached    no branch or tag names it",
+    ]
+}

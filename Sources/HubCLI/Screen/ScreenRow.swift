@@ -1,0 +1,68 @@
+import Fetcher
+import HubCore
+
+/// A row of the list as texts, made once: 5,000 of them are sorted and filtered at every key.
+struct ScreenRow: Sendable {
+    /// The model, or what the row is where it belongs to none.
+    var name: String
+    /// What stands below the model's first row instead of its name.
+    var shortName: String
+    var refs: String
+    var size: String
+    var frees: String
+    var used: String
+    var downloaded: String
+    /// What the filter looks through, in lower case.
+    var searched: String
+
+    init(_ item: CacheItem, now: Double) {
+        let commit = item.commit?.short
+        name = item.repository.map { SafeText.line("\($0)") } ?? Self.kind(item)
+        shortName = commit ?? Self.kind(item)
+        refs =
+            item.commit == nil
+            ? item.repository == nil ? "" : Self.kind(item)
+            : item.refs.isEmpty ? commit ?? "" : SafeText.line(item.refs.joined(separator: ","))
+        size = "\(ByteCount(item.size))"
+        frees = "\(ByteCount(item.freedAlone))"
+        used = item.lastUsedAt.map { Self.age(now - $0) } ?? ""
+        downloaded = item.downloadedAt.map { Self.age(now - $0) } ?? ""
+        searched = "\(name) \(refs) \(item.commit?.hash ?? "") \(Self.flags(item))".lowercased()
+    }
+
+    /// What it is where it is no revision.
+    static func kind(_ item: CacheItem) -> String {
+        switch item.subject {
+        case .revision: "revision"
+        case .remains: "remains"
+        case .partials(_, let names): Humanize.plural(names.count, "partial")
+        case .orphans(_, let names): Humanize.plural(names.count, "orphan")
+        case .payloads(let names): "(shared store: \(Humanize.plural(names.count, "unused payload")))"
+        case .xet: "(chunks that Xet keeps)"
+        }
+    }
+
+    /// What is remarkable about it, the gravest first, for it may be cut.
+    static func flags(_ item: CacheItem) -> String {
+        var flags: [String] = []
+        if item.obstacle != nil { flags.append("in use") }
+        if item.isPinned { flags.append("pinned") }
+        if item.isDamaged { flags.append("damaged") }
+        if item.isIncomplete, !item.isDamaged { flags.append("incomplete") }
+        if item.isDetached { flags.append("detached") }
+        return flags.joined(separator: ",")
+    }
+
+    /// `12d`: in the units that `--older-than` takes.
+    static func age(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<60: "now"
+        case ..<3600: "\(Int(seconds / 60))min"
+        case ..<86_400: "\(Int(seconds / 3600))h"
+        case ..<(14 * 86_400): "\(Int(seconds / 86_400))d"
+        case ..<(60 * 86_400): "\(Int(seconds / 604_800))w"
+        case ..<(730 * 86_400): "\(Int(seconds / 2_629_800))mo"
+        default: "\(Int(seconds / 31_557_600))y"
+        }
+    }
+}

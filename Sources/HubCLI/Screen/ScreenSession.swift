@@ -1,0 +1,191 @@
+import Catalog
+import Fetcher
+import HubCore
+import Synchronization
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The full-screen list on a terminal, on a thread of its own: keys go to the model, pages to the terminal.
+final class ScreenSession: Sendable {
+    /// How it ended.
+    enum Ending: Sendable {
+        case quit
+        /// What the review showed is to go, or to be moved into the trash.
+        case delete(ScreenReview, isTrash: Bool)
+    }
+
+    /// What other threads have to say to the loop.
+    private struct Mail {
+        var isInterrupted = false
+        /// To be called once the terminal is given back for a stop (^Z).
+        var stopping: (@Sendable () -> Void)?
+        var isContinued = false
+    }
+
+    private let inventory: CacheInventory
+    private let goal: Int64?
+    private let isTrash: Bool
+    private let context: Context
+    private let actions: ScreenActions
+    private let mail = Mutex(Mail())
+    /// What wakes the loop: reading and writing end.
+    private let pipe: (reading: Int32, writing: Int32)
+
+    init(_ inventory: CacheInventory, goal: Int64?, isTrash: Bool, context: Context, actions: ScreenActions)
+        throws(AIError)
+    {
+        self.inventory = inventory
+        self.goal = goal
+        self.isTrash = isTrash
+        self.context = context
+        self.actions = actions
+        var ends: [Int32] = [0, 0]
+        guard makePipe(&ends) == 0 else { throw .system("cannot make", path: "a pipe", errno: errno) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        pipe = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(pipe.reading)
+        close(pipe.writing)
+    }
+
+    /// Runs until the person is done.
+    ///
+    /// - Throws: cancellation, where the process was asked to stop or the terminal has gone.
+    func run() async throws -> Ending {
+        context.output.flush()
+        let stop = context.interruption.onRequest { self.tell { $0.isInterrupted = true } }
+        let suspension = context.suspension.onSuspend { done in
+            self.tell { $0.stopping = done }
+        } resume: {
+            self.tell { $0.isContinued = true }
+        }
+        defer {
+            context.interruption.remove(stop)
+            context.suspension.remove(suspension)
+        }
+        return try await withCheckedThrowingContinuation { continuation in
+            BackgroundThread.start { continuation.resume(with: Result { try self.loop() }) }
+        }
+    }
+
+    private func tell(_ change: (inout Mail) -> Void) {
+        mail.withLock { change(&$0) }
+        _ = write(pipe.writing, "m", 1)
+    }
+
+    // MARK: The loop
+
+    private func loop() throws -> Ending {
+        let terminal = try ScreenTerminal(
+            wake: pipe.writing, colors: context.output.settings.colorsOutput, isUnicode: context.isUnicode)
+        // Whoever waits for the terminal so that the process can stop must not wait for ever.
+        defer { mail.withLock { $0.stopping.take() }?() }
+        defer { terminal.leave() }
+        let size = terminal.size() ?? (80, 24)
+        var model = ScreenModel(
+            inventory, goal: goal, isTrash: isTrash, columns: size.columns, lines: size.rows, now: context.now)
+        let renderer = ScreenRenderer(model, isUnicode: context.isUnicode)
+        while true {
+            terminal.draw(renderer.page(model), columns: model.columns)
+            let hasInput = try waitForSomething()
+            try hearMail(terminal, &model)
+            guard hasInput else { continue }
+            while let key = terminal.key() {
+                if let ending = perform(model.press(key), terminal, &model) { return ending }
+            }
+        }
+    }
+
+    /// Whether keys were typed; false where only another thread, or the terminal's size, had something to say.
+    private func waitForSomething() throws -> Bool {
+        var sources = [
+            pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&sources, 2, -1) < 0 {
+            guard errno == EINTR else { throw AIError.system("cannot read", path: "the terminal", errno: errno) }
+        }
+        // The terminal has gone: there is nobody to ask any more.
+        if sources[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 { throw CancellationError() }
+        return sources[0].revents & Int16(POLLIN) != 0
+    }
+
+    private func hearMail(_ terminal: ScreenTerminal, _ model: inout ScreenModel) throws {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(pipe.reading, &bytes, bytes.count) > 0 {}
+        let news = mail.withLock { mail in
+            defer { mail = Mail() }
+            return mail
+        }
+        if news.isInterrupted { throw CancellationError() }
+        if let stopping = news.stopping {
+            terminal.pause()
+            stopping()
+            try waitUntilContinued()
+            terminal.forget()
+        }
+        if let size = terminal.size(), (size.columns, size.rows) != (model.columns, model.lines) {
+            terminal.resize(columns: size.columns, rows: size.rows)
+            model.resize(columns: size.columns, lines: size.rows)
+        }
+    }
+
+    /// The terminal is the shell's now: nothing may be drawn until the process goes on.
+    private func waitUntilContinued() throws {
+        var source = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
+        while true {
+            let news = mail.withLock { mail in (mail.isContinued, mail.isInterrupted) }
+            if news.1 { throw CancellationError() }
+            if news.0 { break }
+            _ = poll(&source, 1, -1)
+            var bytes = [UInt8](repeating: 0, count: 64)
+            while read(pipe.reading, &bytes, bytes.count) > 0 {}
+        }
+        mail.withLock { $0.isContinued = false }
+    }
+
+    private func perform(_ effect: ScreenEffect, _ terminal: ScreenTerminal, _ model: inout ScreenModel) -> Ending?
+    {
+        switch effect {
+        case .none: break
+        case .beep: terminal.beep()
+        case .redraw: terminal.forget()
+        case .quit: return .quit
+        case .delete(let isTrash): return model.review.map { .delete($0, isTrash: isTrash) }
+        case .pin(let item, let isPinned):
+            do throws(AIError) {
+                try actions.pin(model.inventory, item, isPinned)
+                model.setPinned(item, isPinned)
+            } catch {
+                model.say(error.message)
+            }
+        case .review:
+            do throws(AIError) {
+                let review = try actions.review(model.inventory, model.marked)
+                if review.isEmpty {
+                    model.say(review.lines.first?.text ?? "nothing of it can go")
+                } else {
+                    model.show(review)
+                    // A y typed ahead has not seen what it says yes to.
+                    terminal.dropInput()
+                }
+            } catch {
+                model.say(error.message)
+            }
+        }
+        return nil
+    }
+}
+
+/// `pipe` of the C library; inside the class the name means its own property.
+private func makePipe(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }

@@ -1,0 +1,96 @@
+import HubCore
+import Support
+import Testing
+
+@testable import HubCLI
+
+/// What is pinned or in use stays, and is named.
+@Suite struct ProtectionTests {
+    let stage: Stage
+
+    init() throws {
+        stage = try Stage()
+        try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa"])
+        try stage.plant("models--org--two", commit: commit("2"), files: ["b.bin": "bbbbbb"])
+    }
+
+    @Test func whatIsPinnedIsRefusedByRmAndPassedOverByGc() async throws {
+        let pinned = try await stage.run("pin", "org/one", "--note", "for the paper")
+        #expect(pinned.status == 0 && pinned.output == "pinned org/one@11111111\n")
+        let refused = try await stage.run("rm", "org/one", "--yes")
+        #expect(refused.status == 2)
+        #expect(
+            refused.error.contains(
+                "hub: org/one@11111111 is pinned: for the paper\n     hub unpin org/one@11111111 lets it go\n"))
+        let swept = try await stage.run("gc", "--older-than", "0d", "--yes", "--json")
+        #expect(swept.status == 0)
+        let entry = try #require(try swept.document().objects("protected").first)
+        #expect(entry["id"]?.string == "org/one" && entry["reason"]?.string == "pinned")
+        #expect(entry["commit"]?.string == commit("1"))
+        let list = try await stage.run("ls", "--json").document().objects("models")
+        #expect(list.map { $0["id"]?.string } == ["org/one"] && list[0]["pinned"]?.bool == true)
+        #expect(try await stage.run("ls").output.contains("pinned"))
+        #expect(try await stage.run("unpin", "org/one@1111111").output == "unpinned org/one@11111111\n")
+        #expect(try await stage.run("unpin", "org/one").status == 3)
+        #expect(try await stage.run("rm", "org/one", "--yes").status == 0)
+    }
+
+    @Test func aPinOfWhatIsGoneCanBeTakenAway() async throws {
+        #expect(try await stage.run("pin", "org/*").status == 0)
+        try FileSystem.removeTree(Path.join(stage.cache, "models--org--one"))
+        #expect(try await stage.run("unpin", "org/one", "-q").output == "org/one@11111111\n")
+        #expect(try await stage.run("pin", "org/none").status == 3)
+        #expect(try await stage.run("pin", "org/two:b.bin").status == 2)
+    }
+
+    #if os(Linux)
+    /// A program that has a file open, and one that only has it mapped: it runs from there.
+    @Test func whatAnotherProcessReadsStaysAndTheProcessIsNamed() async throws {
+        let sleeping = Path.join(stage.cache, "models--org--two/blobs/\(String(repeating: "7", count: 64))")
+        try FileSystem.replace(sleeping, with: try #require(try FileSystem.contents("/bin/cat")))
+        try FileSystem.setMode(sleeping, 0o755)
+        let snapshot = Path.join(stage.cache, "models--org--two/snapshots/\(commit("2"))")
+        try FileSystem.createSymlink("../../blobs/\(Path.name(sleeping))", at: Path.join(snapshot, "model.bin"))
+        let mapping = try RunningProcess(Path.join(snapshot, "model.bin"), [], input: nil)
+        mapping.write("ready\n")
+        try await mapping.wait(forText: "ready")
+        let file = Path.join(stage.cache, "models--org--one/snapshots/\(commit("1"))/a.bin")
+        let reading = try RunningProcess(
+            "/bin/sh", ["-c", "exec 3< \"$0\"; echo ready; read line", file], input: nil)
+        try await reading.wait(forText: "ready")
+        let result = try await stage.run("gc", "--max-size", "0B", "--yes")
+        #expect(result.status == 0)
+        #expect(
+            result.lines.sorted() == [
+                "nothing to delete", "stays: org/one@11111111: in use: sh (\(reading.pid)) has a.bin open",
+                "stays: org/two@22222222: in use: model.bin (\(mapping.pid)) has model.bin open",
+            ])
+        #expect(
+            try await stage.run("gc", "--max-size", "0B", "--json").document().objects("protected")
+                .allSatisfy { $0["reason"]?.string == "in use" })
+        reading.killHard()
+        _ = try await reading.wait()
+        #expect(try await stage.run("gc", "--max-size", "0B", "--yes", "-q").output == "org/one@11111111\n")
+        mapping.killHard()
+        _ = try await mapping.wait()
+        #expect(try await stage.run("gc", "--max-size", "0B", "--yes", "-q").output == "org/two@22222222\n")
+    }
+    #endif
+
+    @Test func whatIsBeingPulledStays() async throws {
+        let stage = try Stage.withModel()
+        let gate = Gate()
+        stage.hub.add(Fault("model.safetensors", .hold(after: 1000, gate), times: nil, on: .cdn))
+        let pull = try stage.start("pull", "org/tiny", "-q")
+        try await gate.reached()
+        let result = try await stage.run("gc", "--max-size", "0B", "--partials", "--yes")
+        #expect(result.status == 0)
+        #expect(result.output.contains("stays: org/tiny"))
+        #expect(result.output.contains("in use: "))
+        gate.release()
+        #expect(try await pull.wait().status == 0)
+        #expect(try await stage.run("path", "org/tiny").status == 0)
+        #expect(try await stage.run("gc", "--max-size", "0B", "--yes").status == 0)
+        #expect(try await stage.run("ls", "-q").output.isEmpty)
+    }
+}

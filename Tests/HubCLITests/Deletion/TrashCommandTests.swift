@@ -1,0 +1,111 @@
+import HubCore
+import Support
+import Testing
+
+@testable import HubCLI
+
+/// The way back: what went into the trash comes back exactly, or is refused.
+@Suite struct TrashCommandTests {
+    let stage: Stage
+    private var trash: String { stage.cache + "-trash" }
+
+    init() throws {
+        stage = try Stage()
+        try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
+        try stage.plant(
+            "models--org--one", commit: commit("2"), ref: "v2", files: ["a.bin": "aaaa", "c.bin": "cc"])
+        try stage.plant("models--org--two", commit: commit("3"), files: ["d.bin": "dddddddd"])
+    }
+
+    /// Every name with what it is: content, link text.
+    private func contents() throws -> [String: String] {
+        var out: [String: String] = [:]
+        for name in try stage.listing(stage.cache) where !name.hasPrefix(".locks") {
+            let path = Path.join(stage.cache, name)
+            out[name] = try FileSystem.linkText(path) ?? FileSystem.text(path) ?? "folder"
+        }
+        return out
+    }
+
+    @Test(arguments: ["org/one", "org/one@v2", "org/one:[ab].bin", "org/*"])
+    func whatWentInComesBackExactly(word: String) async throws {
+        let before = try contents()
+        let size = try await stage.run("ls", "--json").document()["total_bytes"]?.int
+        let result = try await stage.run("rm", word, "--trash", "--yes")
+        #expect(result.status == 0, "\(result.error)")
+        #expect(
+            result.lines.last
+                == "moved into \(trash); nothing is free until hub trash empty, and hub trash restore brings it back"
+        )
+        #expect(try contents() != before)
+        let name = String(word.prefix { $0 != ":" })
+        #expect(try await stage.run("trash", "ls", name, "-q").lines.isEmpty == false)
+        let back = try await stage.run("trash", "restore", name)
+        #expect(back.status == 0, "\(back.error)")
+        #expect(try contents() == before)
+        #expect(try await stage.run("trash").output == "nothing is in the trash\n")
+        #expect(!FileSystem.exists(trash))
+        #expect(try await stage.run("ls", "--json").document()["total_bytes"]?.int == size)
+        #expect(try await stage.run("trash", "restore", name).status == 3)
+    }
+
+    @Test func restoringRefusesWhatStandsInItsPlaceAndWhatLacksABlob() async throws {
+        #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
+        try stage.plant("models--org--two", commit: commit("4"), files: ["e.bin": "e"])
+        let there = try contents()
+        let refused = try await stage.run("trash", "restore", "org/two")
+        #expect(refused.status == 2 && refused.error.contains("stands in the way of what was there"))
+        #expect(try contents() == there)
+        // The blob that both revisions need went with the second.
+        for revision in ["v2", "main"] {
+            #expect(try await stage.run("rm", "org/one@\(revision)", "--trash", "--yes").status == 0)
+        }
+        let lacking = try await stage.run("trash", "restore", "org/one@v2")
+        #expect(lacking.status == 2)
+        #expect(lacking.error.contains("it needs a file that went into the trash with org/one@11111111"))
+        #expect(try await stage.run("trash", "restore", "org/one").status == 0)
+        #expect(try await stage.run("ls", "-q", "--sort", "name").lines == ["org/one", "org/two"])
+    }
+
+    @Test func emptyingNeedsAYesAndFreesWhatWasSaid() async throws {
+        #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
+        #expect(try await stage.run("trash", "empty").status == 2)
+        #expect(
+            try await stage.run("trash", "empty", "--older-than", "1d", "--yes").output
+                == "nothing in the trash is that old\n")
+        let listed = try await stage.run("trash", "--json").document()
+        listed.expectKeys("trash total_bytes")
+        for entry in listed.objects("trash") { entry.expectKeys("id kind commit refs what size_bytes trashed_at") }
+        #expect(listed["total_bytes"]?.int == 12)
+        let emptied = try await stage.run("trash", "empty", "--yes", "--json").document()
+        #expect(emptied["freed_bytes"]?.int == 12)
+        #expect(!FileSystem.exists(trash))
+    }
+
+    /// Files of a `--local-dir` folder: those that the pull left unchanged.
+    @Test func ofALocalFolderOnlyWhatThePullLeftGoes() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/m", in: root)
+            try repository.write("config.json", "{}")
+            try repository.write("sub/notes.txt", "some words\n")
+            try repository.write("w.bin", "weights")
+        }
+        #expect(try await stage.run("pull", "org/m", "--local-dir", "model", "-q").status == 0)
+        let folder = stage.machine("model")
+        try FileSystem.replace(Path.join(folder, "sub/notes.txt"), with: Array("other words, mine\n".utf8))
+        try FileSystem.replace(Path.join(folder, "own.txt"), with: Array("mine".utf8))
+        #expect(try await stage.run("rm", "./model", "--trash", "--yes").status == 2)
+        let result = try await stage.run("rm", "./model", "--yes")
+        #expect(result.status == 0, "\(result.error)")
+        #expect(result.output.contains("stays: \(folder)/own.txt: no pull has put it there\n"))
+        #expect(result.output.contains("stays: \(folder)/sub/notes.txt: changed since it was fetched\n"))
+        #expect(result.lines.last == "9 B freed")
+        #expect(
+            try stage.listing(folder).filter { !$0.hasPrefix(".cache") } == ["own.txt", "sub", "sub/notes.txt"])
+        #expect(try await stage.run("rm", "./nowhere", "--yes").status == 3)
+        // With the last of them everything goes that the pull had made.
+        #expect(try await stage.run("pull", "org/m", "--local-dir", "again", "-q").status == 0)
+        #expect(try await stage.run("rm", "./again", "--yes").lines.last == "20 B freed")
+        #expect(!FileSystem.exists(stage.machine("again")))
+    }
+}

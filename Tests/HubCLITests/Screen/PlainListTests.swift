@@ -1,0 +1,95 @@
+import HubCore
+import Support
+import Testing
+
+/// `hub gc --plain`: the list as numbered rows.
+@Suite struct PlainListTests {
+    let stage: Stage
+
+    init() throws {
+        stage = try Stage()
+        for (digit, days) in [("1", 30.0), ("2", 20), ("3", 10)] {
+            try stage.plantOld(
+                "models--org--m\(digit)", commit: String(repeating: digit, count: 40),
+                blobs: [(String(repeating: digit, count: 64), 1000)], daysAgo: days)
+        }
+    }
+
+    static let question = "Rows to delete, such as 1 3-5 (none: Enter): "
+
+    private func models() throws -> [String] {
+        try (FileSystem.entries(stage.cache) ?? []).filter { $0.hasPrefix("models--") }.sorted()
+    }
+
+    /// A dumb terminal gets it without asking.
+    @Test(arguments: [["--plain"], []]) func rowsAreChosenByTheirNumbers(words: [String]) async throws {
+        let process = try RunningProcess(
+            BuiltProduct.path(), ["gc", "--color=never"] + words,
+            environment: stage.environment.merging(["TERM": words.isEmpty ? "dumb" : "xterm"]) { $1 },
+            directory: stage.machine.path, terminal: .init(columns: 120))
+        let shown = try await process.wait(forText: Self.question)
+        let rows = """
+            ROW  NAME    REFS    SIZE   FREES  USED  GOT
+              1  org/m1  main  1.0 kB  1.0 kB    4w   4w
+              2  org/m2  main  1.0 kB  1.0 kB    2w   2w
+              3  org/m3  main  1.0 kB  1.0 kB   10d  10d
+
+            """
+        #expect(shown.replacing("\r\n", with: "\n").hasPrefix(rows), "\(shown)")
+        process.write("4\n")
+        try await process.wait(forText: "there are rows 1 to 3")
+        process.write("1 3\n")
+        let review = try await process.wait(forText: "Delete this? [y/N] ")
+        #expect(review.contains("models--org--m1/blobs/\(String(repeating: "1", count: 64)) (1.0 kB)\r\n"))
+        #expect(review.contains("models--org--m3\r\n") && !review.contains("models--org--m2/"))
+        #expect(review.contains("16 paths; frees 2.0 kB, then "))
+        process.write("y\n")
+        let result = try await process.wait()
+        #expect(result.status == 0 && result.terminal.hasSuffix("2.0 kB freed\r\n"))
+        #expect(try models() == ["models--org--m2"])
+        #expect(!result.terminal.contains("\u{1B}"))
+    }
+
+    @Test(arguments: ["\n", "1\nn\n", "2\n\n"]) func withoutAYesNothingGoes(keys: String) async throws {
+        let process = try stage.start("gc", "--plain", with: ["TERM": "xterm"], terminal: .init())
+        try await process.wait(forText: Self.question)
+        process.write(keys)
+        let result = try await process.wait()
+        #expect(result.status == 0 && result.terminal.contains("nothing was deleted"))
+        #expect(try models().count == 3)
+    }
+
+    @Test func withoutATerminalItShowsTheRowsAndEnds() async throws {
+        let result = try await stage.run("gc", "--plain")
+        #expect(result.status == 2 && result.output.contains("  1  org/m1  main"))
+        #expect(result.error.contains("choosing needs a terminal; nothing was deleted"))
+        #expect(try models().count == 3)
+    }
+
+    @Test func aGoalSaysHowFarOneHasToGo() async throws {
+        let result = try await stage.run("gc", "--plain", "--free", "8EB")
+        #expect(result.output.contains("all rows together do not bring 8.0 EB free"))
+        #expect(try await stage.run("gc", "--plain", "--free", "1B").output.contains("1 B are free already"))
+    }
+
+    @Test(arguments: [
+        ["--plain", "--detached"], ["--choose", "--older-than", "3d"], ["--choose", "--keep", "org/m1"],
+        ["--plain", "--json"],
+        ["--choose", "-q"], ["--plain", "--yes"], ["--plain", "--choose"],
+    ]) func whatDoesNotGoTogether(words: [String]) async throws {
+        let result = try await RunningProcess.run(
+            BuiltProduct.path(), ["gc"] + words, environment: stage.environment, directory: stage.machine.path)
+        #expect(result.status == 2)
+        #expect(try models().count == 3)
+    }
+
+    /// What gc said before there was a list it says where there is no terminal.
+    @Test func withoutATerminalARuleIsNeeded() async throws {
+        for words in [["gc"], ["gc", "--yes"], ["gc", "--json"]] {
+            let result = try await RunningProcess.run(
+                BuiltProduct.path(), words, environment: stage.environment, directory: stage.machine.path)
+            #expect(
+                result.status == 2 && (result.error + result.output).contains("gc needs to be told what may go"))
+        }
+    }
+}
