@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench soak lint format sanitize install uninstall release clean
+.PHONY: build demo test bench soak fuzz lint format sanitize install uninstall release clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -20,6 +20,9 @@ bench: ## Measure hub beside its peers in one run (ARGS='--only large --runs 9')
 
 soak: ## Pull through faults, kills and damage, 200 rounds (ARGS='50 --seed 7')
 	scripts/soak $(ARGS)
+
+fuzz: ## Give every parser inputs that nobody wrote, 100,000 each (ARGS='1000000 --only gguf')
+	scripts/fuzz $(ARGS)
 
 lint: ## Check the form of the Swift sources and the scripts
 	scripts/lint

@@ -14,8 +14,9 @@ import Darwin
 enum Benchmarks {
     static func main() {
         do {
-            if try CatalogTasks.run(Array(CommandLine.arguments.dropFirst())) { return }
-            let suite = try Suite(Options(Array(CommandLine.arguments.dropFirst())))
+            let words = Array(CommandLine.arguments.dropFirst())
+            if try CatalogTasks.run(words) || TokenizerTask.run(words) { return }
+            let suite = try Suite(Options(words))
             let report = suite.report()
             print(report.text())
             if let path = suite.options.jsonPath {

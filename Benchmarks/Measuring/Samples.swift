@@ -26,6 +26,9 @@ enum Measure: String {
     case models
     case modelBytes = "bytes a model"
     case percentile = "95th percentile"
+    case load
+    case encoding
+    case decoding
 
     /// The one value that stands for all: the median, but the worst of what must never happen.
     func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
@@ -52,9 +55,9 @@ enum Measure: String {
     /// What a value of about this size is multiplied with and called.
     private func scale(_ value: Double) -> (factor: Double, unit: String) {
         switch self {
-        case .wall, .processor, .percentile: value < 1 ? (1e3, " ms") : (1, " s")
+        case .wall, .processor, .percentile, .load: value < 1 ? (1e3, " ms") : (1, " s")
         case .memory, .again: (1 / .mebibyte, " MiB")
-        case .rate: (1e-6, " MB/s")
+        case .rate, .encoding, .decoding: (1e-6, " MB/s")
         case .requests, .survived: (1, "")
         case .prompt, .decode: (1, " tokens/s")
         case .models: (1, " models/s")
@@ -65,9 +68,9 @@ enum Measure: String {
     /// The unit of the values in the JSON document.
     var unit: String {
         switch self {
-        case .wall, .processor, .percentile: "seconds"
+        case .wall, .processor, .percentile, .load: "seconds"
         case .memory, .again: "bytes"
-        case .rate: "bytes_per_second"
+        case .rate, .encoding, .decoding: "bytes_per_second"
         case .requests: "requests"
         case .survived: "pulls"
         case .prompt, .decode: "tokens_per_second"

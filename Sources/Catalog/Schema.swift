@@ -24,6 +24,7 @@ enum Schema {
         Migration(name: "models by a number of their names", sql: names, convert: convertNames),
         Migration(name: "deletions under way", sql: deletions),
         Migration(name: "what was verified", sql: verified),
+        Migration(name: "checks of blobs", sql: checks),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

@@ -23,15 +23,12 @@ public enum JSON: Sendable, Hashable {
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
         var reason: UnsafePointer<CChar>?
         let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-        guard let base, let document = hub_json_parse(base, bytes.count, &reason) else {
+        guard let base, let document = hub_json_parse(base, bytes.count, false, &reason) else {
             if let rewritten = LongNumbers.rewritten(bytes) { return try parse(rewritten) }
             throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty")
         }
         defer { hub_json_free(document) }
-        var count = 0
-        guard let nodes = hub_json_nodes(document, &count) else { throw JSONError(reason: "the document is empty") }
-        var reader = NodeReader(nodes: UnsafeBufferPointer(start: nodes, count: count))
-        return reader.value()
+        return JSONTape(document).value(JSONTape.root)
     }
 
     /// Parses one UTF-8 document.
@@ -140,46 +137,6 @@ extension JSON {
     public subscript(key: String) -> JSON? {
         guard let value = object?[key], !value.isNull else { return nil }
         return value
-    }
-}
-
-/// Builds values from the flat node array, front to back.
-private struct NodeReader {
-    let nodes: UnsafeBufferPointer<hub_json_node>
-    var at = 0
-
-    mutating func value() -> JSON {
-        let node = nodes[at]
-        at += 1
-        switch node.type {
-        case HUB_JSON_FALSE: return .bool(false)
-        case HUB_JSON_TRUE: return .bool(true)
-        case HUB_JSON_INT: return .int(node.value.integer)
-        case HUB_JSON_UINT: return .double(Double(node.value.unsigned_integer))
-        case HUB_JSON_DOUBLE: return .double(node.value.number)
-        case HUB_JSON_STRING: return .string(text(node))
-        case HUB_JSON_ARRAY:
-            var elements: [JSON] = []
-            elements.reserveCapacity(Int(node.count))
-            for _ in 0..<node.count { elements.append(value()) }
-            return .array(elements)
-        case HUB_JSON_OBJECT:
-            var members: [(key: String, value: JSON)] = []
-            members.reserveCapacity(Int(node.count))
-            for _ in 0..<node.count {
-                let key = text(nodes[at])
-                at += 1
-                members.append((key, value()))
-            }
-            return .object(JSONObject(members))
-        default: return .null
-        }
-    }
-
-    func text(_ node: hub_json_node) -> String {
-        let bytes = UnsafeBufferPointer(
-            start: UnsafeRawPointer(node.value.string)?.assumingMemoryBound(to: UInt8.self), count: Int(node.count))
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -4,6 +4,10 @@ package struct MemoryEstimate: Sendable, Hashable {
     package let weightsBytes: Int64
     /// Keys and values of one position in all layers, as float32.
     package let cacheBytesPerPosition: Int64
+    /// The part of them in layers that keep the last ``window`` positions only.
+    package let windowedBytesPerPosition: Int64
+    /// nil where every layer keeps all.
+    package let window: Int?
     /// Activations of one position that is being computed, as float32.
     package let activationBytesPerPosition: Int64
     /// How many positions are computed at a time at most.
@@ -12,7 +16,10 @@ package struct MemoryEstimate: Sendable, Hashable {
     package init(weightsBytes: Int64, configuration: ModelConfiguration?, batch: Int) {
         let c = configuration
         self.weightsBytes = weightsBytes
-        cacheBytesPerPosition = product(2, c?.layers, c?.kvHeads, c?.headSize, 4)
+        let cache = c?.cache
+        windowedBytesPerPosition = product(cache?.windowedLayers, cache?.numbersPerLayer, 4)
+        cacheBytesPerPosition = sum(product(cache?.fullLayers, cache?.numbersPerLayer, 4), windowedBytesPerPosition)
+        window = cache?.window
         let width = sum(
             product(4, c?.hiddenSize), product(2, c?.intermediateSize), product(2, c?.heads, c?.headSize),
             product(2, c?.kvHeads, c?.headSize))
@@ -22,8 +29,10 @@ package struct MemoryEstimate: Sendable, Hashable {
 
     /// Weights, keys and values of `context` positions, and activations, in bytes; at most `Int64.max`.
     package func bytes(context: Int) -> Int64 {
-        sum(
-            weightsBytes, cacheBytesPerPosition.multipliedClamped(by: Int64(context)),
+        let kept = (cacheBytesPerPosition - windowedBytesPerPosition).multipliedClamped(by: Int64(context))
+        return sum(
+            weightsBytes, kept,
+            windowedBytesPerPosition.multipliedClamped(by: Int64(min(context, window ?? context))),
             activationBytesPerPosition.multipliedClamped(by: Int64(min(batch, context))))
     }
 }

@@ -32,6 +32,13 @@ package struct ModelConfiguration: Sendable {
     package let quantization: QuantizationConfiguration?
     package let bosIDs: [Int]
     package let eosIDs: [Int]
+    /// Experts of a mixture, and how many of them each token goes through.
+    package let experts: Int?
+    package let expertsPerToken: Int?
+    /// What is kept of each position.
+    package let cache: CacheConfiguration
+    /// What `auto_map` names: code of the repository's own that loading it elsewhere would run.
+    package let customCode: [String]
 
     /// Reads `config.json` of a folder; nil where there is none.
     ///
@@ -44,18 +51,19 @@ package struct ModelConfiguration: Sendable {
 
     package init(_ json: JSON, path: String) throws(AIError) {
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
-        let fields = ConfigurationFields(members, path: path)
-        guard let modelType = try fields.string("model_type") else {
+        let all = ConfigurationFields(members, path: path)
+        guard let modelType = try all.string("model_type") else {
             throw .malformed(path, "it has no model_type")
         }
         self.path = path
         self.modelType = modelType
         architectures = (json["architectures"]?.array ?? []).compactMap(\.string)
-        hiddenSize = try fields.count("hidden_size")
-        layers = try fields.count("num_hidden_layers")
-        heads = try fields.count("num_attention_heads")
+        let fields = try all.decoder()
+        hiddenSize = try fields.count("hidden_size", "n_embd", "d_model")
+        layers = try fields.count("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers")
+        heads = try fields.count("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads")
         kvHeads = try fields.count("num_key_value_heads") ?? heads
-        var headSize = try fields.count("head_dim")
+        var headSize = try fields.count("head_dim", "d_kv")
         if headSize == nil, let hiddenSize, let heads {
             guard hiddenSize % heads == 0 else {
                 throw .malformed(path, "hidden_size \(hiddenSize) is not divisible by \(heads) heads")
@@ -63,19 +71,30 @@ package struct ModelConfiguration: Sendable {
             headSize = hiddenSize / heads
         }
         self.headSize = headSize
-        intermediateSize = try fields.count("intermediate_size")
+        intermediateSize = try fields.count("intermediate_size", "n_inner", "d_ff", "decoder_ffn_dim")
         vocabulary = try fields.count("vocab_size")
-        maxPositions = try fields.count("max_position_embeddings")
+        maxPositions = try fields.count(
+            "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "seq_length")
         rmsNormEpsilon = try fields.number("rms_norm_eps")
-        activation = try fields.string("hidden_act")
+        activation = try fields.string("hidden_act", "hidden_activation", "activation_function")
         rope = try RopeConfiguration(fields)
-        tiedEmbeddings = try fields.bool("tie_word_embeddings")
+        tiedEmbeddings = try (fields.has("tie_word_embeddings") ? fields : all).bool("tie_word_embeddings")
         attentionBias = try fields.bool("attention_bias") ?? false
         mlpBias = try fields.bool("mlp_bias") ?? false
-        dataType = try fields.string("dtype", "torch_dtype")
-        quantization = try QuantizationConfiguration(fields)
+        let typed = fields.has("dtype") || fields.has("torch_dtype") ? fields : all
+        dataType = try typed.string("dtype", "torch_dtype")
+        let outer = try QuantizationConfiguration(all)
+        quantization = outer == nil ? try QuantizationConfiguration(fields) : outer
         bosIDs = try fields.tokenIDs("bos_token_id")
         eosIDs = try fields.tokenIDs("eos_token_id")
+        experts = fields.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+        expertsPerToken = fields.optionalCount(
+            "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "top_k_experts")
+        cache = CacheConfiguration(
+            fields, modelType: modelType, layers: layers, kvHeads: kvHeads, headSize: headSize)
+        customCode = all.members("auto_map").flatMap { member in
+            (member.value.array ?? [member.value]).compactMap(\.string)
+        }.sorted()
     }
 }
 
@@ -118,32 +137,5 @@ package struct RopeConfiguration: Sendable, Hashable {
         highFrequencyFactor = try nested?.number("high_freq_factor")
         originalMaxPositions = try nested?.count("original_max_position_embeddings")
         if let theta, theta <= 0 || !theta.isFinite { throw fields.fault("rope_theta is not a positive number") }
-    }
-}
-
-/// That the weights are quantised, and how.
-package struct QuantizationConfiguration: Sendable, Hashable {
-    /// In the field's words: `MLX 4-bit quantisation (group size 64)`, `GPTQ 4-bit quantisation`.
-    package let description: String
-    /// Bits of a weight, where the file says.
-    package let bits: Int?
-    /// Whether it is MLX's affine quantisation: `weight` packed into U32 beside `scales` and `biases`.
-    package let isMLX: Bool
-
-    init?(_ fields: ConfigurationFields) throws(AIError) {
-        // MLX writes "quantization" (and repeats it as "quantization_config"); all others write the latter with a
-        // quant_method.
-        if let mlx = try fields.object("quantization"), let bits = try mlx.count("bits") {
-            let group = try mlx.count("group_size").map { " (group size \($0))" } ?? ""
-            description = "MLX \(bits)-bit quantisation\(group)"
-            (self.bits, isMLX) = (bits, true)
-        } else if let other = try fields.object("quantization_config") {
-            let method = try other.string("quant_method") ?? "unnamed"
-            let bits = try other.count("bits")
-            description = "\(method)\(bits.map { " \($0)-bit" } ?? "") quantisation"
-            (self.bits, isMLX) = (bits, false)
-        } else {
-            return nil
-        }
     }
 }

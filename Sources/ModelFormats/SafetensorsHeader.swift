@@ -109,6 +109,7 @@ public struct SafetensorsHeader: Sendable {
         throws(AIError) -> TensorInfo
     {
         func fault(_ what: String) -> AIError { .malformed(path, "tensor \"\(name)\" \(what)") }
+        guard entry.object?.hasDuplicateKeys != true else { throw fault("says something twice") }
         guard let spelling = entry["dtype"]?.string else { throw fault("has no dtype") }
         guard let dataType = TensorDataType(rawValue: spelling) else {
             throw fault("has the dtype \(spelling), which the format does not know")

@@ -5,6 +5,7 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include "hub_scan.h"
 
 /// How a weight is stored.
 typedef enum { HUB_F32, HUB_F16, HUB_BF16, HUB_ELEMENT_COUNT } hub_element;

@@ -1,5 +1,7 @@
-// A C face for simdjson (C++): a document as one flat array of nodes in document order.
+// A C face for simdjson (C++): a document as the tape that simdjson itself writes
+// (https://github.com/simdjson/simdjson/blob/master/doc/tape.md), nothing copied.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -7,29 +9,17 @@
 extern "C" {
 #endif
 
-typedef enum {
-    HUB_JSON_NULL, HUB_JSON_FALSE, HUB_JSON_TRUE, HUB_JSON_INT, HUB_JSON_UINT, HUB_JSON_DOUBLE,
-    HUB_JSON_STRING, ///< in an object the member names are strings too, before their values
-    HUB_JSON_ARRAY,  ///< count: how many elements follow
-    HUB_JSON_OBJECT, ///< count: how many members follow, each a string and a value
-} hub_json_type;
-
+/// Owned by the document.
 typedef struct {
-    hub_json_type type;
-    uint32_t count; ///< bytes of a string; elements of an array; members of an object
-    union {
-        int64_t integer;
-        uint64_t unsigned_integer;
-        double number;
-        const char *string; ///< UTF-8, owned by the document
-    } value;
-} hub_json_node;
+    const uint64_t *words;  ///< the first is the root, the next the document's value
+    const uint8_t *strings; ///< each with its length before it, 32 bits
+} hub_json_tape;
 
 typedef struct hub_json_document hub_json_document;
 
-/// Parses `length` bytes of UTF-8 JSON. On a fault returns NULL and sets `error` to static English text.
-hub_json_document *hub_json_parse(const char *bytes, size_t length, const char **error);
-const hub_json_node *hub_json_nodes(const hub_json_document *document, size_t *count);
+/// Parses `length` bytes of UTF-8 JSON; `padded` says that 64 bytes behind them may be read, else they are copied. On a fault returns NULL and sets `error` to static English text.
+hub_json_document *hub_json_parse(const char *bytes, size_t length, bool padded, const char **error);
+hub_json_tape hub_json_read(const hub_json_document *document);
 void hub_json_free(hub_json_document *document);
 
 #ifdef __cplusplus

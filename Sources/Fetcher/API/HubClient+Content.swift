@@ -8,12 +8,22 @@ extension HubClient {
     func beginning(
         of file: RepositoryFile, _ count: Int, in repository: Repository, at commit: Commit, isPatient: Bool = true
     ) async throws -> [UInt8] {
+        try await bytes(of: file, 0..<count, in: repository, at: commit, isPatient: isPatient)
+    }
+
+    /// Some bytes of a file at a commit, as a server sent them, not proven. A server without ranges can give a beginning
+    /// only.
+    func bytes(
+        of file: RepositoryFile, _ range: Range<Int>, in repository: Repository, at commit: Commit,
+        isPatient: Bool = true
+    ) async throws -> [UInt8] {
+        let count = range.count
         guard count > 0 else { return [] }
         var request = HTTPRequest(.get, fileAddress(repository, revision: commit.hash, path: file.path))
         if !isPatient { request.deadline = answerTimeout }
         request.connectTimeout = connectTimeout
         request.fields["Accept-Encoding"] = "identity"
-        request.fields["Range"] = "bytes=0-\(count - 1)"
+        request.fields["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
         // A server without ranges sends everything, and a redirect has a note of its own.
         let limit = max(count, 64 << 10)
         let answer = try await retrying(
@@ -30,9 +40,13 @@ extension HubClient {
         switch answer.status {
         case 206:
             let field = answer.fields["Content-Range"] ?? ""
-            guard let got = ContentRange(field), got.range == 0..<Int64(count), got.total ?? file.size == file.size
-            else { throw violation("answers with the range \"\(field.printable)\" to 0-\(count - 1)") }
-        case 200:
+            guard let got = ContentRange(field), got.range == Int64(range.lowerBound)..<Int64(range.upperBound),
+                got.total ?? file.size == file.size
+            else {
+                throw violation(
+                    "answers with the range \"\(field.printable)\" to \(range.lowerBound)-\(range.upperBound - 1)")
+            }
+        case 200 where range.lowerBound == 0:
             if let length = answer.head.contentLength, length != file.size {
                 throw violation("has \(length) bytes, not the \(file.size) of the file list")
             }

@@ -5,7 +5,7 @@ import Synchronization
 /// Reads what the files of a plan say of themselves: from the cache where they are there, else by ranges from the Hub.
 /// What breaks its format is refused, and so is what cannot be read.
 final class HeaderReader: Sendable {
-    private enum Header: Sendable {
+    enum Header: Sendable {
         case safetensors(SafetensorsHeader)
         case gguf(GGUFPreamble)
     }
@@ -13,17 +13,21 @@ final class HeaderReader: Sendable {
     /// The most bytes of `config.json` or an index. The largest index of a published model has some 9 MB.
     private static let documentLimit: Int64 = 64 << 20
     /// The most bytes of all headers together, which a server makes up as it likes.
-    private static let headerLimit = 256 << 20
+    static let headerLimit = 256 << 20
     /// Headers read at once.
     private static let width = 8
 
-    private let plan: PullPlan
-    private let client: HubClient
+    let plan: PullPlan
+    let client: HubClient
     private let isOffline: Bool
-    private let headerBytes = Atomic(0)
+    let headerBytes = Atomic(0)
+    /// Bytes that are asked for before it is known how long a header is. Eight say that; some thousands mostly hold all of
+    /// it, which spares a request.
+    private let eagerBytes: Int
 
-    init(_ plan: PullPlan, _ puller: Puller) {
+    init(_ plan: PullPlan, _ puller: Puller, eagerBytes: Int = 8) {
         self.plan = plan
+        self.eagerBytes = eagerBytes
         client = puller.client
         isOffline = puller.isOffline
     }
@@ -62,7 +66,7 @@ final class HeaderReader: Sendable {
     }
 
     /// The file as errors name it.
-    private func shown(_ file: RepositoryFile) -> String { "\(plan.repository)/\(file.path)" }
+    func shown(_ file: RepositoryFile) -> String { "\(plan.repository)/\(file.path)" }
 
     private func nothingToRead(_ format: WeightFormat?, _ file: RepositoryFile?) -> AIError {
         guard let format, let file else {
@@ -92,13 +96,13 @@ final class HeaderReader: Sendable {
 
     // MARK: Documents
 
-    private func configuration() async throws -> ModelConfiguration? {
+    func configuration() async throws -> ModelConfiguration? {
         guard let file = plan.tree.files.first(where: { $0.path == "config.json" }) else { return nil }
         return try ModelConfiguration(try await document(file), path: shown(file))
     }
 
     /// A JSON file, proven.
-    private func document(_ file: RepositoryFile) async throws -> JSON {
+    func document(_ file: RepositoryFile) async throws -> JSON {
         guard file.size <= Self.documentLimit else {
             throw AIError.malformed(shown(file), "it has \(ByteCount(file.size)), more than such a file ever has")
         }
@@ -137,7 +141,7 @@ final class HeaderReader: Sendable {
 
     // MARK: Headers
 
-    private func headers(of files: [(file: RepositoryFile, format: WeightFormat)]) async throws
+    func headers(of files: [(file: RepositoryFile, format: WeightFormat)]) async throws
         -> [(RepositoryFile, Header)]
     {
         let found = try await withThrowingTaskGroup(of: (Int, Header).self) { group in
@@ -158,7 +162,7 @@ final class HeaderReader: Sendable {
     }
 
     private func safetensors(_ file: RepositoryFile) async throws -> SafetensorsHeader {
-        let prefix = try await beginning(of: file, Int(min(8, file.size)))
+        let prefix = try await beginning(of: file, Int(min(Int64(eagerBytes), file.size)))
         let count = try prefix.withUnsafeBytes { buffer in
             Result { () throws(AIError) in
                 try SafetensorsHeader.byteCount(prefix: buffer, fileSize: file.size, path: shown(file))
@@ -169,7 +173,7 @@ final class HeaderReader: Sendable {
                 plan.repository.description,
                 "the headers of its weights have more than \(ByteCount(Int64(Self.headerLimit)))")
         }
-        let bytes = try await beginning(of: file, count)
+        let bytes = prefix.count >= count ? prefix : try await beginning(of: file, count)
         return try await Offload.run { [path = shown(file)] in
             try bytes.withUnsafeBytes { buffer in
                 Result { () throws(AIError) in
@@ -188,8 +192,12 @@ final class HeaderReader: Sendable {
 
     // MARK: Bytes
 
-    private func beginning(of file: RepositoryFile, _ count: Int) async throws -> [UInt8] {
-        if let known = try await Offload.run({ [plan] in try plan.cachedBeginning(of: file, count) }) {
+    func beginning(of file: RepositoryFile, _ count: Int) async throws -> [UInt8] {
+        try await bytes(of: file, 0..<count)
+    }
+
+    func bytes(of file: RepositoryFile, _ range: Range<Int>) async throws -> [UInt8] {
+        if let known = try await Offload.run({ [plan] in try plan.cachedBytes(of: file, range) }) {
             return known
         }
         guard !isOffline else {
@@ -197,6 +205,6 @@ final class HeaderReader: Sendable {
                 .offline, "\(shown(file)) is not in the cache, and the network is switched off",
                 context: .init(repository: plan.repository.description, path: file.path))
         }
-        return try await client.beginning(of: file, count, in: plan.repository, at: plan.commit)
+        return try await client.bytes(of: file, range, in: plan.repository, at: plan.commit)
     }
 }

@@ -5,6 +5,12 @@ extension PullPlan {
     /// The beginning of a file that the cache has, in the snapshot or under another name; nil where it has not. The bytes
     /// are as they lie there, and fewer than `count` of a file that was cut short since.
     func cachedBeginning(of file: RepositoryFile, _ count: Int) throws(AIError) -> [UInt8]? {
+        try cachedBytes(of: file, 0..<count)
+    }
+
+    /// Some bytes of such a file.
+    func cachedBytes(of file: RepositoryFile, _ range: Range<Int>) throws(AIError) -> [UInt8]? {
+        let count = range.count
         let path: String
         if try SnapshotFile.state(file, commit: commit, in: folder) == .present {
             path = Path.join(folder.snapshot(commit), file.path)
@@ -18,7 +24,7 @@ extension PullPlan {
         let descriptor = try FileDescriptor(path)
         var bytes = [UInt8](repeating: 0, count: count)
         let read = bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(AIError) in try descriptor.read(into: buffer, at: 0) }
+            Result { () throws(AIError) in try descriptor.read(into: buffer, at: Int64(range.lowerBound)) }
         }
         bytes.removeLast(count - (try read.get()))
         return bytes

@@ -27,7 +27,14 @@ extension InfoCommand {
             }
         }
         try await look(&facts, workspace)
-        try await readCard(&facts, workspace, asks: !workspace.isOffline && failure == nil, context.output)
+        if !arguments[inspect] {
+            try await readCard(&facts, workspace, asks: !workspace.isOffline && failure == nil, context.output)
+        }
+        if arguments[inspect] {
+            facts.inspection = InspectionView(
+                facts: try await inspection(facts, workspace), context: arguments[contextLength],
+                memoryTotal: facts.memoryTotal)
+        }
         let view = InfoView(facts: facts, context: context)
         context.output.render(json: view.json, quiet: [reference.repository.id.name]) {
             view.show()

@@ -91,7 +91,10 @@ struct InfoView {
                 "\(ByteCount(totals.downloadBytes)), \(fits ? "fits on the disk" : "does not fit on the disk"): \(ByteCount(facts.diskFree)) free",
                 fits ? .plain : .bad)
         }
-        if let memory = facts.memory {
+        if let inspection = facts.inspection {
+            output.line()
+            for line in inspection.lines { output.fact(line.name, line.text, line.isBad ? .bad : .plain) }
+        } else if let memory = facts.memory {
             output.fact(
                 "memory", memory.sentence(facts.variants.count > 1 ? "the largest" : "it", of: facts.memoryTotal),
                 memory.bytes <= facts.memoryTotal ? .plain : .bad)
@@ -136,6 +139,7 @@ struct InfoView {
             "cached_bytes": (facts.plan?.cachedBytes ?? facts.cachedFiles?.reduce(0, +)).map { .int($0) },
             "pinned": .bool(facts.pin != nil),
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
+            "inspection": facts.inspection?.json,
             // Said only where the Hub was not asked.
             "as_of": time(facts.seenAt), "popularity_as_of": time(facts.olderCount),
         ]

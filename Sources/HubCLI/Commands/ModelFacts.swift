@@ -30,6 +30,8 @@ struct ModelFacts {
     var memoryTotal: Int64 = 0
     /// What running the largest set of weights takes.
     var memory: MemoryNeed?
+    /// What the headers say, where that was asked for.
+    var inspection: InspectionView?
     /// The sets of weights, the smallest first.
     private(set) var variants: [ModelVariant] = []
 

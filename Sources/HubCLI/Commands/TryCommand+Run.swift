@@ -1,3 +1,4 @@
+import Catalog
 import Fetcher
 import HubCore
 import InferenceKit
@@ -5,21 +6,29 @@ import InferenceKit
 extension TryCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let operands = arguments.operands
-        if arguments[logits], operands.count < 2 {
-            throw AIError(
-                .invalidInput, "--logits needs a PROMPT",
-                advice: "they are those of its last position: hub try REF PROMPT --logits --json")
-        }
+        try checkPrompt(arguments)
         let target = try await locate(operands[0], context, isAgreed: arguments[SharedFlags.yes])
         var report = TryReport(id: target.id, path: target.path)
-        if arguments.has(tokenize.flag.name) {
-            let texts = arguments.all(tokenize)
+        report.memoryTotal = try Machine.memory().total
+        if arguments.has(tokenize.flag.name) || arguments.has(tokenizeFile.flag.name) {
+            let texts = arguments.all(tokenize) + (try await listedTexts(arguments, context))
             report.tokenized = try await Offload.run { try TryReport.tokenize(texts, folder: target.path) }
+            return report.show(context)
+        }
+        if let file = arguments[render] {
+            report.rendered = try await rendering(of: file, arguments, target.path, context)
             return report.show(context)
         }
         if arguments[inspect] {
             report.inspection = try await ModelInspection.inspect(folder: target.path)
+            report.context = arguments[contextLength]
             return report.show(context)
+        }
+        if arguments[check] {
+            report.check = try await ModelCheck.run(
+                target.path, options: try await checkOptions(arguments, context))
+            report.show(context)
+            return try report.failCheck()
         }
         let options = ModelOptions(threads: arguments[threads], context: arguments[contextLength])
         let smoke = try await SmokeTest.run(folder: target.path, options: options)
@@ -40,6 +49,27 @@ extension TryCommand {
         guard operands.count > 1 else { return report.show(context) }
         try await generate(operands[1], config(arguments), arguments, options, &report, context)
         report.show(context)
+    }
+
+    /// Results are kept in the catalog, where it can be used.
+    private static func checkOptions(_ arguments: ParsedArguments, _ context: Context) async throws
+        -> ModelCheck.Options
+    {
+        let catalog = try await context.workspace().dispensable
+        var options = ModelCheck.Options(isFull: arguments.texts(of: check.flag.name).contains("full"))
+        options.memory = CheckMemory(
+            recall: { digest, version, isWhole in
+                catalog.use { catalog throws(AIError) in
+                    try catalog.check(of: digest, version: version, isWhole: isWhole)
+                } ?? nil
+            },
+            keep: { digest, version, isWhole, findings in
+                catalog.use { catalog throws(AIError) in
+                    try catalog.remember(
+                        check: findings, of: digest, version: version, isWhole: isWhole, at: Timestamp.now)
+                }
+            })
+        return options
     }
 
     /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
@@ -107,19 +137,19 @@ extension TryCommand {
         _ prompt: String, _ config: GenerateConfig, _ arguments: ParsedArguments, _ options: ModelOptions,
         _ report: inout TryReport, _ context: Context
     ) async throws {
+        // A conversation that the template refuses is told before the weights are touched.
+        let rendered = try await rendering(ofPrompt: prompt, arguments, report.path, context)
+        let text = rendered ?? prompt
         let model = try await LanguageModel.open(folder: report.path, options: options)
         report.context = model.context
         report.isGreedy = config.isGreedy
-        if model.inspection.hasChatTemplate, !arguments[raw] {
-            context.output.note(
-                "chat templates are not applied yet: the prompt is continued as it stands (--raw says so without this note)"
-            )
+        if arguments[logits] {
+            report.logits = try await model.logits(prompt: text, addsSpecialTokens: rendered == nil)
         }
-        if arguments[logits] { report.logits = try await model.logits(prompt: prompt) }
         for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
             context.output.line(Styled(String(line), .faint))
         }
-        for try await chunk in model.generate(prompt: prompt, config: config) {
+        for try await chunk in model.generate(prompt: text, addsSpecialTokens: rendered == nil, config: config) {
             if !chunk.text.isEmpty { context.output.stream(chunk.text) }
             if let result = chunk.result { report.generation = result }
         }

@@ -13,19 +13,38 @@ enum TryCommand {
     static let seed = Option.seed("seed", "make the choices repeatable")
     static let greedy = Switch("greedy", "always take the likeliest token")
     static let stop = Option.text("stop", "TEXT", repeats: true, "end before this text")
-    static let raw = Switch("raw", "take the prompt as it is, and say nothing of a chat template")
+    static let system = Option.text(
+        "system", "TEXT", "what the model is told before the prompt, by its chat template")
+    static let chat = Switch(
+        "chat", "fail where the model has no chat template, instead of taking the prompt as it is")
+    static let raw = Switch("raw", "take the prompt as it is, without the chat template")
     static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
     static let tokenize = Option.text(
         "tokenize", "TEXT", repeats: true, allowsEmpty: true, "show the tokens of a text; needs no weights")
+    static let tokenizeFile = Option.text(
+        "tokenize-file", "FILE", kind: .file, "show the tokens of the texts in a JSON list; needs no weights")
+    static let render = Option.text(
+        "render", "FILE", kind: .file, "show what the chat template makes of a conversation; needs no weights",
+        detail: """
+            The file holds a JSON object: messages, and as far as wanted tools, documents, add_generation_prompt, \
+            bos_token, eos_token, and whatever else the template reads.
+            """)
+    static let template = Option.text(
+        "template", "FILE", kind: .file, "take this chat template instead of the model's own")
     static let inspect = Switch("inspect", "show what the headers say; computes nothing")
+    static let check = Switch(
+        "check", refinements: ["full"], "look whether its files are whole and sane; runs nothing of it",
+        detail:
+            "Samples of every tensor are looked at, with =full every number. What was found in a cached file is kept."
+    )
     static let threads = Option.whole("threads", in: 1...1024, "how many threads compute")
     static let contextLength = Option.whole("context", in: 1...10_000_000, "how many tokens the context holds")
 
     static let command = Command(
         name: "try", doc: "run a model on this machine and tell whether it works",
         detail: """
-            Without a PROMPT: the smoke test and its verdict. With one: that, and the text as it comes. The prompt \
-            is continued as it stands: chat templates are not applied yet.
+            Without a PROMPT: the smoke test and its verdict. With one: that, and the text as it comes. Where the \
+            model has a chat template the prompt is what the person says in it; --raw takes it as it is.
 
             A model that is not here is fetched first, after its estimate and a yes (--yes in scripts). A folder on \
             this machine is used as it is.
@@ -33,10 +52,15 @@ enum TryCommand {
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: [
             maxTokens.flag, temperature.flag, topK.flag, topP.flag, minP.flag, repeatPenalty.flag, seed.flag,
-            greedy.flag, stop.flag, raw.flag, logits.flag, tokenize.flag, inspect.flag, threads.flag,
-            contextLength.flag, SharedFlags.yes.flag,
+            greedy.flag, stop.flag, system.flag, chat.flag, raw.flag, logits.flag, tokenize.flag, tokenizeFile.flag,
+            render.flag, template.flag, inspect.flag, check.flag, threads.flag, contextLength.flag,
+            SharedFlags.yes.flag,
         ],
-        exclusive: [["greedy", "temperature"]],
+        exclusive: [
+            ["greedy", "temperature"], ["inspect", "check", "render", "tokenize"],
+            ["inspect", "check", "render", "tokenize-file"], ["raw", "chat"], ["raw", "system"],
+            ["raw", "template"],
+        ],
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),

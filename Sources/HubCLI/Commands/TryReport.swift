@@ -16,18 +16,25 @@ struct TryReport {
     let path: String
     var inspection: ModelInspection?
     var smoke: SmokeTest?
+    var check: ModelCheck?
     var generation: GenerationResult?
     var logits: [Float]?
     var tokenized: [Tokenized] = []
+    /// What a chat template made of a conversation.
+    var rendered: String?
     var context: Int?
     var isGreedy = false
+    /// Physical memory in bytes.
+    var memoryTotal: Int64 = 0
 
     init(id: String, path: String) {
         self.id = id
         self.path = path
     }
 
-    private var facts: ModelInspection? { inspection ?? smoke?.inspection }
+    private var facts: ModelInspection? { inspection ?? smoke?.inspection ?? check?.inspection }
+    private var checks: [CheckResult]? { smoke?.checks ?? check?.checks }
+    private var verdict: CheckResult.Status? { smoke?.verdict ?? check?.verdict }
 
     static func tokenize(_ texts: [String], folder: String) throws(AIError) -> [Tokenized] {
         let tokenizer = try Tokenizer(folder: folder)
@@ -43,6 +50,8 @@ struct TryReport {
     /// with it; else the verdict.
     private var quiet: [String] {
         if !tokenized.isEmpty { return tokenized.map { $0.ids.map(String.init).joined(separator: " ") } }
+        if let rendered { return [rendered] }
+        if let check { return [check.verdict.rawValue] }
         guard let smoke, generation == nil || smoke.verdict != .pass else { return [] }
         return [smoke.verdict.rawValue]
     }
@@ -55,14 +64,18 @@ struct TryReport {
                     Styled(Humanize.plural(entry.ids.count, "token") + (entry.ids.isEmpty ? "" : ": "), .faint)
                         + Styled(entry.ids.map(String.init).joined(separator: " ")))
             }
-            if inspection != nil, let facts { show(facts, output) }
+            for text in rendered?.split(separator: "\n", omittingEmptySubsequences: false) ?? [] {
+                output.line(Styled(String(text)))
+            }
+            if inspection != nil, let inspectionView { show(inspectionView, output, isBrief: false) }
+            if let check { return show(check, output) }
             // Of what cannot be run, what stands in the way is all there is to say.
             if let facts, !facts.isSupported, inspection == nil { return }
             if let smoke {
                 if generation != nil { output.line() }
                 // After a text only what is not as it should be is worth a line.
                 let isQuiet = generation != nil
-                if !isQuiet, let facts { show(facts, output) }
+                if !isQuiet, let inspectionView { show(inspectionView, output, isBrief: true) }
                 for check in smoke.checks where !isQuiet || check.status != .pass {
                     line(check.name, check.detail, output, mark: check.status)
                 }
@@ -72,30 +85,19 @@ struct TryReport {
         }
     }
 
-    private func show(_ facts: ModelInspection, _ output: Output) {
+    private var inspectionView: InspectionView? {
+        facts.map { InspectionView(facts: $0, context: context, memoryTotal: memoryTotal) }
+    }
+
+    /// - Parameter isBrief: only what matters beside a verdict.
+    private func show(_ view: InspectionView, _ output: Output, isBrief: Bool) {
         output.line(Styled(id, .name) + Styled("  \(path)", .faint))
-        line(
-            "model",
-            [
-                facts.architecture ?? facts.modelType ?? "?", "\(Humanize.count(facts.parameters)) parameters",
-                facts.dominantDataType,
-            ].compactMap { $0 }.joined(separator: ", "), output)
-        line(
-            "shape",
-            [
-                facts.layers.map { "\($0) layers" }, facts.heads.map { "\($0) heads" },
-                facts.kvHeads.map { "\($0) KV heads" },
-                facts.vocabulary.map { "\($0) tokens" }, facts.contextLength.map { "context \($0)" },
-            ].compactMap { $0 }.joined(separator: ", "), output)
-        if let quantization = facts.quantization { line("quantized", quantization, output) }
-        line(
-            "memory", "\(ByteCount(facts.weightsBytes)) of weights, \(ByteCount(facts.memoryBytes())) to run",
-            output)
-        line(
-            "tokenizer",
-            (facts.tokenizerKind ?? "none that can be used") + (facts.hasChatTemplate ? ", chat template" : ""),
-            output)
-        for obstacle in facts.obstacles { line("obstacle", obstacle, output, mark: .fail) }
+        for entry in view.lines {
+            guard
+                !isBrief || ["model", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
+            else { continue }
+            line(entry.name, entry.text, output, mark: entry.isBad ? .fail : nil)
+        }
     }
 
     private func show(_ result: GenerationResult, _ output: Output) {
@@ -109,6 +111,36 @@ struct TryReport {
         if result.ids.count > 1 { parts.append("then \(Self.rate(result.tokensPerSecond))") }
         if let generation, !isGreedy { parts.append("seed \(generation.seed)") }
         line("speed", parts.joined(separator: ", "), output)
+    }
+
+    private func show(_ check: ModelCheck, _ output: Output) {
+        output.line(Styled(id, .name) + Styled("  \(path)", .faint))
+        for result in check.checks { line(result.name, result.detail, output, mark: result.status) }
+        // The first of each check stands in its line.
+        let first = Set(check.checks.map(\.detail))
+        for finding in check.findings where !first.contains(finding.detail) {
+            line("", finding.detail, output, mark: finding.status == .pass ? nil : finding.status)
+        }
+        line("verdict", check.verdict.rawValue, output, mark: check.verdict)
+    }
+
+    /// - Throws: ``ErrorCode/malformedModel`` where the check failed.
+    func failCheck() throws(AIError) {
+        guard let check, check.verdict == .fail else { return }
+        let failed = check.findings.filter { $0.status == .fail }
+        let more = failed.count > 1 ? ", and \(failed.count - 1) more" : ""
+        throw AIError(
+            .malformedModel, "\(id) fails its check: \(failed.first?.detail ?? "")\(more)",
+            context: .init(path: path))
+    }
+
+    private static func json(_ finding: CheckFinding) -> JSON {
+        .object([
+            "check": .string(finding.check), "status": .string(finding.status.rawValue),
+            "file": finding.file.map { .string($0) }, "tensor": finding.tensor.map { .string($0) },
+            "expected": finding.expected.map { .string($0) }, "found": finding.found.map { .string($0) },
+            "detail": .string(finding.detail),
+        ])
     }
 
     private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
@@ -132,22 +164,23 @@ struct TryReport {
     var json: JSONObject {
         let generated = generation ?? smoke?.generation
         return [
-            "id": .string(id), "path": .string(path), "verdict": smoke.map { .string($0.verdict.rawValue) },
+            "id": .string(id), "path": .string(path), "verdict": verdict.map { .string($0.rawValue) },
             "architecture": facts?.architecture.map { .string($0) },
             "parameters": facts.map { .int($0.parameters) },
             "dtype": facts?.dominantDataType.map { .string($0) },
             "weights_bytes": facts.map { .int($0.weightsBytes) },
             "memory_bytes": facts.map { .int($0.memoryBytes(context: context)) },
             "mode": smoke.map { _ in "exact" },
-            "checks": smoke.map { smoke in
+            "checks": checks.map { checks in
                 .array(
-                    smoke.checks.map { check in
+                    checks.map { check in
                         .object([
                             "name": .string(check.name), "status": .string(check.status.rawValue),
                             "detail": .string(check.detail),
                         ])
                     })
             },
+            "findings": check.map { .array($0.findings.map(Self.json)) },
             "generation": generated.map(Self.json),
             "logits": logits.map { .array($0.map { .double(Double($0)) }) },
             "tokenized": tokenized.isEmpty
@@ -161,7 +194,8 @@ struct TryReport {
                             "decoded_skip_special": .string(entry.decodedSkipSpecial),
                         ])
                     }),
-            "inspection": inspection.map(Self.json),
+            "rendered": rendered.map { .string($0) },
+            "inspection": inspection == nil ? nil : inspectionView?.json,
         ]
     }
 
@@ -177,20 +211,6 @@ struct TryReport {
             // A seed may use all 64 bits, more than a JSON number is sure to keep.
             "seed": Int64(exactly: result.seed).map { .int($0) } ?? .string(String(result.seed)),
             "peak_memory_bytes": .int(result.peakMemoryBytes),
-        ])
-    }
-
-    private static func json(_ facts: ModelInspection) -> JSON {
-        func int(_ value: Int?) -> JSON? { value.map { .int(Int64($0)) } }
-        return .object([
-            "architecture": facts.architecture.map { .string($0) }, "parameters": .int(facts.parameters),
-            "dtypes": .object(
-                JSONObject(facts.dataTypes.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) })),
-            "quantization": facts.quantization.map { .string($0) }, "context_length": int(facts.contextLength),
-            "layers": int(facts.layers), "heads": int(facts.heads), "kv_heads": int(facts.kvHeads),
-            "vocabulary": int(facts.vocabulary), "memory_bytes": .int(facts.memoryBytes()),
-            "tokenizer": facts.tokenizerKind.map { .string($0) }, "chat_template": .bool(facts.hasChatTemplate),
-            "supported": .bool(facts.isSupported), "obstacles": .array(facts.obstacles.map { .string($0) }),
         ])
     }
 }

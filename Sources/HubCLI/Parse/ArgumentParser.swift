@@ -94,8 +94,13 @@ struct ArgumentParser {
 
     private mutating func take(_ flag: Flag, spelled: String, joined: String?) throws(AIError) {
         guard flag.takesValue else {
-            guard joined == nil else { throw AIError(.invalidInput, "\(spelled) takes no value") }
-            return outcome.arguments.add(flag, true)
+            guard let joined else { return outcome.arguments.add(flag, true) }
+            guard !flag.refinements.isEmpty else { throw AIError(.invalidInput, "\(spelled) takes no value") }
+            guard flag.refinements.contains(joined) else {
+                throw AIError(
+                    .invalidInput, "\(spelled) can be \(flag.usage), not \(spelled)=\(joined.printable)")
+            }
+            return outcome.arguments.add(flag, joined)
         }
         guard let text = joined ?? nextValue() else {
             let example = flag.metavariable.map { "write \(spelled) \($0)" }

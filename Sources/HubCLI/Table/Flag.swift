@@ -26,6 +26,8 @@ struct Flag: Sendable {
     var metavariable: String?
     /// What the value is; nil where the flag takes none.
     var value: Value?
+    /// What may stand behind an equals sign, where a flag that takes no value can be told more: `--check=full`.
+    var refinements: [String] = []
     /// Whether it may be given more than once.
     var repeats = false
     /// One line, lower case, without a full stop.
@@ -44,7 +46,9 @@ struct Flag: Sendable {
 
     /// The spelling and the value: `--sort used|size`, `--tag TAG...`.
     var usage: String {
-        guard let metavariable else { return spelling }
+        guard let metavariable else {
+            return refinements.isEmpty ? spelling : "\(spelling)[=\(refinements.joined(separator: "|"))]"
+        }
         return "\(spelling) \(metavariable)\(repeats ? "..." : "")"
     }
 }
@@ -53,8 +57,10 @@ struct Flag: Sendable {
 struct Switch: Sendable {
     let flag: Flag
 
-    init(_ name: String, short: Character? = nil, _ doc: String, detail: String? = nil) {
-        flag = Flag(name: name, short: short, doc: doc, detail: detail)
+    init(
+        _ name: String, short: Character? = nil, refinements: [String] = [], _ doc: String, detail: String? = nil
+    ) {
+        flag = Flag(name: name, short: short, refinements: refinements, doc: doc, detail: detail)
     }
 }
 

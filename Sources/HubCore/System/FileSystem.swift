@@ -70,13 +70,14 @@ package enum FileSystem {
                 .ioError, "\(path) has \(status.size) bytes, more than \(limit)", context: .init(path: path))
         }
         let file = try FileDescriptor(path)
-        var bytes = [UInt8](repeating: 0, count: Int(status.size))
-        let result: Result<Int, AIError> = bytes.withUnsafeMutableBytes { buffer in
-            do throws(AIError) { return .success(try file.read(into: buffer, at: 0)) } catch {
-                return .failure(error)
-            }
+        let size = Int(status.size)
+        var fault: AIError?
+        // A JSON document with room behind it is parsed where it lies.
+        let bytes = [UInt8](unsafeUninitializedCapacity: size + JSONCursor.padding) { buffer, count in
+            let room = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: size)
+            do throws(AIError) { count = try file.read(into: room, at: 0) } catch { fault = error }
         }
-        bytes.removeLast(bytes.count - (try result.get()))
+        if let fault { throw fault }
         return bytes
     }
 

@@ -4,6 +4,7 @@ import HubCore
 struct GenerationRun {
     let model: LoadedModel
     let prompt: String
+    let addsSpecialTokens: Bool
     let config: GenerateConfig
     let seed: UInt64
     let job: GenerationJob
@@ -15,9 +16,13 @@ struct GenerationRun {
     private var first = 0.0
     private var last = 0.0
 
-    init(model: LoadedModel, prompt: String, config: GenerateConfig, seed: UInt64, job: GenerationJob) {
+    init(
+        model: LoadedModel, prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig, seed: UInt64,
+        job: GenerationJob
+    ) {
         self.model = model
         self.prompt = prompt
+        self.addsSpecialTokens = addsSpecialTokens
         self.config = config
         self.seed = seed
         self.job = job
@@ -27,7 +32,7 @@ struct GenerationRun {
         try config.validate()
         start = Clock.seconds
         promptEnd = start
-        let promptIDs = try model.promptIDs(prompt)
+        let promptIDs = try model.promptIDs(prompt, addsSpecialTokens)
         let (wanted, overflow) = promptIDs.count.addingReportingOverflow(config.maxTokens)
         let sequence = model.sequence(capacity: overflow ? model.context : min(model.context, wanted))
         guard var logits = model.prefill(promptIDs[...], sequence, cancelled: { job.isCancelled }) else {
@@ -36,23 +41,23 @@ struct GenerationRun {
         promptEnd = Clock.seconds
 
         var sampler = Sampler(config, seed: seed, prompt: promptIDs)
-        var assembler = TextAssembler()
+        var stream = model.tokenizer.stream(skipSpecialTokens: true)
         var stops = StopMatcher(config.stopSequences)
         while true {
-            if job.isCancelled { return finish(.cancelled, promptIDs, flush(&assembler, &stops).text) }
+            if job.isCancelled { return finish(.cancelled, promptIDs, flush(&stream, &stops).text) }
             let id = try sampler.next(logits)
             ids.append(id)
             last = Clock.seconds
             if ids.count == 1 { first = last }
             let ended = model.eosIDs.contains(id) && !config.ignoresEndOfSequence
-            let piece = ended ? "" : assembler.add(model.tokenizer.bytes(of: id, skipSpecialTokens: true))
+            let piece = ended ? "" : stream.add(id)
             let (safe, stopped) = stops.add(piece)
             text += safe
             send(id, safe, logits)
             if stopped { return finish(.stopSequence, promptIDs) }
             let isFull = ids.count == config.maxTokens || sequence.position == model.context
             if ended || isFull {
-                let rest = flush(&assembler, &stops)
+                let rest = flush(&stream, &stops)
                 return finish(rest.stopped ? .stopSequence : ended ? .stop : .length, promptIDs, rest.text)
             }
             logits = model.decoder.run([id], sequence, logits: .last)
@@ -60,10 +65,10 @@ struct GenerationRun {
     }
 
     /// What is held back. Even half a character's replacement can complete a stop sequence.
-    private func flush(_ assembler: inout TextAssembler, _ stops: inout StopMatcher) -> (
+    private func flush(_ stream: inout TokenStream, _ stops: inout StopMatcher) -> (
         text: String, stopped: Bool
     ) {
-        let (text, stopped) = stops.add(assembler.finish())
+        let (text, stopped) = stops.add(stream.finish())
         return stopped ? (text, true) : (text + stops.finish(), false)
     }
 

@@ -1,4 +1,5 @@
 public import HubCore
+import ModelFormats
 
 /// A model that makes text on the CPU, from a folder; no network, no database.
 ///
@@ -44,32 +45,61 @@ public final class LanguageModel: Sendable {
         return try await queue.run { isCancelled throws(AIError) in
             let reading = try FolderReading(folder)
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            return LanguageModel(try LoadedModel(reading, options: options), try ModelInspection(reading), queue)
+            return LanguageModel(try LoadedModel(reading, options: options), ModelInspection(reading), queue)
         }
     }
 
-    /// Generates from a prompt taken as it is, special tokens added by the tokenizer's own post-processor.
+    /// Generates from a prompt taken as it is.
     ///
     /// Nothing runs until the stream is iterated. Errors of the prompt and the configuration come there too.
-    public func generate(prompt: String, config: GenerateConfig = .default) -> GenerationStream {
+    ///
+    /// - Parameter addsSpecialTokens: Whether the tokenizer's own post-processor adds them; what ``prompt(for:_:)`` makes
+    ///   has them already.
+    public func generate(
+        prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig = .default
+    ) -> GenerationStream {
         let seed = config.seed ?? UInt64.random(in: .min ... .max)
         return GenerationStream { [model, queue] in
             let job = GenerationJob()
             queue.start {
-                var run = GenerationRun(model: model, prompt: prompt, config: config, seed: seed, job: job)
+                var run = GenerationRun(
+                    model: model, prompt: prompt, addsSpecialTokens: addsSpecialTokens, config: config, seed: seed,
+                    job: job)
                 job.end(Result { () throws(AIError) in try run.run() })
             }
             return job
         }
     }
 
+    /// Generates the assistant's next turn of a conversation; see ``prompt(for:_:)``.
+    public func generate(
+        messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options(),
+        config: GenerateConfig = .default
+    ) throws(AIError) -> GenerationStream {
+        generate(prompt: try prompt(for: messages, options), addsSpecialTokens: false, config: config)
+    }
+
+    /// What the model's own chat template makes of a conversation; special tokens must not be added to it.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a model without a chat template, and what
+    ///   ``ChatTemplates/read(model:)`` and ``ChatTemplates/render(json:_:)`` throw.
+    public func prompt(
+        for messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options()
+    ) throws(AIError) -> String {
+        guard let templates = try ChatTemplates.read(model: inspection.folder) else {
+            throw .unsupported(inspection.folder, "the model has no chat template")
+        }
+        return try templates.render(json: messages.map(\.json), options).text
+    }
+
     /// The logits of the position after a prompt, one for each token of the vocabulary.
     ///
+    /// - Parameter addsSpecialTokens: see ``generate(prompt:addsSpecialTokens:config:)``.
     /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
     ///   ``ErrorCode/cancelled``.
-    public func logits(prompt: String) async throws(AIError) -> [Float] {
+    public func logits(prompt: String, addsSpecialTokens: Bool = true) async throws(AIError) -> [Float] {
         try await queue.run { [model] isCancelled throws(AIError) in
-            let ids = try model.promptIDs(prompt)
+            let ids = try model.promptIDs(prompt, addsSpecialTokens)
             let sequence = model.sequence(capacity: ids.count)
             guard let logits = model.prefill(ids[...], sequence, cancelled: isCancelled) else {
                 throw AIError(.cancelled, "interrupted")

@@ -50,12 +50,12 @@ struct LoadedModel: Sendable {
         return asked
     }
 
-    /// The prompt's ids, special tokens added by the tokenizer's own post-processor.
+    /// The prompt's ids, special tokens added by the tokenizer's own post-processor where that is asked for.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
     ///   ``ErrorCode/malformedModel`` for an id that the model has no embedding for.
-    func promptIDs(_ prompt: String) throws(AIError) -> [Int] {
-        let ids = try tokenizer.encode(prompt)
+    func promptIDs(_ prompt: String, _ addsSpecialTokens: Bool) throws(AIError) -> [Int] {
+        let ids = try tokenizer.encode(prompt, addSpecialTokens: addsSpecialTokens)
         guard !ids.isEmpty else { throw AIError(.invalidInput, "the prompt has no tokens") }
         guard ids.count <= context else {
             throw AIError(.invalidInput, "the prompt has \(ids.count) tokens, the context holds \(context)")

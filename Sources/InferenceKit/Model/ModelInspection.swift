@@ -1,9 +1,9 @@
 public import HubCore
-import ModelFormats
+package import ModelFormats
 
 /// What a model folder says of itself, from its headers and small files; no weight is read.
 public struct ModelInspection: Sendable, Hashable {
-    /// The folder.
+    /// The folder or file, or `org/name` of a model that is not here.
     public let folder: String
     /// The class in `config.json`, `LlamaForCausalLM`; nil where it names none.
     public let architecture: String?
@@ -13,6 +13,15 @@ public struct ModelInspection: Sendable, Hashable {
     public let formats: [String]
     /// The number of weights, those of a quantised tensor counted one by one.
     public let parameters: Int64
+    /// Parameters that one token goes through in a mixture of experts; nil where that is all of them.
+    public let activeParameters: Int64?
+    /// Parameters by part: `["attention": 196608]`; `embedding`, `attention`, `feed_forward`, `experts`, `norm`, `head`,
+    /// `vision`, `audio`, `other`.
+    public let parameterParts: [String: Int64]
+    /// Bits that a weight takes on average, scales included; nil where there are no weights that could be read.
+    public let bitsPerWeight: Double?
+    /// The licence by the model's card; nil where that is not known.
+    public let license: String?
     /// Tensors' elements by element type: `["BF16": 1115264]`.
     public let dataTypes: [String: Int64]
     /// Bytes of all tensors.
@@ -48,8 +57,11 @@ public struct ModelInspection: Sendable, Hashable {
     ///
     /// - Parameter context: nil for what ``LanguageModel/open(folder:options:)`` takes without being asked.
     public func memoryBytes(context: Int? = nil) -> Int64 {
-        memory.bytes(context: max(0, context ?? min(contextLength ?? 2048, ModelOptions.defaultContext)))
+        memory.bytes(context: max(0, context ?? usualContext))
     }
+
+    /// Positions that ``LanguageModel/open(folder:options:)`` takes without being asked.
+    public var usualContext: Int { min(contextLength ?? 2048, ModelOptions.defaultContext) }
 
     /// Reads a folder; it may be a snapshot of the cache, all of it links.
     ///
@@ -57,61 +69,42 @@ public struct ModelInspection: Sendable, Hashable {
     ///   ``ErrorCode/malformedModel`` for what is broken. What is only unsupported is in ``obstacles``.
     public static func inspect(folder: String) async throws(AIError) -> ModelInspection {
         try await ComputeQueue(label: "hub.inspect").run { _ throws(AIError) in
-            try ModelInspection(FolderReading(folder))
+            ModelInspection(try FolderReading(folder))
         }
     }
 
-    init(_ reading: FolderReading) throws(AIError) {
-        let c = reading.configuration
-        folder = reading.folder
+    init(_ reading: FolderReading) { self.init(reading.sources) }
+
+    /// What was read elsewhere: by ranges, from a Hub.
+    package init(_ sources: ModelSources) {
+        let c = sources.configuration
+        let summary = ModelSummary(sources, batch: Decoder.batch)
+        folder = sources.name
         architecture = c?.architectures.first
         modelType = c?.modelType
-        formats = reading.formats.map(\.rawValue)
-        let counts = Self.count(reading.weights, c?.quantization)
-        parameters = counts.parameters
-        dataTypes = counts.byType
-        weightsBytes = reading.weights?.tensorBytes ?? 0
+        formats = sources.formats.map(\.format.rawValue)
+        parameters = summary.parameters
+        activeParameters = summary.activeParameters
+        parameterParts = Dictionary(uniqueKeysWithValues: summary.parts.map { ($0.key.rawValue, $0.value) })
+        bitsPerWeight = summary.bitsPerWeight
+        license = sources.license
+        dataTypes = summary.dataTypes
+        weightsBytes = summary.weightsBytes
         layers = c?.layers
         heads = c?.heads
         kvHeads = c?.kvHeads
         hiddenSize = c?.hiddenSize
         vocabulary = c?.vocabulary
         contextLength = c?.maxPositions
-        quantization = c?.quantization?.description
-        tokenizerKind = reading.tokenizer?.kind
-        hasChatTemplate = try Self.hasChatTemplate(reading.folder)
-        obstacles = reading.obstacles
-        memory = reading.memory
+        quantization = summary.quantization
+        tokenizerKind = sources.tokenizerKind
+        hasChatTemplate = sources.hasChatTemplate
+        obstacles = FolderReading.obstacles(sources)
+        memory = summary.memory
     }
 
-    /// MLX packs 32 / bits weights into each U32 and keeps scales and biases beside it, which are no parameters.
-    private static func count(_ weights: SafetensorsFolder?, _ quantization: QuantizationConfiguration?)
-        -> (parameters: Int64, byType: [String: Int64])
-    {
-        var parameters: Int64 = 0
-        var byType: [String: Int64] = [:]
-        let tensors = weights?.tensors ?? [:]
-        for (name, entry) in tensors {
-            let elements = Int64(entry.info.elementCount)
-            byType[entry.info.dataType.rawValue, default: 0] += elements
-            let suffix = name.split(separator: ".").last ?? ""
-            let base = name.dropLast(suffix.count)
-            if let quantization, quantization.isMLX, let bits = quantization.bits {
-                if suffix == "weight", tensors[base + "scales"] != nil {
-                    parameters += elements * 32 / Int64(bits)
-                    continue
-                }
-                if suffix == "scales" || suffix == "biases", tensors[base + "weight"] != nil { continue }
-            }
-            parameters += elements
-        }
-        return (parameters, byType)
-    }
-
-    private static func hasChatTemplate(_ folder: String) throws(AIError) -> Bool {
-        for name in ["chat_template.jinja", "chat_template.json"] where FileSystem.exists(Path.join(folder, name)) {
-            return true
-        }
-        return try JSONFile.read(Path.join(folder, "tokenizer_config.json"))?["chat_template"] != nil
+    /// Bytes that keys and values of one position take in all layers, as float32; nil where it is not known how many.
+    public var cacheBytesPerPosition: Int64? {
+        memory.cacheBytesPerPosition > 0 ? memory.cacheBytesPerPosition : nil
     }
 }

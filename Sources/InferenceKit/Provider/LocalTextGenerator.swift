@@ -50,6 +50,13 @@ public actor LocalTextGenerator: TextGenerator {
         try await model().generate(prompt: prompt, config: config)
     }
 
+    /// The assistant's next turn of a conversation, through the model's own chat template, as it happens.
+    public func stream(
+        messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options(), config: GenerateConfig
+    ) async throws(AIError) -> GenerationStream {
+        try await model().generate(messages: messages, options, config: config)
+    }
+
     /// Callers that come while the model is being opened wait for the same one; a failure is tried again next time.
     private func model() async throws(AIError) -> LanguageModel {
         let task = opening ?? Task { [folder, options] in await Self.open(folder, options) }

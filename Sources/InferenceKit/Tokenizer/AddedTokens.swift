@@ -7,14 +7,23 @@ struct AddedTokens: Sendable {
     struct Token: Sendable {
         var id: Int
         var content: [UInt8]
-        /// What is looked for: the content, normalised where the text is.
-        var sought: [UInt8]
-        var isSpecial: Bool
+        var isSpecial = true
+        /// Whether it is found only where no word goes on into it.
+        var isSingleWord = false
         /// Whether white space before it belongs to it.
-        var stripsLeft: Bool
+        var stripsLeft = false
         /// Whether white space after it belongs to it.
-        var stripsRight: Bool
-        var isNormalized: Bool
+        var stripsRight = false
+        var isNormalized = false
+        /// What is looked for, and what it is decoded as: the content, normalised where the text is.
+        var sought: [UInt8]
+
+        init(id: Int, content: [UInt8], isSpecial: Bool = true) {
+            self.id = id
+            self.content = content
+            self.isSpecial = isSpecial
+            sought = content
+        }
     }
 
     /// A stretch of the text: a token where `id` is there, else text for the model.
@@ -23,91 +32,146 @@ struct AddedTokens: Sendable {
         var id: Int?
     }
 
-    let tokens: [Token]
-    // By first byte, the longest first: of two that match at one place the longer wins.
-    private let untouched: [[Token]]
-    private let normalized: [[Token]]
+    /// The tokens of one kind, and where they are found.
+    private struct Finder: Sendable {
+        let tokens: [Token]
+        let trie: ByteTrie
+        /// Whether a token begins with each byte.
+        let isFirst: [Bool]
 
-    /// Reads `added_tokens`.
-    init(_ list: [JSON], _ normalizer: Normalizer, path: String) throws(AIError) {
+        init(_ tokens: [Token]) {
+            self.tokens = tokens
+            var spellings = Vocabulary(count: tokens.count)
+            var isFirst = [Bool](repeating: false, count: 256)
+            for (index, token) in tokens.enumerated() {
+                guard let first = token.sought.first else { continue }
+                isFirst[Int(first)] = true
+                token.sought.withUnsafeBufferPointer { _ = spellings.add($0, id: Int32(index)) }
+            }
+            trie = ByteTrie(spellings)
+            self.isFirst = isFirst
+        }
+    }
+
+    let tokens: [Token]
+    private let untouched: Finder?
+    private let normalized: Finder?
+
+    /// Tokens that are known.
+    init(_ tokens: [Token]) {
+        self.tokens = tokens
+        let asTheyAre = tokens.filter { !$0.isNormalized }
+        let rewritten = tokens.filter(\.isNormalized)
+        untouched = asTheyAre.isEmpty ? nil : Finder(asTheyAre)
+        normalized = rewritten.isEmpty ? nil : Finder(rewritten)
+    }
+
+    /// Reads `added_tokens`. What is in the vocabulary has the id that it has there, as in the reference.
+    init(_ list: [JSON], _ normalizer: Normalizer, _ vocabulary: Vocabulary, path: String) throws(AIError) {
         var tokens: [Token] = []
+        var places: [[UInt8]: Int] = [:]
         for json in list {
             let part = try TokenizerComponent(json, place: "added_tokens", path: path)
             guard let content = part["content"]?.string, let id = part["id"]?.int,
                 (0...Int64(Int32.max)).contains(id)
             else { throw .malformed(path, "an added token has no content or no valid id") }
             try part.allowOnly(["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"])
-            if try part.bool("single_word", default: false) { throw part.refuse("single_word (\"\(content)\")") }
-            let special = try part.bool("special", default: false)
             // An empty token would match everywhere; the reference skips it too.
             if content.isEmpty { continue }
-            let isNormalized = try part.bool("normalized", default: !special)
-            let bytes = Array(content.utf8)
-            tokens.append(
-                Token(
-                    id: Int(id), content: bytes,
-                    sought: isNormalized ? try normalizer.normalize(bytes) ?? bytes : bytes, isSpecial: special,
-                    stripsLeft: try part.bool("lstrip", default: false),
-                    stripsRight: try part.bool("rstrip", default: false), isNormalized: isNormalized))
+            let known = vocabulary.id(of: content).map(Int.init)
+            let token = try Token(part, Array(content.utf8), id: known ?? Int(id), normalizer)
+            if let place = places[token.content] {
+                guard tokens[place].id == token.id else {
+                    throw .malformed(path, "the added token \"\(content)\" has two ids")
+                }
+                tokens[place] = token
+            } else {
+                places[token.content] = tokens.count
+                tokens.append(token)
+            }
         }
-        self.tokens = tokens
-        untouched = Self.table(tokens.filter { !$0.isNormalized })
-        normalized = Self.table(tokens.filter(\.isNormalized))
-    }
-
-    private static func table(_ tokens: [Token]) -> [[Token]] {
-        if tokens.isEmpty { return [] }
-        var table = [[Token]](repeating: [], count: 256)
-        for token in tokens { table[Int(token.sought[0])].append(token) }
-        return table.map { $0.sorted { $0.sought.count > $1.sought.count } }
+        self.init(tokens)
     }
 
     /// Cuts a text at the added tokens that want it as it is, or, where it is normalised, at the others. No segment is
     /// empty.
     func split(_ text: UnsafeBufferPointer<UInt8>, isNormalized: Bool) -> [Segment] {
-        let table = isNormalized ? normalized : untouched
+        guard let finder = isNormalized ? normalized : untouched else {
+            return text.isEmpty ? [] : [Segment(range: 0..<text.count, id: nil)]
+        }
         var segments: [Segment] = []
         var done = 0
-        var at = table.isEmpty ? text.count : 0
-        while at < text.count {
-            let candidates = table[Int(text[at])]
-            guard !candidates.isEmpty, let token = candidates.first(where: { Self.matches($0.sought, text, at) })
-            else {
-                at += 1
-                continue
+        var at = 0
+        finder.isFirst.withUnsafeBufferPointer { isFirst in
+            while at < text.count {
+                guard isFirst[Int(text[at])], let (token, end) = Self.longest(finder, text, at) else {
+                    at += 1
+                    continue
+                }
+                var match = at..<end
+                at = end
+                if token.isSingleWord, Self.isInWord(match, text) { continue }
+                if token.stripsLeft {
+                    match = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: done)..<match.upperBound
+                }
+                if token.stripsRight {
+                    match = match.lowerBound..<Self.whiteSpaceEnd(after: match.upperBound, in: text)
+                }
+                if done < match.lowerBound { segments.append(Segment(range: done..<match.lowerBound, id: nil)) }
+                segments.append(Segment(range: match, id: token.id))
+                done = match.upperBound
+                at = max(at, done)
             }
-            var match = at..<at + token.sought.count
-            at = match.upperBound
-            if token.stripsLeft {
-                let start = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: done)
-                match = start..<match.upperBound
-            }
-            if token.stripsRight {
-                match = match.lowerBound..<Self.whiteSpaceEnd(after: match.upperBound, in: text)
-            }
-            if done < match.lowerBound { segments.append(Segment(range: done..<match.lowerBound, id: nil)) }
-            segments.append(Segment(range: match, id: token.id))
-            done = match.upperBound
-            at = max(at, done)
         }
         if done < text.count { segments.append(Segment(range: done..<text.count, id: nil)) }
         return segments
     }
 
-    private static func matches(_ content: [UInt8], _ text: UnsafeBufferPointer<UInt8>, _ at: Int) -> Bool {
-        guard at + content.count <= text.count else { return false }
-        for offset in content.indices where text[at + offset] != content[offset] { return false }
-        return true
+    private static func longest(_ finder: Finder, _ text: UnsafeBufferPointer<UInt8>, _ at: Int) -> (Token, Int)? {
+        var found: (Int32, Int)?
+        finder.trie.forEachToken(text, at: at) { index, end in found = (index, end) }
+        return found.map { (finder.tokens[Int($0.0)], $0.1) }
+    }
+
+    private static func isInWord(_ match: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        if match.lowerBound > 0, CharacterClass.isWord(text.scalar(before: match.lowerBound).value) { return true }
+        return match.upperBound < text.count && CharacterClass.isWord(text.scalar(at: match.upperBound).value)
     }
 
     private static func whiteSpaceStart(before end: Int, in text: UnsafeBufferPointer<UInt8>, from: Int) -> Int {
-        let part = String(decoding: text[from..<end], as: UTF8.self).unicodeScalars
-        let tail = part.reversed().prefix { $0.properties.isWhitespace }
-        return end - tail.reduce(0) { $0 + UTF8.width($1) }
+        var start = end
+        while start > from {
+            let (value, width) = text.scalar(before: start)
+            guard CharacterClass.isWhiteSpace(value) else { break }
+            start -= width
+        }
+        return start
     }
 
     private static func whiteSpaceEnd(after start: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
-        let part = String(decoding: text[start...], as: UTF8.self).unicodeScalars
-        return start + part.prefix { $0.properties.isWhitespace }.reduce(0) { $0 + UTF8.width($1) }
+        var end = start
+        while end < text.count {
+            let (value, width) = text.scalar(at: end)
+            guard CharacterClass.isWhiteSpace(value) else { break }
+            end += width
+        }
+        return end
+    }
+}
+
+extension AddedTokens.Token {
+    fileprivate init(_ part: TokenizerComponent, _ content: [UInt8], id: Int, _ normalizer: Normalizer)
+        throws(AIError)
+    {
+        let special = try part.bool("special", default: false)
+        self.init(id: id, content: content, isSpecial: special)
+        isSingleWord = try part.bool("single_word", default: false)
+        stripsLeft = try part.bool("lstrip", default: false)
+        stripsRight = try part.bool("rstrip", default: false)
+        isNormalized = try part.bool("normalized", default: !special)
+        guard isNormalized else { return }
+        var text = TrackedText(untracked: content)
+        try normalizer.normalize(&text)
+        sought = text.bytes
     }
 }

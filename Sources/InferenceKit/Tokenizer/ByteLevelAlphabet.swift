@@ -28,7 +28,14 @@ enum ByteLevelAlphabet {
     /// The bytes that a token's characters, given as UTF-8, stand for; nil where one of them stands for none.
     static func bytes(of token: some Collection<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
-        result.reserveCapacity(token.count)
+        return append(token, to: &result) ? result : nil
+    }
+
+    /// Appends the bytes that a token's characters stand for.
+    ///
+    /// - Returns: false, with nothing appended, where one of them stands for none.
+    static func append(_ token: some Collection<UInt8>, to result: inout [UInt8]) -> Bool {
+        let start = result.count
         var lead: UInt8?
         for unit in token {
             let scalar: Int
@@ -41,12 +48,16 @@ enum ByteLevelAlphabet {
                 lead = unit
                 continue
             } else {
-                return nil
+                result.removeSubrange(start...)
+                return false
             }
-            guard scalar < bytes.count, let byte = bytes[scalar] else { return nil }
+            guard scalar < bytes.count, let byte = bytes[scalar] else {
+                result.removeSubrange(start...)
+                return false
+            }
             result.append(byte)
         }
-        return result
+        return true
     }
 
     /// The characters that stand for some bytes, as UTF-8.

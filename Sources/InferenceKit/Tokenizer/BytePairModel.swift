@@ -1,139 +1,192 @@
+import Dispatch
 import HubCore
 import ModelFormats
 
-/// Byte-pair encoding (https://arxiv.org/abs/1508.07909) over bytes.
-struct BytePairModel: Sendable {
-    private struct Merge {
-        var rank: Int32
-        var result: Int32
+/// Byte-pair encoding (https://arxiv.org/abs/1508.07909), over characters or over bytes.
+final class BytePairModel: Sendable {
+    /// What a file says besides tokens and merges.
+    struct Settings: Sendable {
+        /// What stands for what is in no vocabulary.
+        var unknown: Int32?
+        var fusesUnknown = false
+        var ignoresMerges = false
+        /// Whether `<0x00>` to `<0xFF>` stand for characters that have no token.
+        var hasFallback = false
+        /// Put before every character but the first, and after the last.
+        var prefix: [UInt8] = []
+        var suffix: [UInt8] = []
     }
 
-    private let vocabulary: Vocabulary
-    /// The token of each byte; nil where there is none.
+    let vocabulary: Vocabulary
+    private let merges: MergeTable
+    private let settings: Settings
+    private let fallback: [Int32?]?
+    /// The token of the character that stands for each byte.
     private let idOfByte: [Int32?]
-    private let merges: [UInt64: Merge]
-    private let ignoresMerges: Bool
+    /// Whether the pieces that come are bytes for which the characters of byte-level vocabularies stand.
+    let takesBytes: Bool
+    /// Whether no merge goes beyond a `▁` before which there is something else: then words can be encoded each for
+    /// itself.
+    let keepsWordsApart: Bool
 
     /// Reads `model` of a tokenizer.json.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming the setting that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a merge of unknown tokens and the like.
-    init(_ model: TokenizerComponent) throws(AIError) {
-        guard model.type == nil || model.type == "BPE" else { throw model.refuse("") }
-        try model.allowOnly([
-            "vocab", "merges", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
-            "fuse_unk", "byte_fallback", "ignore_merges",
+    ///
+    /// - Parameter wantsBytes: Whether pieces may come as bytes.
+    convenience init(_ model: ModelPart, wantsBytes: Bool) throws(AIError) {
+        let settings = model.settings
+        try settings.allowOnly([
+            "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
+            "ignore_merges",
         ])
-        if model["dropout"]?.double ?? 0 != 0 { throw model.refuse("dropout") }
-        for setting in ["continuing_subword_prefix", "end_of_word_suffix"] where model[setting]?.string ?? "" != ""
-        {
-            throw model.refuse(setting)
+        if settings["dropout"]?.double ?? 0 != 0 { throw settings.refuse("dropout") }
+        var read = Settings()
+        if settings["continuing_subword_prefix"] != nil {
+            read.prefix = try settings.bytes("continuing_subword_prefix")
         }
-        if try model.bool("byte_fallback", default: false) { throw model.refuse("byte_fallback") }
-        ignoresMerges = try model.bool("ignore_merges", default: false)
+        if settings["end_of_word_suffix"] != nil { read.suffix = try settings.bytes("end_of_word_suffix") }
+        read.ignoresMerges = try settings.bool("ignore_merges", default: false)
+        read.fusesUnknown = try settings.bool("fuse_unk", default: false)
+        read.hasFallback = try settings.bool("byte_fallback", default: false)
+        let (vocabulary, pairs) = try Self.lists(model)
+        if settings["unk_token"] != nil {
+            let token = try settings.string("unk_token")
+            guard let id = vocabulary.id(of: token) else {
+                throw settings.malformed("has the unk_token \"\(token)\", which is no token")
+            }
+            read.unknown = id
+        }
+        guard let pairs else { throw settings.malformed("has no merges") }
+        let merges = try pairs.table(vocabulary, prefixCount: read.prefix.count, path: model.path)
+        self.init(vocabulary, merges, read, wantsBytes: wantsBytes)
+    }
 
-        let vocabulary = try Self.vocabulary(model)
-        let idOfByte = (UInt8.min...UInt8.max).map {
-            vocabulary.id(ofSpelling: ByteLevelAlphabet.spelling(of: [$0]))
-        }
-        // Without a token for the unknown, a byte that has no token is left out, as the reference does. Where every
-        // byte that UTF-8 can have has one, nothing is ever unknown.
-        if let missing = idOfByte.indices.first(where: { idOfByte[$0] == nil && Self.occursInUTF8($0) }) {
-            if model["unk_token"] != nil { throw model.refuse("an unk_token and no token for byte \(missing)") }
-            if idOfByte.allSatisfy({ $0 == nil }) { throw model.refuse("no token for any byte") }
-        }
+    /// A model of known parts.
+    init(_ vocabulary: Vocabulary, _ merges: MergeTable, _ settings: Settings, wantsBytes: Bool) {
         self.vocabulary = vocabulary
+        self.merges = merges
+        self.settings = settings
+        fallback = settings.hasFallback ? Self.byteTokens(vocabulary) : nil
+        let idOfByte = (UInt8.min...UInt8.max).map { vocabulary.id(of: ByteLevelAlphabet.spelling(of: [$0])) }
         self.idOfByte = idOfByte
-        merges = try Self.merges(model, vocabulary)
+        let isPlain = settings.prefix.isEmpty && settings.suffix.isEmpty
+        // Bytes can be looked up without writing the characters that stand for them where every byte that UTF-8 can have
+        // has a token, or nothing stands for one that has none.
+        let isWhole =
+            (settings.unknown == nil && fallback == nil)
+            || idOfByte.indices.allSatisfy { idOfByte[$0] != nil || !Self.occursInUTF8($0) }
+        takesBytes = wantsBytes && isPlain && isWhole
+        keepsWordsApart = !wantsBytes && isPlain && !settings.ignoresMerges && vocabulary.keepsWordsApart()
+    }
+
+    /// The tokens `<0x00>` to `<0xFF>`.
+    static func byteTokens(_ vocabulary: Vocabulary) -> [Int32?] {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return (0..<256).map { byte in
+            vocabulary.id(of: Array("<0x".utf8) + [digits[byte >> 4], digits[byte & 15]] + Array(">".utf8))
+        }
     }
 
     private static func occursInUTF8(_ byte: Int) -> Bool { byte < 0xC0 || (0xC2...0xF4).contains(byte) }
 
-    private static func vocabulary(_ model: TokenizerComponent) throws(AIError) -> Vocabulary {
-        guard let members = model["vocab"]?.object?.members else {
-            throw .malformed(model.path, "the model has no vocab")
-        }
-        var vocabulary = Vocabulary(count: members.count)
-        for (token, value) in members {
-            guard let id = value.int.flatMap({ Int32(exactly: $0) }), id >= 0 else {
-                throw .malformed(model.path, "token \"\(token)\" has no valid id")
+    /// Vocabulary and merges, each gone through on a thread of its own; nil where there is no list of merges.
+    private static func lists(_ model: ModelPart) throws(AIError) -> (Vocabulary, MergePairs?) {
+        // Each is written by one thread and read when both have ended; the document is only read.
+        nonisolated(unsafe) var vocabulary: Result<Vocabulary, AIError>?
+        nonisolated(unsafe) var pairs: MergePairs?
+        nonisolated(unsafe) let model = model
+        DispatchQueue.concurrentPerform(iterations: 2) { part in
+            if part == 0 {
+                vocabulary = Result { () throws(AIError) in try model.vocabulary() }
+            } else {
+                pairs = model.merges.map { MergePairs($0) }
             }
-            var token = token
-            let isNew = token.withUTF8 { vocabulary.add($0, id: id) }
-            guard isNew else { throw .malformed(model.path, "two tokens have the id \(id)") }
         }
-        return vocabulary
-    }
-
-    private static func merges(_ model: TokenizerComponent, _ vocabulary: Vocabulary) throws(AIError)
-        -> [UInt64: Merge]
-    {
-        guard let list = model["merges"]?.array else { throw .malformed(model.path, "the model has no merges") }
-        var merges: [UInt64: Merge] = [:]
-        merges.reserveCapacity(list.count)
-        var joined: [UInt8] = []
-        for (rank, entry) in list.enumerated() {
-            joined.removeAll(keepingCapacity: true)
-            guard let middle = append(entry, to: &joined),
-                let found = joined.withUnsafeBufferPointer({ joined -> (UInt64, Int32)? in
-                    guard let left = vocabulary.id(of: UnsafeBufferPointer(rebasing: joined[..<middle])),
-                        let right = vocabulary.id(of: UnsafeBufferPointer(rebasing: joined[middle...])),
-                        let result = vocabulary.id(of: joined)
-                    else { return nil }
-                    return (key(left, right), result)
-                })
-            else { throw .malformed(model.path, "merge \(rank) is not a pair of known tokens") }
-            // A repeated pair keeps the later rank, as a map filled in order does in the reference.
-            merges[found.0] = Merge(rank: Int32(rank), result: found.1)
-        }
-        return merges
-    }
-
-    /// Appends both halves of a merge, `"a b"` or `["a", "b"]`.
-    ///
-    /// - Returns: Where the second begins; nil where it is no pair.
-    private static func append(_ entry: JSON, to bytes: inout [UInt8]) -> Int? {
-        if let text = entry.string {
-            bytes += text.utf8
-            let space = UInt8(ascii: " ")
-            guard let middle = bytes.firstIndex(of: space), bytes.lastIndex(of: space) == middle else { return nil }
-            bytes.remove(at: middle)
-            return middle
-        }
-        guard let pair = entry.array, pair.count == 2, let left = pair[0].string, let right = pair[1].string else {
-            return nil
-        }
-        bytes += left.utf8
-        bytes += right.utf8
-        return left.utf8.count
-    }
-
-    private static func key(_ a: Int32, _ b: Int32) -> UInt64 {
-        UInt64(UInt32(bitPattern: a)) << 32 | UInt64(UInt32(bitPattern: b))
+        guard let vocabulary else { preconditionFailure("the vocabulary was not read") }
+        return (try vocabulary.get(), pairs)
     }
 
     /// Appends the tokens of one piece.
-    func encode(_ piece: UnsafeBufferPointer<UInt8>, into ids: inout [Int]) {
-        if piece.count == 1, let id = idOfByte[Int(piece[0])] { return ids.append(Int(id)) }
-        if ignoresMerges, let id = vocabulary.id(ofSpelling: ByteLevelAlphabet.spelling(of: piece)) {
-            return ids.append(Int(id))
+    func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput) {
+        if out.isTracked { return encodeAnew(piece, scratch, into: &out) }
+        let hash = ByteHash.hash(piece)
+        if scratch.cache.append(piece, hash: hash, to: &out.ids) { return }
+        let start = out.ids.count
+        encodeAnew(piece, scratch, into: &out)
+        scratch.cache.keep(piece, hash: hash, out.ids[start...])
+    }
+
+    private func encodeAnew(
+        _ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput
+    ) {
+        if settings.ignoresMerges {
+            let whole =
+                takesBytes ? vocabulary.id(of: ByteLevelAlphabet.spelling(of: piece)) : vocabulary.id(of: piece)
+            if let whole { return out.append(whole, 0..<piece.count) }
         }
-        var word = MergingWord(piece.compactMap { idOfByte[Int($0)] })
-        word.merge { a, b in merges[Self.key(a, b)].map { ($0.rank, $0.result) } }
-        word.append(to: &ids)
+        scratch.word.removeAll()
+        if takesBytes {
+            for byte in piece { if let id = idOfByte[Int(byte)] { scratch.word.append(id, length: 1) } }
+        } else {
+            split(piece, into: &scratch.word)
+        }
+        scratch.word.merge(merges)
+        var at = 0
+        for (id, length) in zip(scratch.word.ids, scratch.word.lengths) {
+            out.append(id, at..<at + Int(length))
+            at += Int(length)
+        }
     }
 
-    /// The bytes of a token, its spelling where that is not in the byte-level alphabet; nil where the id is none.
-    func bytes(of id: Int) -> [UInt8]? {
-        vocabulary.spelling(of: id).map { ByteLevelAlphabet.bytes(of: $0) ?? Array($0) }
+    /// The symbols that the characters of a piece begin as.
+    private func split(_ piece: UnsafeBufferPointer<UInt8>, into word: inout MergingWord) {
+        var pending: (id: Int32, length: Int)?
+        func flush() {
+            if let unknown = pending { word.append(unknown.id, length: unknown.length) }
+            pending = nil
+        }
+        var at = 0
+        while at < piece.count {
+            let width = piece.scalar(at: at).width
+            let end = at + width
+            let id: Int32?
+            var spelled: [UInt8] = []
+            if settings.prefix.isEmpty && settings.suffix.isEmpty {
+                id = vocabulary.id(of: UnsafeBufferPointer(rebasing: piece[at..<end]))
+            } else {
+                spelled =
+                    (at > 0 ? settings.prefix : []) + piece[at..<end] + (end == piece.count ? settings.suffix : [])
+                id = vocabulary.id(of: spelled)
+            }
+            if let id {
+                flush()
+                word.append(id, length: width)
+            } else if !appendBytes(spelled.isEmpty ? Array(piece[at..<end]) : spelled, &word),
+                let unknown = settings.unknown
+            {
+                if settings.fusesUnknown, let before = pending {
+                    pending = (before.id, before.length + width)
+                } else {
+                    flush()
+                    pending = (unknown, width)
+                }
+            }
+            at = end
+        }
+        flush()
     }
 
-    /// The largest id.
-    var largestID: Int? { vocabulary.largestID }
-}
-
-extension Vocabulary {
-    fileprivate func id(ofSpelling spelling: [UInt8]) -> Int32? {
-        spelling.withUnsafeBufferPointer { id(of: $0) }
+    /// Where what is unknown waits, it waits on: the reference puts the bytes before it.
+    private func appendBytes(_ bytes: [UInt8], _ word: inout MergingWord) -> Bool {
+        guard let fallback else { return false }
+        var ids: [Int32] = []
+        for byte in bytes {
+            guard let id = fallback[Int(byte)] else { return false }
+            ids.append(id)
+        }
+        for id in ids { word.append(id, length: 1) }
+        return true
     }
 }

@@ -1,7 +1,17 @@
-/// One word while its symbols are merged: a linked list, and a heap of the merges that are possible.
+/// One word while its symbols are merged. The lowest rank goes first, the leftmost of equals.
 ///
-/// The lowest rank goes first, the leftmost of equals; n symbols take O(n log n), for a word may be a megabyte of spaces.
+/// Its memory is kept from word to word.
 struct MergingWord {
+    /// A token and how many bytes of the word it stands for.
+    private(set) var ids: [Int32] = []
+    private(set) var lengths: [Int32] = []
+    private var ranks: [Int32] = []
+    private var results: [Int32] = []
+    private var previous: [Int32] = []
+    private var next: [Int32] = []
+    private var starts: [Int32] = []
+    private var heap: [Candidate] = []
+
     private struct Candidate {
         var rank: Int32
         var position: Int32
@@ -12,45 +22,114 @@ struct MergingWord {
         }
     }
 
-    private var symbols: [Int32]
-    private var previous: [Int32]
-    private var next: [Int32]
-    private var heap: [Candidate] = []
     private static let none: Int32 = -1
+    private static let unranked = Int32.max
+    /// Up to here looking at all pairs again is faster than keeping them in order.
+    private static let shortest = 24
 
-    init(_ symbols: [Int32]) {
-        self.symbols = symbols
-        previous = (0..<symbols.count).map { Int32($0) - 1 }
-        next = (0..<symbols.count).map { $0 + 1 < symbols.count ? Int32($0) + 1 : Self.none }
+    mutating func removeAll() {
+        ids.removeAll(keepingCapacity: true)
+        lengths.removeAll(keepingCapacity: true)
     }
 
-    /// Merges until no pair has a rule. `rule` gives the rank and the merged symbol of a pair.
-    mutating func merge(_ rule: (Int32, Int32) -> (rank: Int32, result: Int32)?) {
-        for position in symbols.indices { consider(Int32(position), rule) }
-        while let best = pop() {
-            let left = Int(best.position)
-            // Stale where a neighbour has been merged since: the pair is then gone or another one.
-            guard symbols[left] != Self.none, next[left] != Self.none,
-                let now = rule(symbols[left], symbols[Int(next[left])]), now.rank == best.rank
-            else { continue }
-            let right = Int(next[left])
-            symbols[left] = best.result
-            symbols[right] = Self.none
-            next[left] = next[right]
-            if next[left] != Self.none { previous[Int(next[left])] = Int32(left) }
-            if previous[left] != Self.none { consider(previous[left], rule) }
-            consider(Int32(left), rule)
+    mutating func append(_ id: Int32, length: Int) {
+        ids.append(id)
+        lengths.append(Int32(length))
+    }
+
+    /// Merges until no pair is in the table.
+    mutating func merge(_ table: borrowing MergeTable) {
+        if ids.count < 2 { return }
+        if ids.count <= Self.shortest { return mergeShort(table) }
+        mergeLong { word, left, right in table[word.ids[left], word.ids[right]] }
+    }
+
+    /// Merges until `rule` knows of nothing that two neighbours make; it is given the bytes of the word that they stand
+    /// for, and where the second begins.
+    mutating func merge(_ rule: (Range<Int>, Int) -> MergeTable.Merge?) {
+        if ids.count < 2 { return }
+        starts.removeAll(keepingCapacity: true)
+        var at: Int32 = 0
+        for length in lengths {
+            starts.append(at)
+            at += length
+        }
+        mergeLong { word, left, right in
+            let start = Int(word.starts[right])
+            return rule(Int(word.starts[left])..<start + Int(word.lengths[right]), start)
         }
     }
 
-    func append(to ids: inout [Int]) {
-        for symbol in symbols where symbol != Self.none { ids.append(Int(symbol)) }
+    private mutating func mergeShort(_ table: borrowing MergeTable) {
+        ranks.removeAll(keepingCapacity: true)
+        results.removeAll(keepingCapacity: true)
+        for index in 0..<ids.count - 1 {
+            let merge = table[ids[index], ids[index + 1]]
+            ranks.append(merge?.rank ?? Self.unranked)
+            results.append(merge?.result ?? 0)
+        }
+        while true {
+            var best = 0
+            var least = Self.unranked
+            for index in 0..<ranks.count where ranks[index] < least {
+                least = ranks[index]
+                best = index
+            }
+            if least == Self.unranked { return }
+            ids[best] = results[best]
+            lengths[best] += lengths[best + 1]
+            ids.remove(at: best + 1)
+            lengths.remove(at: best + 1)
+            ranks.remove(at: best)
+            results.remove(at: best)
+            if best > 0 { rank(best - 1, table) }
+            if best < ranks.count { rank(best, table) }
+        }
     }
 
-    private mutating func consider(_ position: Int32, _ rule: (Int32, Int32) -> (rank: Int32, result: Int32)?) {
-        let after = next[Int(position)]
-        guard after != Self.none, let found = rule(symbols[Int(position)], symbols[Int(after)]) else { return }
-        heap.append(Candidate(rank: found.rank, position: position, result: found.result))
+    private mutating func rank(_ index: Int, _ table: borrowing MergeTable) {
+        let merge = table[ids[index], ids[index + 1]]
+        ranks[index] = merge?.rank ?? Self.unranked
+        results[index] = merge?.result ?? 0
+    }
+
+    /// With a linked list and a heap: n symbols take O(n log n), for a word may be a megabyte of spaces.
+    private mutating func mergeLong(_ rule: (borrowing MergingWord, Int, Int) -> MergeTable.Merge?) {
+        let count = ids.count
+        previous = (0..<count).map { Int32($0) - 1 }
+        next = (0..<count).map { $0 + 1 < count ? Int32($0) + 1 : Self.none }
+        heap.removeAll(keepingCapacity: true)
+        for position in 0..<count { consider(position, rule) }
+        while let best = pop() {
+            let left = Int(best.position)
+            // Stale where a neighbour has been merged since: the pair is then gone or another one.
+            guard ids[left] != Self.none, next[left] != Self.none,
+                let now = rule(self, left, Int(next[left])), now.result == best.result, now.rank == best.rank
+            else { continue }
+            let right = Int(next[left])
+            ids[left] = best.result
+            lengths[left] += lengths[right]
+            ids[right] = Self.none
+            next[left] = next[right]
+            if next[left] != Self.none { previous[Int(next[left])] = Int32(left) }
+            if previous[left] != Self.none { consider(Int(previous[left]), rule) }
+            consider(left, rule)
+        }
+        var kept = 0
+        for index in 0..<count where ids[index] != Self.none {
+            ids[kept] = ids[index]
+            lengths[kept] = lengths[index]
+            kept += 1
+        }
+        ids.removeSubrange(kept...)
+        lengths.removeSubrange(kept...)
+    }
+
+    private mutating func consider(_ position: Int, _ rule: (borrowing MergingWord, Int, Int) -> MergeTable.Merge?)
+    {
+        let after = next[position]
+        guard after != Self.none, let found = rule(self, position, Int(after)) else { return }
+        heap.append(Candidate(rank: found.rank, position: Int32(position), result: found.result))
         var child = heap.count - 1
         while child > 0, heap[child].goesBefore(heap[(child - 1) / 2]) {
             heap.swapAt(child, (child - 1) / 2)
@@ -65,10 +144,9 @@ struct MergingWord {
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2]
-            where child < heap.count && heap[child].goesBefore(heap[least]) {
-                least = child
-            }
+            let child = 2 * parent + 1
+            if child < heap.count, heap[child].goesBefore(heap[least]) { least = child }
+            if child + 1 < heap.count, heap[child + 1].goesBefore(heap[least]) { least = child + 1 }
             if least == parent { return first }
             heap.swapAt(parent, least)
             parent = least

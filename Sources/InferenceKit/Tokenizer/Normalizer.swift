@@ -1,18 +1,34 @@
-import CUTF8Proc
 import HubCore
 import ModelFormats
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// What rewrites a text before it is cut: composition (NFC, https://unicode.org/reports/tr15/) or nothing.
+/// What rewrites a text before it is cut.
 struct Normalizer: Sendable {
-    private var composes = false
+    /// What the normalizer of BERT does.
+    struct Bert: Sendable {
+        var cleansText: Bool
+        var spacesChinese: Bool
+        var stripsAccents: Bool
+        var lowercases: Bool
+    }
+
+    enum Step: Sendable {
+        case form(UnicodeForm)
+        case lowercase
+        case strip(left: Bool, right: Bool)
+        case stripAccents
+        case replace(TextPattern, [UInt8])
+        case prepend([UInt8])
+        case bert(Bert)
+        case nmt
+        case charsmap(Charsmap)
+        case byteLevel
+        case sentencePiece(SentencePieceNormalizer)
+    }
+
+    private var steps: [Step] = []
+
+    /// A normalizer of known steps.
+    init(_ steps: [Step]) { self.steps = steps }
 
     /// Reads `normalizer`; nil where it does nothing.
     ///
@@ -22,40 +38,168 @@ struct Normalizer: Sendable {
         try add(part)
     }
 
+    /// Whether texts stay as they are.
+    var isEmpty: Bool { steps.isEmpty }
+
     private mutating func add(_ part: TokenizerComponent) throws(AIError) {
         switch part.type {
         case "Sequence":
             try part.allowOnly(["normalizers"])
             for member in try part.parts("normalizers") { try add(member) }
-        case "NFC":
+        case "NFC", "NFD", "NFKC", "NFKD":
             try part.allowOnly([])
-            composes = true
+            // Written out above: each is a form.
+            if let form = part.type.flatMap(UnicodeForm.init) { steps.append(.form(form)) }
+        case "Lowercase": try addPlain(part, .lowercase)
+        case "StripAccents": try addPlain(part, .stripAccents)
+        case "Nmt": try addPlain(part, .nmt)
+        case "ByteLevel": try addPlain(part, .byteLevel)
+        case "Strip":
+            try part.allowOnly(["strip_left", "strip_right"])
+            steps.append(.strip(left: try part.bool("strip_left"), right: try part.bool("strip_right")))
+        case "Replace":
+            try part.allowOnly(["pattern", "content"])
+            steps.append(.replace(try TextPattern(part), try part.bytes("content")))
+        case "Prepend":
+            try part.allowOnly(["prepend"])
+            steps.append(.prepend(try part.bytes("prepend")))
+        case "BertNormalizer":
+            try part.allowOnly(["clean_text", "handle_chinese_chars", "strip_accents", "lowercase"])
+            let lowercases = try part.bool("lowercase")
+            steps.append(
+                .bert(
+                    Bert(
+                        cleansText: try part.bool("clean_text"),
+                        spacesChinese: try part.bool("handle_chinese_chars"),
+                        stripsAccents: try part.bool("strip_accents", default: lowercases), lowercases: lowercases))
+            )
+        case "Precompiled":
+            try part.allowOnly(["precompiled_charsmap"])
+            // Files of models without rules have null or an empty text here.
+            guard let blob = part["precompiled_charsmap"]?.string, !blob.isEmpty else { return }
+            steps.append(.charsmap(try Charsmap(base64: blob, path: part.path)))
         default:
             throw part.refuse("")
         }
     }
 
-    /// The text rewritten; nil where it stays as it is.
-    ///
-    /// - Throws: ``ErrorCode/insufficientMemory``.
-    func normalize(_ text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [UInt8]? {
-        // Nothing below U+0300, whose first byte is 0xCC, is ever changed or composed (NFC_Quick_Check).
-        guard composes, let base = text.baseAddress, text.contains(where: { $0 >= 0xCC }) else { return nil }
-        var result: UnsafeMutablePointer<utf8proc_uint8_t>?
-        let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue)
-        let count = utf8proc_map(base, text.count, &result, options)
-        guard count >= 0, let result else {
-            throw AIError(
-                .insufficientMemory, "cannot normalise a text: \(String(cString: utf8proc_errmsg(count)))")
-        }
-        defer { free(result) }
-        return Array(UnsafeBufferPointer(start: result, count: count))
+    private mutating func addPlain(_ part: TokenizerComponent, _ step: Step) throws(AIError) {
+        try part.allowOnly([])
+        steps.append(step)
     }
 
-    func normalize(_ text: [UInt8]) throws(AIError) -> [UInt8]? {
-        let result = text.withUnsafeBufferPointer { text in
-            Result { () throws(AIError) in try normalize(text) }
+    /// Rewrites a text.
+    ///
+    /// - Throws: ``ErrorCode/insufficientMemory``, ``ErrorCode/generationFailed`` where a pattern reaches a limit.
+    func normalize(_ text: inout TrackedText) throws(AIError) {
+        for step in steps { try Self.apply(step, &text) }
+    }
+
+    private static func apply(_ step: Step, _ text: inout TrackedText) throws(AIError) {
+        switch step {
+        case .form(let form): try form.normalize(&text)
+        case .lowercase: lowercase(&text)
+        case .strip(let left, let right): strip(&text, left: left, right: right)
+        case .stripAccents: filter(&text) { !CharacterClass.isMark($0) }
+        case .replace(let pattern, let content): text.replace(try pattern.matches(in: text.bytes), with: content)
+        case .prepend(let content): if !text.bytes.isEmpty { text.prepend(content) }
+        case .bert(let settings): try bert(&text, settings)
+        case .nmt: nmt(&text)
+        case .charsmap(let map): map.normalize(&text)
+        case .byteLevel: spell(&text)
+        case .sentencePiece(let normalizer): normalizer.normalize(&text)
         }
-        return try result.get()
+    }
+
+    /// Every byte becomes the character that stands for it.
+    static func spell(_ text: inout TrackedText) {
+        text.rewrite { value, out in
+            var bytes: [UInt8] = []
+            bytes.append(scalar: value)
+            out += ByteLevelAlphabet.spelling(of: bytes)
+        }
+    }
+
+    private static func lowercase(_ text: inout TrackedText) {
+        guard text.bytes.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) }) else { return }
+        text.rewrite { value, out in
+            if value < 0x80 {
+                out.append((0x41...0x5A).contains(value) ? UInt8(value | 0x20) : UInt8(value))
+            } else if let scalar = Unicode.Scalar(value), scalar.properties.changesWhenLowercased {
+                out += scalar.properties.lowercaseMapping.utf8
+            } else {
+                out.append(scalar: value)
+            }
+        }
+    }
+
+    private static func filter(_ text: inout TrackedText, _ keeps: (UInt32) -> Bool) {
+        text.rewrite { value, out in if keeps(value) { out.append(scalar: value) } }
+    }
+
+    private static func strip(_ text: inout TrackedText, left: Bool, right: Bool) {
+        let range = text.bytes.withUnsafeBufferPointer { bytes in
+            var start = 0
+            var end = bytes.count
+            while left, start < end {
+                let (value, width) = bytes.scalar(at: start)
+                guard CharacterClass.isWhiteSpace(value) else { break }
+                start += width
+            }
+            while right, end > start {
+                let (value, width) = bytes.scalar(before: end)
+                guard CharacterClass.isWhiteSpace(value) else { break }
+                end -= width
+            }
+            return start..<end
+        }
+        if range.count < text.bytes.count { text.keep(range) }
+    }
+
+    private static func bert(_ text: inout TrackedText, _ settings: Bert) throws(AIError) {
+        if settings.cleansText {
+            text.rewrite { value, out in
+                if value == 0 || value == 0xFFFD { return }
+                let isSpace = CharacterClass.isWhiteSpace(value)
+                let isKept = value == 0x9 || value == 0xA || value == 0xD
+                if !isKept && CharacterClass.isOther(value) { return }
+                out.append(scalar: isSpace ? 0x20 : value)
+            }
+        }
+        if settings.spacesChinese, text.bytes.contains(where: { $0 >= 0xE3 }) {
+            text.rewrite { value, out in
+                guard isChinese(value) else { return out.append(scalar: value) }
+                out.append(0x20)
+                out.append(scalar: value)
+                out.append(0x20)
+            }
+        }
+        if settings.stripsAccents, text.bytes.contains(where: { $0 >= 0x80 }) {
+            try UnicodeForm.decomposed.normalize(&text)
+            filter(&text) { !CharacterClass.isNonspacingMark($0) }
+        }
+        if settings.lowercases { lowercase(&text) }
+    }
+
+    /// The blocks of CJK Unified Ideographs, as BERT lists them.
+    private static func isChinese(_ value: UInt32) -> Bool {
+        switch value {
+        case 0x4E00...0x9FFF, 0x3400...0x4DBF, 0x20000...0x2A6DF, 0x2A700...0x2B73F, 0x2B740...0x2B81F,
+            0x2B920...0x2CEAF, 0xF900...0xFAFF, 0x2F800...0x2FA1F:
+            true
+        default: false
+        }
+    }
+
+    /// The rules of the normalization "nmt" of SentencePiece.
+    private static func nmt(_ text: inout TrackedText) {
+        text.rewrite { value, out in
+            switch value {
+            case 0x01...0x08, 0x0B, 0x0E...0x1F, 0x7F, 0x8F, 0x9F: return
+            case 0x09, 0x0A, 0x0C, 0x0D, 0x1680, 0x200B...0x200F, 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD:
+                out.append(0x20)
+            default: out.append(scalar: value)
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ final class Pattern: Sendable {
     // The limits that no text changes; set once, before any match.
     nonisolated(unsafe) fileprivate let limits: OpaquePointer
     fileprivate let usesJIT: Bool
+    private let matchers = Pool<PatternMatcher>()
 
     /// GPT-2's pattern, in the syntax of a tokenizer.json.
     /// Source: https://github.com/openai/gpt-2/blob/master/src/encoder.py
@@ -38,7 +39,8 @@ final class Pattern: Sendable {
         try self.init(translated: PatternTranslation.literal(text), original: text, path: path)
     }
 
-    private init(translated: String, original: String, path: String) throws(AIError) {
+    /// Compiles what is in PCRE2's syntax already.
+    init(translated: String, original: String, path: String) throws(AIError) {
         var number: Int32 = 0
         var offset = 0
         var text = translated.isEmpty ? "(?:)" : translated
@@ -66,6 +68,18 @@ final class Pattern: Sendable {
         pcre2_code_free_8(code)
     }
 
+    /// The matches from left to right, as byte ranges of `text`, which must be valid UTF-8.
+    ///
+    /// A match may be empty, as that of a mere look-ahead; none is empty where another one ends.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` where a limit is reached.
+    func matches(in text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Range<Int>] {
+        let matcher: PatternMatcher
+        if let kept = matchers.take() { matcher = kept } else { matcher = try PatternMatcher(self) }
+        defer { matchers.giveBack(matcher) }
+        return try matcher.matches(self, in: text)
+    }
+
     /// Faults that are no faults of the pattern.
     private static let limitsOfPCRE2: Set<Int32> = [
         PCRE2_ERROR_QUANTIFIER_TOO_BIG, PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, PCRE2_ERROR_PATTERN_TOO_LARGE,
@@ -81,8 +95,7 @@ final class Pattern: Sendable {
 }
 
 /// The working memory of matching one pattern; used by one thread at a time, for as many texts as it likes.
-final class PatternMatcher {
-    private let pattern: Pattern
+private final class PatternMatcher {
     private let found: OpaquePointer
     private let context: OpaquePointer
     private let stack: OpaquePointer?
@@ -98,7 +111,6 @@ final class PatternMatcher {
         guard let found = pcre2_match_data_create_from_pattern_8(pattern.code, nil),
             let context = pcre2_match_context_copy_8(pattern.limits)
         else { throw AIError(.insufficientMemory, "no memory for a pattern's matches") }
-        self.pattern = pattern
         self.found = found
         self.context = context
         // The default is 32 KiB of the machine stack, which a long word can exceed (pcre2jit, "Controlling the JIT
@@ -113,20 +125,22 @@ final class PatternMatcher {
         pcre2_jit_stack_free_8(stack)
     }
 
-    /// The matches from left to right, as byte ranges of `text`, which must be valid UTF-8.
-    ///
-    /// A match may be empty, as that of a mere look-ahead; none is empty where another one ends.
-    ///
-    /// - Throws: ``ErrorCode/generationFailed`` where a limit is reached.
-    func matches(in text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Range<Int>] {
+    func matches(_ pattern: Pattern, in text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Range<Int>] {
         guard let base = text.baseAddress, !text.isEmpty else { return [] }
         pcre2_set_match_limit_8(context, Self.matchLimit(bytes: text.count))
+        guard let offsets = pcre2_get_ovector_pointer_8(found) else { return [] }
         var ranges: [Range<Int>] = []
+        ranges.reserveCapacity(text.count / 4)
         var at = 0
         while at <= text.count {
-            let result = pcre2_match_8(pattern.code, base, text.count, at, PCRE2_NO_UTF_CHECK, found, context)
+            // The fast way in checks nothing: the text is valid UTF-8 and the offset at a character (pcre2jit, "JIT
+            // fast path API").
+            let result =
+                pattern.usesJIT
+                ? pcre2_jit_match_8(pattern.code, base, text.count, at, 0, found, context)
+                : pcre2_match_8(pattern.code, base, text.count, at, PCRE2_NO_UTF_CHECK, found, context)
             if result == PCRE2_ERROR_NOMATCH { break }
-            guard result > 0, let offsets = pcre2_get_ovector_pointer_8(found) else {
+            guard result > 0 else {
                 throw AIError(.generationFailed, "the tokenizer's pattern failed: \(Pattern.reason(result))")
             }
             let match = Int(offsets[0])..<Int(offsets[1])

@@ -15,7 +15,7 @@ struct PatternTranslation {
     /// What a repetition would repeat.
     private enum Previous { case nothing, atom, assertion, repetition }
     /// One element of a set.
-    private enum Element {
+    enum Element {
         case scalar(Unicode.Scalar)
         case kind(String)
     }
@@ -23,8 +23,8 @@ struct PatternTranslation {
     /// The same in PCRE2's syntax. It has no captures.
     private(set) var text = ""
 
-    private let source: [Unicode.Scalar]
-    private var at = 0
+    let source: [Unicode.Scalar]
+    var at = 0
     private var groups: [(kind: Group, ignoresCase: Bool)] = []
     private var previous = Previous.nothing
     /// The literal just before, where case is ignored.
@@ -44,6 +44,12 @@ struct PatternTranslation {
         "Zs",
     ]
 
+    /// The scripts that patterns of models name.
+    private static let scripts: Set<String> = [
+        "Arabic", "Cyrillic", "Devanagari", "Greek", "Han", "Hangul", "Hebrew", "Hiragana", "Katakana", "Latin",
+        "Thai",
+    ]
+
     /// Pairs that Oniguruma takes for one letter where case is ignored: ß, ﬀ, ﬁ, ﬂ, ﬅ (CaseFolding.txt, status F).
     private static let foldedPairs: Set<String> = ["ss", "ff", "fi", "fl", "st"]
 
@@ -53,7 +59,7 @@ struct PatternTranslation {
         while let scalar = take() {
             switch scalar {
             case "\\": try escape()
-            case "[": try set()
+            case "[": add(try set().expression, .atom)
             case "(": try open()
             case ")": close()
             case "|": add("|", .nothing)
@@ -71,20 +77,20 @@ struct PatternTranslation {
     /// A text to be found as it is.
     static func literal(_ text: String) -> String { text.unicodeScalars.map(spelled).joined() }
 
-    private static func spelled(_ scalar: Unicode.Scalar) -> String {
+    static func spelled(_ scalar: Unicode.Scalar) -> String {
         #"\x{"# + String(scalar.value, radix: 16, uppercase: true) + "}"
     }
 
-    private var ignoresCase: Bool { groups.last?.ignoresCase ?? false }
-    private var next: Unicode.Scalar? { at < source.count ? source[at] : nil }
+    var ignoresCase: Bool { groups.last?.ignoresCase ?? false }
+    var next: Unicode.Scalar? { at < source.count ? source[at] : nil }
 
-    private mutating func take() -> Unicode.Scalar? {
+    mutating func take() -> Unicode.Scalar? {
         guard let next else { return nil }
         at += 1
         return next
     }
 
-    private mutating func take(_ expected: String) -> Bool {
+    mutating func take(_ expected: String) -> Bool {
         guard source[at...].starts(with: expected.unicodeScalars) else { return false }
         at += expected.unicodeScalars.count
         return true
@@ -107,7 +113,7 @@ struct PatternTranslation {
         foldedLiteral = scalar
     }
 
-    private func checkFolding(_ scalar: Unicode.Scalar) throws(Refusal) {
+    func checkFolding(_ scalar: Unicode.Scalar) throws(Refusal) {
         if !scalar.isASCII { throw Refusal(what: "\"\(scalar)\" where case is ignored") }
     }
 
@@ -187,7 +193,7 @@ struct PatternTranslation {
     }
 
     /// What stands after a backslash.
-    private mutating func element(inSet: Bool) throws(Refusal) -> Element {
+    mutating func element(inSet: Bool) throws(Refusal) -> Element {
         guard let scalar = take() else { throw Refusal(what: "a backslash at its end") }
         switch scalar {
         case "r": return .scalar("\r")
@@ -244,57 +250,11 @@ struct PatternTranslation {
         let not = take("^") ? "^" : ""
         var name = ""
         while let scalar = take(), scalar != "}" { name.unicodeScalars.append(scalar) }
-        guard Self.categories.contains(name) else {
+        guard Self.categories.contains(name) || Self.scripts.contains(name) else {
             throw Refusal(what: "\\\(letter)" + String(String.UnicodeScalarView(source[start..<at])))
         }
         if ignoresCase { throw Refusal(what: "\\\(letter){\(name)} where case is ignored") }
-        return "\\\(letter){\(not)\(name)}"
-    }
-
-    // MARK: Sets
-
-    private mutating func set() throws(Refusal) {
-        var result = "["
-        if take("^") {
-            if ignoresCase { throw Refusal(what: "[^ where case is ignored") }
-            result += "^"
-        }
-        if next == "]" { throw Refusal(what: "a set that begins with ]") }
-        var isFirst = true
-        while !take("]") {
-            guard next != nil else { throw Refusal(what: "a set that does not end") }
-            // Where it does not stand for itself, a hyphen is taken with what is before it.
-            if next == "-", !isFirst, !source[at...].starts(with: "-]".unicodeScalars) {
-                throw Refusal(what: "a hyphen in a set that makes no range")
-            }
-            isFirst = false
-            switch try setElement() {
-            case .kind(let kind): result += kind
-            case .scalar(let low):
-                result += Self.spelled(low)
-                guard next == "-", !source[at...].starts(with: "-]".unicodeScalars) else { continue }
-                at += 1
-                guard case .scalar(let high) = try setElement() else {
-                    throw Refusal(what: "a range in a set that ends in no character")
-                }
-                result += "-" + Self.spelled(high)
-            }
-        }
-        add(result + "]", .atom)
-    }
-
-    private mutating func setElement() throws(Refusal) -> Element {
-        guard let scalar = take() else { throw Refusal(what: "a set that does not end") }
-        switch scalar {
-        case "[": throw Refusal(what: next == ":" ? "[: in a set" : "a set in a set")
-        case "&" where next == "&": throw Refusal(what: "&& in a set")
-        case "\\":
-            let element = try element(inSet: true)
-            if case .scalar(let scalar) = element, ignoresCase { try checkFolding(scalar) }
-            return element
-        default:
-            if ignoresCase { try checkFolding(scalar) }
-            return .scalar(scalar)
-        }
+        // By itself PCRE2 asks for script extensions, the reference for the script.
+        return "\\\(letter){\(not)\(Self.scripts.contains(name) ? "sc:" : "")\(name)}"
     }
 }

@@ -1,15 +1,26 @@
 import HubCore
 import ModelFormats
 
-/// What a tokenizer puts around the ids of one text: `<|bos|>` before it and the like.
+/// What a tokenizer puts around the ids of one text or two: `<|bos|>` before it and the like.
 struct PostProcessor: Sendable {
-    /// One round of additions, in the order of the file.
-    private struct Template: Sendable {
-        var before: [Int]
-        var after: [Int]
+    /// One part of a template.
+    enum Piece: Sendable {
+        case sequence(Int, typeID: Int)
+        case special([Int], typeID: Int)
     }
 
-    private var templates: [Template] = []
+    enum Step: Sendable {
+        case template(single: [Piece], pair: [Piece])
+        /// Offsets of tokens lose the white space in them.
+        case trim(OffsetTrimming)
+        /// All types are 0, and stay what the first to say makes them.
+        case sameType
+    }
+
+    private var steps: [Step] = []
+
+    /// A post-processor of known steps.
+    init(_ steps: [Step]) { self.steps = steps }
 
     /// Reads `post_processor`; nil where it adds nothing.
     init(_ part: TokenizerComponent?) throws(AIError) {
@@ -23,47 +34,210 @@ struct PostProcessor: Sendable {
             try part.allowOnly(["processors"])
             for processor in try part.parts("processors") { try add(processor) }
         case "ByteLevel":
-            // It moves the offsets of tokens, which nobody here asks for; ids stay as they are.
             try part.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
+            try addTrimming(part)
         case "TemplateProcessing":
             try part.allowOnly(["single", "pair", "special_tokens"])
-            templates.append(try Self.template(part))
+            try addTemplate(
+                part, single: try Self.template(part, "single"), pair: try Self.template(part, "pair"))
+        case "BertProcessing":
+            try part.allowOnly(["sep", "cls"])
+            let (sep, cls) = (try Self.token(part, "sep"), try Self.token(part, "cls"))
+            let first: [Piece] = [
+                .special([cls], typeID: 0), .sequence(0, typeID: 0), .special([sep], typeID: 0),
+            ]
+            try addTemplate(
+                part, single: first, pair: first + [.sequence(1, typeID: 1), .special([sep], typeID: 1)])
+        case "RobertaProcessing":
+            try part.allowOnly(["sep", "cls", "trim_offsets", "add_prefix_space"])
+            try addTrimming(part)
+            let (sep, cls) = (try Self.token(part, "sep"), try Self.token(part, "cls"))
+            steps.append(.sameType)
+            let first: [Piece] = [
+                .special([cls], typeID: 0), .sequence(0, typeID: 0), .special([sep], typeID: 0),
+            ]
+            try addTemplate(
+                part, single: first,
+                pair: first + [.special([sep], typeID: 0), .sequence(1, typeID: 0), .special([sep], typeID: 0)])
         default:
             throw part.refuse("")
         }
     }
 
-    private static func template(_ part: TokenizerComponent) throws(AIError) -> Template {
-        guard let items = part["single"]?.array else {
-            throw .malformed(part.path, "TemplateProcessing has no single")
-        }
-        var template = Template(before: [], after: [])
-        var texts = 0
+    private mutating func addTrimming(_ part: TokenizerComponent) throws(AIError) {
+        guard try part.bool("trim_offsets", default: true) else { return }
+        steps.append(.trim(OffsetTrimming(addsPrefixSpace: try part.bool("add_prefix_space", default: true))))
+    }
+
+    private mutating func addTemplate(_ part: TokenizerComponent, single: [Piece], pair: [Piece]) throws(AIError) {
+        // The reference stops the program here.
+        for case .template in steps { throw part.refuse("a place after another template") }
+        steps.append(.template(single: single, pair: pair))
+    }
+
+    private static func token(_ part: TokenizerComponent, _ key: String) throws(AIError) -> Int {
+        guard let pair = part[key]?.array, pair.count == 2, pair[0].string != nil, let id = pair[1].int,
+            (0...Int64(Int32.max)).contains(id)
+        else { throw part.malformed("has no token \(key)") }
+        return Int(id)
+    }
+
+    private static func template(_ part: TokenizerComponent, _ key: String) throws(AIError) -> [Piece] {
+        guard let items = part[key]?.array else { throw part.malformed("has no \(key)") }
+        var pieces: [Piece] = []
         for item in items {
-            if let sequence = item["Sequence"] {
-                guard sequence["id"]?.string == "A" else { throw part.refuse("a sequence other than A") }
-                texts += 1
-            } else if let name = item["SpecialToken"]?["id"]?.string {
-                guard let ids = part["special_tokens"]?[name]?["ids"]?.array else {
-                    throw .malformed(part.path, "TemplateProcessing does not say what \"\(name)\" is")
-                }
-                for id in ids {
-                    guard let id = id.int, (0...Int64(Int32.max)).contains(id) else {
-                        throw .malformed(part.path, "TemplateProcessing gives \"\(name)\" an id that is none")
-                    }
-                    if texts == 0 { template.before.append(Int(id)) } else { template.after.append(Int(id)) }
-                }
-            } else {
-                throw .malformed(part.path, "TemplateProcessing has a piece that is no token and no sequence")
+            guard let (kind, content) = item.object?.members.first, let name = content["id"]?.string,
+                let typeID = content["type_id"]?.int, (0...Int64(Int32.max)).contains(typeID)
+            else { throw part.malformed("has a piece that is no token and no sequence") }
+            switch (kind, name) {
+            case ("Sequence", "A"): pieces.append(.sequence(0, typeID: Int(typeID)))
+            case ("Sequence", "B") where key == "pair": pieces.append(.sequence(1, typeID: Int(typeID)))
+            case ("Sequence", _): throw part.refuse("the sequence \(name) in its \(key) form")
+            case ("SpecialToken", _): pieces.append(.special(try ids(part, name), typeID: Int(typeID)))
+            default: throw part.malformed("has a piece that is no token and no sequence")
             }
         }
-        guard texts == 1 else { throw part.refuse("\(texts) sequences in its single form") }
-        return template
+        return pieces
+    }
+
+    private static func ids(_ part: TokenizerComponent, _ name: String) throws(AIError) -> [Int] {
+        guard let list = part["special_tokens"]?[name]?["ids"]?.array else {
+            throw part.malformed("does not say what \"\(name)\" is")
+        }
+        var ids: [Int] = []
+        for id in list {
+            guard let id = id.int, (0...Int64(Int32.max)).contains(id) else {
+                throw part.malformed("gives \"\(name)\" an id that is none")
+            }
+            ids.append(Int(id))
+        }
+        return ids
     }
 
     /// The ids of a text with what belongs around them.
-    func process(_ ids: [Int]) -> [Int] { templates.reduce(ids) { $1.before + $0 + $1.after } }
+    func process(_ ids: [Int]) -> [Int] {
+        for case .template(let single, _) in steps {
+            var result: [Int] = []
+            result.reserveCapacity(ids.count + single.count)
+            for piece in single {
+                switch piece {
+                case .sequence: result += ids
+                case .special(let added, _): result += added
+                }
+            }
+            return result
+        }
+        return ids
+    }
+
+    /// The tokens of one text or two, put together.
+    ///
+    /// - Parameter spelling: How a token is spelled.
+    func process(
+        _ texts: [[Encoding.Token]], _ originals: [[UInt8]], addSpecialTokens: Bool,
+        _ spelling: (Encoding.Token) -> [UInt8]
+    ) -> [Encoding.Token] {
+        var texts = texts
+        for step in steps {
+            switch step {
+            case .trim(let trimming):
+                for index in texts.indices { trimming.trim(&texts[index], originals[index], spelling) }
+            case .sameType:
+                for index in texts.indices { for at in texts[index].indices { texts[index][at].typeID = 0 } }
+            case .template(let single, let pair):
+                let pieces = texts.count == 1 ? single : pair
+                return Self.fill(pieces, texts, addSpecialTokens: addSpecialTokens, keepsTypes: isSameType)
+            }
+        }
+        return texts.flatMap { $0 }
+    }
+
+    /// RoBERTa's types are 0 whatever is added.
+    private var isSameType: Bool { steps.contains { if case .sameType = $0 { true } else { false } } }
+
+    private static func fill(
+        _ pieces: [Piece], _ texts: [[Encoding.Token]], addSpecialTokens: Bool, keepsTypes: Bool
+    ) -> [Encoding.Token] {
+        var result: [Encoding.Token] = []
+        for piece in pieces {
+            switch piece {
+            case .sequence(let index, let typeID):
+                for var token in texts[index] {
+                    if !keepsTypes { token.typeID = typeID }
+                    result.append(token)
+                }
+            case .special(let ids, let typeID):
+                guard addSpecialTokens else { continue }
+                for id in ids {
+                    var token = Encoding.Token(id: id, typeID: typeID)
+                    token.isSpecial = true
+                    result.append(token)
+                }
+            }
+        }
+        return result
+    }
+
+    /// How many tokens are added to one text or two.
+    func addedCount(isPair: Bool) -> Int {
+        for case .template(let single, let pair) in steps {
+            return (isPair ? pair : single).reduce(0) { sum, piece in
+                if case .special(let ids, _) = piece { sum + ids.count } else { sum }
+            }
+        }
+        return 0
+    }
 
     /// Every id that may be added.
-    var addedIDs: [Int] { templates.flatMap { $0.before + $0.after } }
+    var addedIDs: [Int] {
+        var ids: [Int] = []
+        for case .template(let single, let pair) in steps {
+            for case .special(let added, _) in single + pair { ids += added }
+        }
+        return ids
+    }
+}
+
+/// Offsets without the white space that a byte-level token has around it.
+struct OffsetTrimming: Sendable {
+    /// Whether the first space may be one that the pre-tokenizer put there.
+    let addsPrefixSpace: Bool
+
+    func trim(_ tokens: inout [Encoding.Token], _ original: [UInt8], _ spelling: (Encoding.Token) -> [UInt8]) {
+        for index in tokens.indices {
+            let (leading, trailing) = Self.spaces(spelling(tokens[index]))
+            var range = tokens[index].range
+            let isFirst = index == 0 || range.lowerBound == 0
+            if leading > 0, !(isFirst && addsPrefixSpace && leading == 1) {
+                range = Self.forward(range.lowerBound, leading, original, range.upperBound)..<range.upperBound
+            }
+            if trailing > 0, range.upperBound >= trailing {
+                range = range.lowerBound..<Self.back(range.upperBound, trailing, original, range.lowerBound)
+            }
+            tokens[index].range = range
+        }
+    }
+
+    /// How many characters at both ends are white space, or stand for a space.
+    private static func spaces(_ token: [UInt8]) -> (leading: Int, trailing: Int) {
+        let scalars = String(decoding: token, as: UTF8.self).unicodeScalars
+        func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+            scalar == "\u{120}" || CharacterClass.isWhiteSpace(scalar.value)
+        }
+        return (scalars.prefix(while: isSpace).count, scalars.reversed().prefix(while: isSpace).count)
+    }
+
+    private static func forward(_ start: Int, _ count: Int, _ text: [UInt8], _ limit: Int) -> Int {
+        var at = start
+        for _ in 0..<count where at < limit { at += text.width(at: at) }
+        return min(at, limit)
+    }
+
+    private static func back(_ end: Int, _ count: Int, _ text: [UInt8], _ limit: Int) -> Int {
+        var at = end
+        for _ in 0..<count where at > limit {
+            repeat { at -= 1 } while at > limit && text[at] & 0xC0 == 0x80
+        }
+        return at
+    }
 }

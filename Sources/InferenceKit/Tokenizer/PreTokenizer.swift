@@ -1,137 +1,283 @@
 import HubCore
 import ModelFormats
 
-/// What cuts a text into the pieces that are encoded each for itself: any number of cuts, and byte level at the end.
+/// A text cut into the pieces that are encoded each for itself.
+struct Pieces {
+    var text: TrackedText
+    /// In order; none is empty.
+    var ranges: [Range<Int>]
+    /// Whether the text begins where the original does.
+    let isAtStart: Bool
+
+    /// Whether a piece begins where the original does.
+    func startsOriginal(_ range: Range<Int>) -> Bool {
+        if let origins = text.origins { return origins[range.lowerBound].lowerBound == 0 }
+        return isAtStart && range.lowerBound == 0
+    }
+}
+
+/// What cuts a text into pieces, in any number of steps.
 struct PreTokenizer: Sendable {
-    private struct Cut: Sendable {
-        var pattern: Pattern
-        var behavior: SplitBehavior
-        var inverted = false
+    enum PrependScheme: String, Sendable { case first, never, always }
+
+    /// What a text is cut at.
+    enum Delimiter: Sendable {
+        case pattern(TextPattern)
+        case characters(CharacterClass)
+        /// Runs of word characters, and of all others that are no white space.
+        case words
     }
 
-    private var cuts: [Cut] = []
-    private var addsPrefixSpace = false
-    private var bytePattern: Pattern?
-    private var isByteLevel = false
+    enum Step: Sendable {
+        case cut(Delimiter, SplitBehavior, inverted: Bool)
+        case fixedLength(Int)
+        case metaspace([UInt8], PrependScheme, splits: Bool)
+        /// The bytes become characters, or stay what they are where it is the last step and the model takes bytes.
+        case byteLevel(addsPrefixSpace: Bool, Pattern?)
+    }
 
-    /// Reads `pre_tokenizer`.
+    private var steps: [Step] = []
+    /// Whether the pieces are left as bytes for which the model looks up the characters itself.
+    var leavesBytes = false
+
+    /// Reads `pre_tokenizer`; a text stays whole where there is none.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` naming a part that is not implemented or that comes after byte level,
-    ///   ``ErrorCode/malformedModel``.
-    init(_ part: TokenizerComponent) throws(AIError) {
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming a part that is not implemented, ``ErrorCode/malformedModel``.
+    init(_ part: TokenizerComponent?) throws(AIError) {
+        guard let part else { return }
         try add(part)
-        guard isByteLevel else {
-            throw part.type == "Sequence" ? part.refuse("no ByteLevel at its end") : part.refuse("")
-        }
+    }
+
+    /// A pre-tokenizer of known steps.
+    init(_ steps: [Step]) { self.steps = steps }
+
+    /// Whether the last step is ByteLevel.
+    var endsInBytes: Bool { if case .byteLevel = steps.last { true } else { false } }
+
+    /// Whether it matters where the text came from: only the first piece of the original is treated otherwise, and
+    /// something before may move or drop it.
+    func needsOrigins(normalizes: Bool) -> Bool {
+        let first = steps.firstIndex { if case .metaspace(_, .first, _) = $0 { true } else { false } }
+        return first.map { $0 > 0 || normalizes } ?? false
     }
 
     private mutating func add(_ part: TokenizerComponent) throws(AIError) {
-        if part.type == "Sequence" {
+        switch part.type {
+        case "Sequence":
             try part.allowOnly(["pretokenizers"])
             for member in try part.parts("pretokenizers") { try add(member) }
-            return
-        }
-        // It would see the characters that stand for bytes.
-        if isByteLevel { throw part.refuse("a place after ByteLevel") }
-        switch part.type {
         case "ByteLevel":
             try part.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
-            addsPrefixSpace = try part.bool("add_prefix_space", default: true)
-            if try part.bool("use_regex", default: true) {
-                bytePattern = try Pattern(Pattern.gpt2, path: part.path)
-            }
-            isByteLevel = true
+            let pattern = try part.bool("use_regex", default: true) ? Pattern(Pattern.gpt2, path: part.path) : nil
+            steps.append(.byteLevel(addsPrefixSpace: try part.bool("add_prefix_space", default: true), pattern))
         case "Digits":
             try part.allowOnly(["individual_digits"])
             let individual = try part.bool("individual_digits", default: false)
-            // Rust's char::is_numeric, which the reference asks, is the general category N.
-            let pattern = try Pattern(#"\p{N}"#, path: part.path)
-            cuts.append(Cut(pattern: pattern, behavior: individual ? .isolated : .contiguous))
+            add(.characters(.numeric), individual ? .isolated : .contiguous)
         case "Split":
-            cuts.append(try Self.split(part))
-        default:
-            throw part.refuse("")
+            try part.allowOnly(["pattern", "behavior", "invert"])
+            let behavior = try SplitBehavior(part)
+            let inverted = try part.bool("invert", default: false)
+            steps.append(.cut(.pattern(try TextPattern(part)), behavior, inverted: inverted))
+        case "Punctuation":
+            try part.allowOnly(["behavior"])
+            add(.characters(.punctuation), part["behavior"] == nil ? .isolated : try SplitBehavior(part))
+        case "CharDelimiterSplit":
+            try part.allowOnly(["delimiter"])
+            add(.characters(.scalar(try part.character("delimiter").value)), .removed)
+        case "FixedLength":
+            try part.allowOnly(["length"])
+            let length = try part.count("length", default: 5)
+            guard length > 0 else { throw part.malformed("has a length of 0") }
+            steps.append(.fixedLength(length))
+        case "Metaspace": steps.append(try Self.metaspace(part))
+        case "BertPreTokenizer", "Whitespace", "WhitespaceSplit", "UnicodeScripts": try addPlain(part)
+        default: throw part.refuse("")
         }
     }
 
-    private static func split(_ part: TokenizerComponent) throws(AIError) -> Cut {
-        try part.allowOnly(["pattern", "behavior", "invert"])
-        guard let name = part["behavior"]?.string else { throw .malformed(part.path, "Split has no behavior") }
-        guard let behavior = SplitBehavior(rawValue: name) else { throw part.refuse("behavior \(name)") }
-        let inverted = try part.bool("invert", default: false)
-        guard let members = part["pattern"]?.object, members.count == 1, let member = members.members.first,
-            let text = member.value.string
-        else { throw .malformed(part.path, "Split has no pattern") }
-        switch member.key {
-        case "Regex":
-            let pattern = try Pattern(text, path: part.path)
-            return Cut(pattern: pattern, behavior: behavior, inverted: inverted)
-        case "String":
-            let pattern = try Pattern(literal: text, path: part.path)
-            return Cut(pattern: pattern, behavior: behavior, inverted: inverted)
-        default:
-            throw part.refuse("pattern \(member.key)")
+    private mutating func add(_ delimiter: Delimiter, _ behavior: SplitBehavior) {
+        steps.append(.cut(delimiter, behavior, inverted: false))
+    }
+
+    private mutating func addPlain(_ part: TokenizerComponent) throws(AIError) {
+        try part.allowOnly([])
+        switch part.type {
+        case "Whitespace": steps.append(.cut(.words, .removed, inverted: true))
+        case "UnicodeScripts":
+            let pattern = try Pattern.scripts(path: part.path)
+            steps.append(.cut(.pattern(.expression(pattern)), .removed, inverted: true))
+        case "BertPreTokenizer":
+            add(.characters(.whiteSpace), .removed)
+            add(.characters(.punctuation), .isolated)
+        default: add(.characters(.whiteSpace), .removed)
         }
     }
 
-    /// The working memory of cutting texts, for one thread.
-    struct Run {
-        fileprivate let preTokenizer: PreTokenizer
-        fileprivate let matchers: [PatternMatcher]
-        fileprivate let byteMatcher: PatternMatcher?
+    private static func metaspace(_ part: TokenizerComponent) throws(AIError) -> Step {
+        try part.allowOnly(["replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"])
+        let replacement = Array(String(try part.character("replacement")).utf8)
+        return .metaspace(
+            replacement, try PrependScheme(part), splits: try part.bool("split", default: true))
+    }
 
-        /// Calls `body` with each piece of a text, none of them empty.
-        ///
-        /// - Throws: ``ErrorCode/generationFailed`` where a pattern reaches its match limit.
-        func forEachPiece(of text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Void)
-            throws(AIError)
-        {
-            var ranges = text.isEmpty ? [] : [0..<text.count]
-            for (cut, matcher) in zip(preTokenizer.cuts, matchers) {
-                var pieces: [Range<Int>] = []
+    /// The pieces of a text.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` where a pattern reaches its match limit.
+    func cut(_ text: TrackedText, isAtStart: Bool) throws(AIError) -> Pieces {
+        let whole = 0..<text.bytes.count
+        var pieces = Pieces(text: text, ranges: whole.isEmpty ? [] : [whole], isAtStart: isAtStart)
+        for (index, step) in steps.enumerated() {
+            switch step {
+            case .cut(let delimiter, let behavior, let inverted):
+                try Self.cut(&pieces, delimiter, behavior, inverted)
+            case .fixedLength(let length): Self.cut(&pieces, every: length)
+            case .metaspace(let replacement, let scheme, let splits):
+                try Self.metaspace(&pieces, replacement, scheme, splits: splits)
+            case .byteLevel(let addsPrefixSpace, let pattern):
+                if addsPrefixSpace { Self.addPrefixSpaces(&pieces) }
+                if let pattern { try Self.cut(&pieces, .pattern(.expression(pattern)), .isolated, false) }
+                if !(leavesBytes && index == steps.count - 1) { Self.spell(&pieces) }
+            }
+        }
+        return pieces
+    }
+
+    private static func cut(
+        _ pieces: inout Pieces, _ delimiter: Delimiter, _ behavior: SplitBehavior, _ inverted: Bool
+    )
+        throws(AIError)
+    {
+        let ranges = pieces.ranges
+        let result = pieces.text.bytes.withUnsafeBufferPointer { bytes in
+            Result { () throws(AIError) -> [Range<Int>] in
+                var cuts: [Range<Int>] = []
+                cuts.reserveCapacity(ranges.count)
                 for range in ranges {
-                    let matches = try matcher.matches(in: UnsafeBufferPointer(rebasing: text[range]))
-                    let cuts = cut.behavior.pieces(count: range.count, matches: matches, inverted: cut.inverted)
-                    for piece in cuts {
-                        pieces.append(range.lowerBound + piece.lowerBound..<range.lowerBound + piece.upperBound)
+                    let piece = UnsafeBufferPointer(rebasing: bytes[range])
+                    let matches = try delimiter.matches(in: piece)
+                    behavior.forEachPiece(count: range.count, matches: matches, inverted: inverted) { cut in
+                        cuts.append(range.lowerBound + cut.lowerBound..<range.lowerBound + cut.upperBound)
                     }
                 }
-                ranges = pieces
+                return cuts
             }
-            for range in ranges { try byteLevel(UnsafeBufferPointer(rebasing: text[range]), body) }
         }
+        pieces.ranges = try result.get()
+    }
 
-        private func byteLevel(
-            _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-        ) throws(AIError) {
-            guard preTokenizer.addsPrefixSpace, text[0] != UInt8(ascii: " ") else { return try cut(text, body) }
-            let padded = [UInt8(ascii: " ")] + text
-            let result = padded.withUnsafeBufferPointer { padded in
-                Result { () throws(AIError) in try cut(padded, body) }
+    private static func cut(_ pieces: inout Pieces, every length: Int) {
+        let bytes = pieces.text.bytes
+        pieces.ranges = pieces.ranges.flatMap { range in
+            var cuts: [Range<Int>] = []
+            var start = range.lowerBound
+            var count = 0
+            for at in range where bytes[at] & 0xC0 != 0x80 {
+                if count == length {
+                    cuts.append(start..<at)
+                    start = at
+                    count = 0
+                }
+                count += 1
             }
-            try result.get()
-        }
-
-        /// Matches and what lies between them are pieces alike.
-        private func cut(_ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Void)
-            throws(AIError)
-        {
-            var done = 0
-            for match in try byteMatcher?.matches(in: text) ?? [] {
-                if done < match.lowerBound { body(UnsafeBufferPointer(rebasing: text[done..<match.lowerBound])) }
-                if !match.isEmpty { body(UnsafeBufferPointer(rebasing: text[match])) }
-                done = match.upperBound
-            }
-            if done < text.count { body(UnsafeBufferPointer(rebasing: text[done...])) }
+            cuts.append(start..<range.upperBound)
+            return cuts
         }
     }
 
-    /// Begins to cut texts.
-    func start() throws(AIError) -> Run {
-        var matchers: [PatternMatcher] = []
-        for cut in cuts { matchers.append(try PatternMatcher(cut.pattern)) }
-        var byteMatcher: PatternMatcher?
-        if let bytePattern { byteMatcher = try PatternMatcher(bytePattern) }
-        return Run(preTokenizer: self, matchers: matchers, byteMatcher: byteMatcher)
+    private static func addPrefixSpaces(_ pieces: inout Pieces) {
+        let space = UInt8(ascii: " ")
+        guard pieces.ranges.contains(where: { pieces.text.bytes[$0.lowerBound] != space }) else { return }
+        rewrite(&pieces) { text, _ in if text.bytes[0] != space { text.prepend([space]) } }
+    }
+
+    private static func spell(_ pieces: inout Pieces) {
+        rewrite(&pieces) { text, _ in Normalizer.spell(&text) }
+    }
+
+    private static func metaspace(
+        _ pieces: inout Pieces, _ replacement: [UInt8], _ scheme: PrependScheme, splits: Bool
+    ) throws(AIError) {
+        let space = UInt8(ascii: " ")
+        rewrite(&pieces) { text, isFirst in
+            text.replace(
+                text.bytes.indices.filter { text.bytes[$0] == space }.map { $0..<$0 + 1 }, with: replacement)
+            if scheme == .always || (scheme == .first && isFirst), !text.bytes.starts(with: replacement) {
+                text.prepend(replacement)
+            }
+        }
+        if splits { try cut(&pieces, .pattern(.literal(replacement)), .mergedWithNext, false) }
+    }
+
+    /// Makes each piece into another.
+    private static func rewrite(_ pieces: inout Pieces, _ body: (inout TrackedText, _ isFirst: Bool) -> Void) {
+        var whole = TrackedText(like: pieces.text)
+        var ranges: [Range<Int>] = []
+        ranges.reserveCapacity(pieces.ranges.count)
+        for range in pieces.ranges {
+            var text = TrackedText(like: pieces.text, capacity: range.count)
+            text.append(pieces.text, range)
+            body(&text, pieces.startsOriginal(range))
+            let start = whole.bytes.count
+            whole.append(text, 0..<text.bytes.count)
+            if whole.bytes.count > start { ranges.append(start..<whole.bytes.count) }
+        }
+        pieces = Pieces(text: whole, ranges: ranges, isAtStart: pieces.isAtStart)
+    }
+}
+
+extension PreTokenizer.PrependScheme {
+    /// Reads `prepend_scheme`, and the `add_prefix_space` of older files.
+    init(_ part: TokenizerComponent) throws(AIError) {
+        let name = part["prepend_scheme"] == nil ? "always" : try part.string("prepend_scheme")
+        guard let scheme = Self(rawValue: name) else { throw part.refuse("prepend_scheme \(name)") }
+        guard try part.bool("add_prefix_space", default: true) else {
+            guard scheme == .never || part["prepend_scheme"] == nil else {
+                throw part.malformed("has an add_prefix_space that is not what its prepend_scheme says")
+            }
+            self = .never
+            return
+        }
+        self = scheme
+    }
+}
+
+extension PreTokenizer.Delimiter {
+    fileprivate func matches(in text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Range<Int>] {
+        switch self {
+        case .pattern(let pattern): return try pattern.matches(in: text)
+        case .characters(let characters):
+            var matches: [Range<Int>] = []
+            var at = 0
+            while at < text.count {
+                let (value, width) = text.scalar(at: at)
+                if characters.contains(value) { matches.append(at..<at + width) }
+                at += width
+            }
+            return matches
+        case .words: return Self.words(text)
+        }
+    }
+
+    private static func words(_ text: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+        enum Kind { case word, other, space }
+        var matches: [Range<Int>] = []
+        var before = Kind.space
+        var at = 0
+        while at < text.count {
+            let (value, width) = text.scalar(at: at)
+            let kind: Kind =
+                CharacterClass.isWord(value) ? .word : CharacterClass.isWhiteSpace(value) ? .space : .other
+            if kind != .space {
+                if kind == before, let last = matches.indices.last {
+                    matches[last] = matches[last].lowerBound..<at + width
+                } else {
+                    matches.append(at..<at + width)
+                }
+            }
+            before = kind
+            at += width
+        }
+        return matches
     }
 }

@@ -1,3 +1,5 @@
+import HubCore
+
 /// What becomes of the matches of a pattern that cuts a text (`SplitDelimiterBehavior`,
 /// https://huggingface.co/docs/tokenizers/api/pre-tokenizers).
 enum SplitBehavior: String, Sendable {
@@ -17,10 +19,42 @@ enum SplitBehavior: String, Sendable {
         var isMatch: Bool
     }
 
-    /// The pieces of a text of `count` bytes; none is empty.
+    /// Reads `behavior`.
+    init(_ part: TokenizerComponent) throws(AIError) {
+        let name = try part.string("behavior")
+        guard let behavior = Self(rawValue: name) else { throw part.refuse("behavior \(name)") }
+        self = behavior
+    }
+
+    /// Hands over the pieces of a text of `count` bytes in order; none is empty.
     ///
     /// - Parameter inverted: Whether what lies between the matches counts as the matches, and they as what is between.
-    func pieces(count: Int, matches: [Range<Int>], inverted: Bool) -> [Range<Int>] {
+    func forEachPiece(count: Int, matches: [Range<Int>], inverted: Bool, _ body: (Range<Int>) -> Void) {
+        switch self {
+        case .isolated, .removed:
+            let keepsMatches = self == .isolated || inverted
+            let keepsOthers = self == .isolated || !inverted
+            var done = 0
+            for match in matches {
+                if keepsOthers, done < match.lowerBound { body(done..<match.lowerBound) }
+                if keepsMatches, !match.isEmpty { body(match) }
+                done = match.upperBound
+            }
+            if keepsOthers, done < count { body(done..<count) }
+        case .contiguous:
+            let marks = Self.marks(count, matches, inverted)
+            Self.join(marks) { before, isMatch in before == isMatch }.forEach(body)
+        // Of two matches in a row only the first is taken.
+        case .mergedWithPrevious:
+            let marks = Self.marks(count, matches, inverted)
+            Self.join(marks) { before, isMatch in isMatch && !before }.forEach(body)
+        case .mergedWithNext:
+            let marks = Self.marks(count, matches, inverted).reversed()
+            Self.join(marks) { before, isMatch in isMatch && !before }.reversed().forEach(body)
+        }
+    }
+
+    private static func marks(_ count: Int, _ matches: [Range<Int>], _ inverted: Bool) -> [Mark] {
         var marks: [Mark] = []
         marks.reserveCapacity(2 * matches.count + 1)
         var done = 0
@@ -30,18 +64,7 @@ enum SplitBehavior: String, Sendable {
             done = match.upperBound
         }
         if done < count { marks.append(Mark(range: done..<count, isMatch: inverted)) }
-        return ranges(marks).filter { !$0.isEmpty }
-    }
-
-    private func ranges(_ marks: [Mark]) -> [Range<Int>] {
-        switch self {
-        case .isolated: marks.map(\.range)
-        case .removed: marks.filter { !$0.isMatch }.map(\.range)
-        case .contiguous: Self.join(marks) { before, isMatch in before == isMatch }
-        // Of two matches in a row only the first is taken.
-        case .mergedWithPrevious: Self.join(marks) { before, isMatch in isMatch && !before }
-        case .mergedWithNext: Self.join(marks.reversed()) { before, isMatch in isMatch && !before }.reversed()
-        }
+        return marks
     }
 
     /// Joins a mark with the one before it, in the order given, where `joins` says so of the two.
@@ -57,6 +80,6 @@ enum SplitBehavior: String, Sendable {
             }
             before = mark.isMatch
         }
-        return result
+        return result.filter { !$0.isEmpty }
     }
 }

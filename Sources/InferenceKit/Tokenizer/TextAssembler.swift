@@ -20,6 +20,9 @@ struct TextAssembler {
         return String(decoding: pending, as: UTF8.self)
     }
 
+    /// Whether more bytes could make these a character.
+    static func isUnfinished(_ bytes: ArraySlice<UInt8>) -> Bool { unfinishedTail(Array(bytes)) == bytes.count }
+
     /// How many bytes at the end begin a character that more bytes could finish (0 to 3).
     private static func unfinishedTail(_ bytes: [UInt8]) -> Int {
         for length in 1...3 where length <= bytes.count {

@@ -2,162 +2,111 @@ public import HubCore
 import ModelFormats
 
 /// Text to token ids and back, as a model's `tokenizer.json` says
-/// (https://huggingface.co/docs/tokenizers/components).
+/// (https://huggingface.co/docs/tokenizers/components), or its SentencePiece model, or the vocabulary of a GGUF file.
 ///
-/// Byte-level byte-pair encoding, the kind of GPT-2 and its descendants, Llama 3 and Qwen among them. Anything the file asks for that is not
-/// implemented is refused by name when it is read.
+/// Anything the file asks for that is not implemented is refused by name when it is read.
 public final class Tokenizer: Sendable {
-    /// What this is, for a report.
-    public let kind = "byte-level BPE"
+    /// What this is, for a report: `byte-level BPE`, `WordPiece`.
+    public let kind: String
     /// The number of ids: the largest one plus 1.
     public let idCount: Int
 
-    private let model: BytePairModel
-    private let added: AddedTokens
-    private let normalizer: Normalizer
-    private let preTokenizer: PreTokenizer
-    private let postProcessor: PostProcessor
-    /// The bytes of the added tokens.
-    private let addedBytes: [Int: [UInt8]]
-    private let specialIDs: Set<Int>
+    let model: TokenizerModel
+    let added: AddedTokens
+    let normalizer: Normalizer
+    let preTokenizer: PreTokenizer
+    let postProcessor: PostProcessor
+    let decoder: TokenDecoder
+    let truncation: Truncation?
+    let padding: Padding?
+    /// What each added token is decoded as.
+    let addedSpellings: [Int: [UInt8]]
+    let specialIDs: Set<Int>
+    let scratches = Pool<EncodingScratch>()
+    let byteSpellings = ByteSpellings()
 
-    /// Reads `tokenizer.json` of a folder.
+    /// Reads the tokenizer of a folder: `tokenizer.json`, else `tokenizer.model`, else the vocabulary of the GGUF model in
+    /// it. In the folder's place there may be a GGUF file.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for another kind of tokenizer or a part that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a broken file.
     public convenience init(folder: String) throws(AIError) {
-        let path = Path.join(folder, "tokenizer.json")
-        guard let json = try JSONFile.read(path) else { throw Self.missing(path, folder) }
-        try self.init(json, path: path)
+        guard let (parts, path) = try TokenizerSource.find(folder)?.parts() else { throw Self.missing(folder) }
+        try self.init(parts, path: path)
     }
 
-    private static func missing(_ path: String, _ folder: String) -> AIError {
-        let others = ["tokenizer.model", "spiece.model", "vocab.txt", "vocab.json", "tekken.json"]
-        for name in others where FileSystem.exists(Path.join(folder, name)) {
+    /// Reads the bytes of a tokenizer.json.
+    package convenience init(json bytes: [UInt8], path: String) throws(AIError) {
+        try self.init(TokenizerFile(bytes, path: path).parts, path: path)
+    }
+
+    static func missing(_ folder: String) -> AIError {
+        for name in ["vocab.txt", "vocab.json", "tekken.json"] where FileSystem.exists(Path.join(folder, name)) {
             return .unsupported(Path.join(folder, name), "a tokenizer without a tokenizer.json cannot be used yet")
         }
-        return .malformed(path, "the tokenizer is missing")
+        return .malformed(
+            WeightFormat(fileName: Path.name(folder)) == nil ? Path.join(folder, "tokenizer.json") : folder,
+            "the tokenizer is missing")
     }
 
-    /// Reads a tokenizer.json.
-    package init(_ json: JSON, path: String) throws(AIError) {
-        let root = try TokenizerComponent(json, place: "tokenizer.json", path: path)
-        // Truncation and padding are settings of the call that saved the file; transformers replaces both at each
-        // call, and a prompt is never to be cut or padded.
-        try root.allowOnly([
-            "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
-            "decoder", "model",
-        ])
-        func part(_ key: String) throws(AIError) -> TokenizerComponent? {
-            guard let json = root[key] else { return nil }
-            return try TokenizerComponent(json, place: key, path: path)
-        }
-        guard let modelPart = try part("model") else { throw .malformed(path, "it has no model") }
-        if let type = modelPart.type, type != "BPE" { throw modelPart.refuse("") }
-        guard let preTokenizer = try part("pre_tokenizer") else {
-            throw .unsupported(path, "a tokenizer without a pre_tokenizer cannot be used yet")
-        }
-        guard let decoder = try part("decoder") else {
-            throw .unsupported(path, "a tokenizer without a decoder cannot be used yet")
-        }
-        try Self.checkIsByteLevel(decoder)
-
-        normalizer = try Normalizer(part("normalizer"))
-        self.preTokenizer = try PreTokenizer(preTokenizer)
-        model = try BytePairModel(modelPart)
-        added = try AddedTokens(root["added_tokens"]?.array ?? [], normalizer, path: path)
-        postProcessor = try PostProcessor(part("post_processor"))
-
-        var bytes: [Int: [UInt8]] = [:]
-        for token in added.tokens {
-            let content = ByteLevelAlphabet.bytes(of: token.content) ?? token.content
-            let other = bytes.updateValue(content, forKey: token.id) ?? model.bytes(of: token.id)
-            if let other, other != content {
+    /// Puts the parts together and checks that they fit.
+    init(_ parts: TokenizerParts, path: String) throws(AIError) {
+        let vocabulary = parts.model.vocabulary
+        var spellings: [Int: [UInt8]] = [:]
+        for token in parts.added.tokens {
+            if let other = vocabulary.spelling(of: token.id), !other.elementsEqual(token.content),
+                ByteLevelAlphabet.bytes(of: other) != ByteLevelAlphabet.bytes(of: token.content) ?? token.content
+            {
                 throw .malformed(path, "added token \(token.id) is another token in the vocabulary")
             }
+            if let other = spellings.updateValue(token.sought, forKey: token.id), other != token.sought {
+                throw .malformed(path, "two added tokens have the id \(token.id)")
+            }
         }
-        for id in postProcessor.addedIDs where bytes[id] == nil && model.bytes(of: id) == nil {
+        for id in parts.postProcessor.addedIDs where spellings[id] == nil && vocabulary.spelling(of: id) == nil {
             throw .malformed(path, "the post_processor adds the id \(id), which is no token")
         }
-        addedBytes = bytes
-        specialIDs = Set(added.tokens.filter(\.isSpecial).map(\.id))
-        idCount = max(bytes.keys.max() ?? -1, model.largestID ?? -1) + 1
-    }
-
-    /// A sequence may hold what changes nothing after it.
-    private static func checkIsByteLevel(_ decoder: TokenizerComponent) throws(AIError) {
-        var parts = [decoder]
-        if decoder.type == "Sequence" {
-            try decoder.allowOnly(["decoders"])
-            parts = try decoder.parts("decoders")
+        // What is spelled like a special token is one, wherever it comes from.
+        let special = Set(parts.added.tokens.filter(\.isSpecial).map(\.content))
+        var specialIDs = Set(spellings.filter { special.contains($0.value) }.keys)
+        for content in special {
+            if let id = vocabulary.id(of: content), spellings[Int(id)] == nil { specialIDs.insert(Int(id)) }
         }
-        guard let first = parts.first else { throw decoder.refuse("nothing in it") }
-        guard first.type == "ByteLevel" else { throw first.refuse("") }
-        try first.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
-        for part in parts.dropFirst() {
-            // ByteLevel leaves one text; Fuse makes one of several.
-            guard part.type == "Fuse" else { throw part.refuse("a place after ByteLevel") }
-            try part.allowOnly([])
-        }
+        self.specialIDs = specialIDs
+        idCount = max(spellings.keys.max() ?? -1, vocabulary.largestID ?? -1) + 1
+        addedSpellings = spellings
+        kind = parts.kind
+        model = parts.model
+        added = parts.added
+        normalizer = parts.normalizer
+        preTokenizer = parts.preTokenizer
+        postProcessor = parts.postProcessor
+        decoder = parts.decoder
+        truncation = parts.truncation
+        padding = parts.padding
     }
 
-    /// The ids of a text.
-    ///
-    /// - Parameter addSpecialTokens: Whether the tokenizer's own post-processor adds its tokens, such as `<|bos|>`.
-    /// - Throws: ``ErrorCode/generationFailed`` where the pattern reaches its match limit.
-    public func encode(_ text: String, addSpecialTokens: Bool = true) throws(AIError) -> [Int] {
-        var text = text
-        let result = text.withUTF8 { bytes in
-            Result { () throws(AIError) in try self.encode(bytes) }
-        }
-        let ids = try result.get()
-        return addSpecialTokens ? postProcessor.process(ids) : ids
+    /// How an id is spelled; nil where it is none.
+    func spelling(of id: Int) -> [UInt8]? {
+        addedSpellings[id] ?? model.vocabulary.spelling(of: id).map { Array($0) }
     }
 
-    private func encode(_ text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Int] {
-        var ids: [Int] = []
-        let run = try preTokenizer.start()
-        for segment in added.split(text, isNormalized: false) {
-            if let id = segment.id {
-                ids.append(id)
-                continue
-            }
-            let part = UnsafeBufferPointer(rebasing: text[segment.range])
-            if let normalized = try normalizer.normalize(part) {
-                let result = normalized.withUnsafeBufferPointer { normalized in
-                    Result { () throws(AIError) in try self.encode(normalized: normalized, run, into: &ids) }
-                }
-                try result.get()
-            } else {
-                try encode(normalized: part, run, into: &ids)
-            }
-        }
-        return ids
+    /// The id of a token by its spelling; nil where there is none.
+    public func id(of token: String) -> Int? {
+        let content = Array(token.utf8)
+        return added.tokens.first { $0.content == content }?.id ?? model.vocabulary.id(of: content).map(Int.init)
     }
+}
 
-    private func encode(normalized text: UnsafeBufferPointer<UInt8>, _ run: PreTokenizer.Run, into ids: inout [Int])
-        throws(AIError)
-    {
-        for segment in added.split(text, isNormalized: true) {
-            if let id = segment.id {
-                ids.append(id)
-            } else {
-                let part = UnsafeBufferPointer(rebasing: text[segment.range])
-                try run.forEachPiece(of: part) { model.encode($0, into: &ids) }
-            }
-        }
-    }
-
-    /// The text of ids. What is not UTF-8 becomes U+FFFD; ids that are no token are left out, as the reference does.
-    public func decode(_ ids: [Int], skipSpecialTokens: Bool = false) -> String {
-        var bytes: [UInt8] = []
-        for id in ids { bytes += self.bytes(of: id, skipSpecialTokens: skipSpecialTokens) }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// The bytes that one id adds to a text; they may be part of a character only.
-    func bytes(of id: Int, skipSpecialTokens: Bool) -> [UInt8] {
-        if skipSpecialTokens && specialIDs.contains(id) { return [] }
-        return addedBytes[id] ?? model.bytes(of: id) ?? []
-    }
+/// All that makes a tokenizer, wherever it was read from.
+struct TokenizerParts {
+    var kind: String
+    var model: TokenizerModel
+    var added = AddedTokens([])
+    var normalizer = Normalizer([])
+    var preTokenizer = PreTokenizer([])
+    var postProcessor = PostProcessor([])
+    var decoder: TokenDecoder
+    var truncation: Truncation?
+    var padding: Padding?
 }

@@ -26,10 +26,38 @@ struct TokenizerComponent {
         return value
     }
 
-    func bool(_ key: String, default fallback: Bool) throws(AIError) -> Bool {
-        guard let value = self[key] else { return fallback }
+    /// A setting that may be left out where there is something to take in its place.
+    func bool(_ key: String, default fallback: Bool? = nil) throws(AIError) -> Bool {
+        guard let value = self[key] ?? fallback.map(JSON.bool) else { throw malformed("has no \(key)") }
         guard let bool = value.bool else { throw .malformed(path, "\(place).\(key) is not true or false") }
         return bool
+    }
+
+    func string(_ key: String) throws(AIError) -> String {
+        guard let value = self[key]?.string else { throw malformed("has no \(key)") }
+        return value
+    }
+
+    func bytes(_ key: String) throws(AIError) -> [UInt8] { Array(try string(key).utf8) }
+
+    /// A setting of exactly one character.
+    func character(_ key: String) throws(AIError) -> Unicode.Scalar {
+        let scalars = try string(key).unicodeScalars
+        guard scalars.count == 1, let scalar = scalars.first else {
+            throw malformed("has a \(key) that is not one character")
+        }
+        return scalar
+    }
+
+    /// A whole number that is not negative.
+    func count(_ key: String, default fallback: Int? = nil) throws(AIError) -> Int {
+        guard let value = self[key] ?? fallback.map({ JSON.int(Int64($0)) }) else {
+            throw malformed("has no \(key)")
+        }
+        guard let int = value.int, (0...Int64(Int32.max)).contains(int) else {
+            throw malformed("has a \(key) that is no count")
+        }
+        return Int(int)
     }
 
     /// - Throws: ``ErrorCode/unsupportedModel`` for the first setting beside `type` that is not in the list.
@@ -39,10 +67,14 @@ struct TokenizerComponent {
 
     /// The error that says what cannot be used yet; the part itself where `setting` is empty.
     func refuse(_ setting: String) -> AIError {
-        let name = type.map { "\(place) \($0)" } ?? place
         let what = setting.isEmpty ? name : "\(name) with \(setting)"
         return .unsupported(path, "the tokenizer's \(what) cannot be used yet")
     }
+
+    /// The error that says what is wrong with the part.
+    func malformed(_ fault: String) -> AIError { .malformed(path, "the tokenizer's \(name) \(fault)") }
+
+    private var name: String { type.map { "\(place) \($0)" } ?? place }
 
     /// The members of a list of parts, `Sequence` and the like.
     func parts(_ key: String) throws(AIError) -> [TokenizerComponent] {

@@ -1,74 +1,199 @@
 /// Tokens by spelling and by id.
 ///
-/// All spellings lie in one block of memory: a hundred thousand little arrays would take a model's opening a second.
-/// They are compared by bytes: Swift's String takes canonically equivalent spellings for one.
+/// All spellings lie in one block of memory, found through one flat table: a hundred thousand little strings would take a
+/// model's opening a second. They are compared by bytes: Swift's String takes canonically equivalent spellings for one.
 struct Vocabulary: Sendable {
+    /// Where a spelling lies. Files are smaller than 4 GiB, and so is what they spell.
+    private struct Place {
+        var start: UInt32
+        /// The length of the spelling and 1 more; 0 where there is none.
+        var extent: UInt32
+
+        static let none = Place(start: 0, extent: 0)
+        var isNone: Bool { extent == 0 }
+        var range: Range<Int> { Int(start)..<Int(start + extent - 1) }
+    }
+
+    private struct Slot {
+        /// The upper half of the hash, which tells nearly all others apart without a look at their spelling.
+        var tag: UInt32
+        var id: Int32
+        var place: Place
+    }
+
     private var spellings: [UInt8] = []
-    /// Where each entry's spelling ends; it begins where the one before ends.
-    private var ends: [Int] = []
-    private var ids: [Int32] = []
-    private var entryOfID: [Int32: Int32] = [:]
-    /// A hash table of entries with open addressing.
-    private var slots: [Int32]
-    private static let free: Int32 = -1
+    private var slots: [Slot]
+    /// By id; ids that lie far apart are in `distant`.
+    private var places: [Place]
+    private var distant: [Int32: Place] = [:]
+    /// Whether tokens that are spelled alike are kept side by side.
+    private(set) var hasAlike = false
+    /// The ids in the order of the file; those that were taken back are left in it.
+    private var order: [Int32] = []
 
     /// An empty vocabulary for at most `count` tokens.
     init(count: Int) {
         var size = 16
-        while size < 2 * count { size *= 2 }
-        slots = [Int32](repeating: Self.free, count: size)
-        ends.reserveCapacity(count)
-        ids.reserveCapacity(count)
-        entryOfID.reserveCapacity(count)
+        while 2 * size < 3 * count { size *= 2 }
+        slots = [Slot](repeating: Slot(tag: 0, id: 0, place: .none), count: size)
+        places = [Place](repeating: .none, count: count + count / 8 + 64)
+        order.reserveCapacity(count)
         spellings.reserveCapacity(8 * count)
     }
 
-    /// Adds a token; of two with one spelling the later counts.
+    /// Adds a token; of two with one spelling the later is found.
     ///
+    /// - Parameter keepsAlike: Whether the earlier keeps its id; else that is free again.
     /// - Returns: false where the id is taken.
-    mutating func add(_ spelling: UnsafeBufferPointer<UInt8>, id: Int32) -> Bool {
-        precondition(2 * ids.count < slots.count)
-        let entry = Int32(ids.count)
-        guard entryOfID.updateValue(entry, forKey: id) == nil else { return false }
-        let slot = slot(of: spelling)
-        spellings.append(contentsOf: spelling)
-        ends.append(spellings.count)
-        ids.append(id)
-        slots[slot] = entry
+    mutating func add(_ spelling: UnsafeBufferPointer<UInt8>, id: Int32, keepsAlike: Bool = false) -> Bool {
+        precondition(order.count < slots.count && spelling.count < Int(Int32.max))
+        guard place(of: id).isNone else { return false }
+        let hash = ByteHash.hash(spelling)
+        let slot = slot(of: spelling, hash)
+        var place = slots[slot].place
+        if place.isNone {
+            place = Place(start: UInt32(spellings.count), extent: UInt32(spelling.count) + 1)
+            spellings.append(contentsOf: spelling)
+        } else if keepsAlike {
+            hasAlike = true
+        } else {
+            set(.none, of: slots[slot].id)
+        }
+        slots[slot] = Slot(tag: UInt32(truncatingIfNeeded: hash >> 32), id: id, place: place)
+        set(place, of: id)
+        order.append(id)
         return true
     }
 
     /// The id of a spelling.
-    func id(of spelling: UnsafeBufferPointer<UInt8>) -> Int32? {
-        let entry = slots[slot(of: spelling)]
-        return entry == Self.free ? nil : ids[Int(entry)]
+    func id(of spelling: UnsafeBufferPointer<UInt8>) -> Int32? { id(of: spelling, ByteHash.hash(spelling)) }
+
+    private func id(of spelling: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int32? {
+        let slot = slots[slot(of: spelling, hash)]
+        return slot.place.isNone ? nil : slot.id
+    }
+
+    /// The id of a spelling.
+    func id(of spelling: [UInt8]) -> Int32? { spelling.withUnsafeBufferPointer { id(of: $0) } }
+
+    /// The id of a spelling.
+    func id(of spelling: String) -> Int32? { id(of: Array(spelling.utf8)) }
+
+    /// The ids of many spellings, -1 for those that have none.
+    ///
+    /// The table is larger than the processor's near memory: a few dozen places are looked at before the first is needed,
+    /// so that all are on their way at once.
+    func ids(of texts: ArraySlice<UnsafeBufferPointer<UInt8>>) -> [Int32] {
+        var ids: [Int32] = []
+        ids.reserveCapacity(texts.count)
+        var hashes = [UInt64](repeating: 0, count: 32)
+        let mask = slots.count - 1
+        slots.withUnsafeBufferPointer { slots in
+            spellings.withUnsafeBufferPointer { spellings in
+                for start in stride(from: texts.startIndex, to: texts.endIndex, by: hashes.count) {
+                    let count = min(hashes.count, texts.endIndex - start)
+                    var looked: UInt32 = 0
+                    for index in 0..<count {
+                        hashes[index] = ByteHash.hash(texts[start + index])
+                        looked &+= slots[Int(truncatingIfNeeded: hashes[index]) & mask].place.start
+                    }
+                    for index in 0..<count {
+                        let place = slots[Int(truncatingIfNeeded: hashes[index]) & mask].place
+                        if !place.isNone, place.start < spellings.count {
+                            looked &+= UInt32(spellings[Int(place.start)])
+                        }
+                    }
+                    // Never so, but the compiler cannot know.
+                    if looked == .max, ids.isEmpty { ids.reserveCapacity(texts.count + 1) }
+                    for index in 0..<count { ids.append(id(of: texts[start + index], hashes[index]) ?? -1) }
+                }
+            }
+        }
+        return ids
+    }
+
+    /// Whether an id is spelled as two texts one after the other are.
+    func isSpelled(_ id: Int32, _ first: UnsafeBufferPointer<UInt8>, _ second: UnsafeBufferPointer<UInt8>) -> Bool {
+        let place = place(of: id)
+        guard !place.isNone, place.range.count == first.count + second.count else { return false }
+        return spellings.withUnsafeBufferPointer { spellings in
+            let start = Int(place.start)
+            for offset in 0..<first.count where spellings[start + offset] != first[offset] { return false }
+            let middle = start + first.count
+            for offset in 0..<second.count where spellings[middle + offset] != second[offset] { return false }
+            return true
+        }
     }
 
     /// The spelling of an id.
     func spelling(of id: Int) -> ArraySlice<UInt8>? {
-        guard let id = Int32(exactly: id), let entry = entryOfID[id] else { return nil }
-        return spellings[range(Int(entry))]
+        guard let id = Int32(exactly: id) else { return nil }
+        let place = place(of: id)
+        return place.isNone ? nil : spellings[place.range]
     }
 
+    /// The number of tokens, those that were taken back counted too.
+    var count: Int { order.count }
     /// The largest id.
-    var largestID: Int? { ids.max().map(Int.init) }
+    var largestID: Int? { order.max().map(Int.init) }
+    /// Every id with its spelling.
+    func forEach(_ body: (Int32, ArraySlice<UInt8>) -> Void) {
+        for id in order {
+            let place = place(of: id)
+            if !place.isNone { body(id, spellings[place.range]) }
+        }
+    }
 
-    private func range(_ entry: Int) -> Range<Int> { (entry == 0 ? 0 : ends[entry - 1])..<ends[entry] }
+    /// Whether `▁` is a token and only ever begins the tokens wanted, or is all of them: nothing that is merged goes
+    /// beyond the beginning of a word.
+    func keepsWordsApart(where isWanted: (Int32) -> Bool = { _ in true }) -> Bool {
+        let space = SentencePieceNormalizer.space
+        guard id(of: space) != nil else { return false }
+        var crosses = false
+        forEach { id, spelling in
+            guard !crosses, isWanted(id) else { return }
+            var rest = spelling
+            while rest.starts(with: space) { rest = rest.dropFirst(space.count) }
+            crosses = rest.contains(space[0]) && Array(rest).firstRange(of: space) != nil
+        }
+        return !crosses
+    }
 
-    /// The slot of the entry with this spelling, or the free one where it would go.
-    private func slot(of spelling: UnsafeBufferPointer<UInt8>) -> Int {
-        // Seeded anew in each process: a file cannot be made to collide.
-        var hasher = Hasher()
-        hasher.combine(bytes: UnsafeRawBufferPointer(spelling))
-        let mask = slots.count - 1
-        var slot = hasher.finalize() & mask
-        spellings.withUnsafeBufferPointer { spellings in
-            while slots[slot] != Self.free {
-                let range = range(Int(slots[slot]))
-                if range.count == spelling.count, spellings[range].elementsEqual(spelling) { break }
-                slot = (slot + 1) & mask
+    private func place(of id: Int32) -> Place {
+        if id >= 0, Int(id) < places.count { return places[Int(id)] }
+        return distant.isEmpty ? .none : distant[id] ?? .none
+    }
+
+    private mutating func set(_ place: Place, of id: Int32) {
+        if id >= 0, Int(id) < places.count {
+            places[Int(id)] = place
+        } else {
+            distant[id] = place.isNone ? nil : place
+        }
+    }
+
+    /// The slot of the token with this spelling, or the free one where it would go.
+    private func slot(of spelling: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int {
+        let tag = UInt32(truncatingIfNeeded: hash >> 32)
+        return slots.withUnsafeBufferPointer { slots in
+            spellings.withUnsafeBufferPointer { spellings in
+                let mask = slots.count - 1
+                var slot = Int(truncatingIfNeeded: hash) & mask
+                while !slots[slot].place.isNone {
+                    if slots[slot].tag == tag, Self.isSame(spellings, slots[slot].place, spelling) { break }
+                    slot = (slot + 1) & mask
+                }
+                return slot
             }
         }
-        return slot
+    }
+
+    private static func isSame(
+        _ spellings: UnsafeBufferPointer<UInt8>, _ place: Place, _ spelling: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard Int(place.extent) == spelling.count + 1 else { return false }
+        let start = Int(place.start)
+        for offset in 0..<spelling.count where spellings[start + offset] != spelling[offset] { return false }
+        return true
     }
 }

@@ -47,6 +47,14 @@ final class Stage: Sendable {
         _ words: String..., with variables: [String: String] = [:], input: String = "",
         terminal: RunningProcess.Terminal? = nil
     ) async throws -> ProcessResult {
+        try await run(words, with: variables, input: input, terminal: terminal)
+    }
+
+    /// The same, of words in a list.
+    func run(
+        _ words: [String], with variables: [String: String] = [:], input: String = "",
+        terminal: RunningProcess.Terminal? = nil
+    ) async throws -> ProcessResult {
         try await RunningProcess.run(
             BuiltProduct.path(), words, environment: environment(with: variables), directory: machine.path,
             input: Array(input.utf8), terminal: terminal)

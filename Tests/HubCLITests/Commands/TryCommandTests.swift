@@ -128,6 +128,72 @@ extension JSONObject {
         #expect(try await stage.run("try", bare.path, "--tokenize", "Hello", "-q").output == "44 414 83\n")
     }
 
+    @Test func textsOfAFileAndOfAGGUFVocabulary() async throws {
+        let place = try TemporaryFolder("texts")
+        try place.write("texts.json", Array(#"["Hello", ""]"#.utf8))
+        let list = place("texts.json")
+        #expect(try await stage.run("try", folder, "--tokenize-file", list, "-q").output == "44 414 83\n\n")
+        let gguf = try Fixtures.path("tiny-shakespeare-gguf/model-q4_0.gguf")
+        #expect(try await stage.run("try", gguf, "--tokenize", "Hello", "-q").output == "44 414 83\n")
+        try place.write("texts.json", Array("{}".utf8))
+        let wrong = try await stage.run("try", folder, "--tokenize-file", list)
+        #expect(wrong.status == 2 && wrong.error.contains("is no JSON list of strings"))
+        #expect(try await stage.run("try", folder, "--tokenize-file", "./nope.json").status == 3)
+    }
+
+    // MARK: Chat templates
+
+    @Test func aConversationIsRenderedAsTheReferenceDoes() async throws {
+        let golden = try JSON.parse(Fixtures.bytes("goldens/chat-tiny-shakespeare.json"))
+        let place = try TemporaryFolder("chat")
+        var document: JSONObject = ["messages": golden["messages"]]
+        func rendered(_ arguments: String...) async throws -> String? {
+            try place.write("chat.json", Array(JSON.object(document).text().utf8))
+            return try await stage.run(["try", folder, "--render", place("chat.json"), "--json"] + arguments)
+                .document()["rendered"]?.string
+        }
+        #expect(try await rendered() == golden["rendered"]?.string)
+        document["add_generation_prompt"] = true
+        #expect(try await rendered() == golden["rendered_with_generation_prompt"]?.string)
+        let text = try #require(golden["rendered_with_generation_prompt"]?.string)
+        let tokens = try await stage.run("try", folder, "--tokenize", text, "--json").document()
+        #expect(tokens.objects("tokenized").first?.ints("ids") == golden.object?.ints("ids_with_generation_prompt"))
+        // Another template, with a variable of its own.
+        document["mood"] = "merry"
+        try place.write("own.jinja", Array("{{ mood }}{{ bos_token }}{{ messages | length }}".utf8))
+        #expect(try await rendered("--template", place("own.jinja")) == "merry<|bos|>3")
+    }
+
+    @Test func aPromptIsWhatThePersonSays() async throws {
+        func ids(_ arguments: String...) async throws -> [Int64] {
+            try await stage.run(["try", folder, "Who goes?", "--max-tokens", "1", "--json"] + arguments).document()[
+                "generation"]?
+                .object?.ints("prompt_ids") ?? []
+        }
+        func tokens(_ text: String) async throws -> [Int64] {
+            try await stage.run("try", folder, "--tokenize", text, "--json").document().objects("tokenized")[0]
+                .ints("ids")
+        }
+        #expect(try await ids() == tokens("<|bos|><|user|>\nWho goes?<|eos|>\n<|assistant|>\n"))
+        #expect(
+            try await ids("--system", "Be brief.", "--chat")
+                == tokens("<|bos|>Be brief.\n\n<|user|>\nWho goes?<|eos|>\n<|assistant|>\n"))
+        #expect(try await ids("--raw") == tokens("<|bos|>Who goes?"))
+    }
+
+    @Test func whatNeedsATemplateIsSaidWhereThereIsNone() async throws {
+        let bare = try TemporaryFolder("bare")
+        for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+            try bare.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+        }
+        let chat = try await stage.run("try", bare.path, "x", "--chat", "--max-tokens", "1")
+        #expect(chat.status == 2 && chat.error.contains("has no chat template"))
+        #expect(try await stage.run("try", bare.path, "x", "--max-tokens", "1", "-q").status == 0)
+        #expect(try await stage.run("try", folder, "--system", "x").status == 2)
+        #expect(try await stage.run("try", folder, "x", "--raw", "--system", "y").status == 2)
+        #expect(try await stage.run("try", folder, "--template", "./x.jinja").status == 2)
+    }
+
     @Test func aSeedMakesItRepeatable() async throws {
         func text(_ seed: String) async throws -> String {
             try await stage.run("try", folder, "ROMEO:", "--raw", "--seed", seed, "--max-tokens", "24", "-q").output
@@ -164,15 +230,16 @@ extension JSONObject {
 
     @Test func inspectSaysWhatTheHeadersSay() async throws {
         let result = try await stage.run("try", folder, "--inspect")
-        #expect(result.status == 0 && result.lines.count == 5)
+        #expect(result.status == 0 && result.lines.count == 8)
         let document = try await stage.run("try", folder, "--inspect", "--json").document()
         document.expectKeys(
             "id path architecture parameters dtype weights_bytes memory_bytes inspection")
         let inspection = try #require(document["inspection"]?.object)
         inspection.expectKeys(
             """
-            architecture parameters dtypes quantization bits_per_weight context_length layers heads kv_heads \
-            vocabulary kv_bytes_per_token memory_bytes tokenizer chat_template supported obstacles
+            architecture model_type formats parameters active_parameters parameters_by_part dtypes quantization \
+            bits_per_weight weights_bytes context_length layers heads kv_heads vocabulary kv_bytes_per_token \
+            memory_bytes memory_context memory_total_bytes fits tokenizer chat_template license supported obstacles
             """)
         #expect(inspection["supported"]?.bool == true && inspection["parameters"]?.int == 1_115_264)
     }

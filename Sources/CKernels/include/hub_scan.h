@@ -1,0 +1,21 @@
+// Looks through weights for numbers that are none.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+/// How a number is stored, as far as it can be something else than finite.
+typedef enum {
+    HUB_SCAN_F16,
+    HUB_SCAN_BF16,
+    HUB_SCAN_F32,
+    HUB_SCAN_F64,
+    HUB_SCAN_F8_E4M3, ///< has NaN only: all bits but the sign
+    HUB_SCAN_F8_E5M2,
+} hub_scan_kind;
+
+/// The first of `count` numbers that is NaN or infinite; `count` where all are finite. The pointer may be unaligned.
+size_t hub_scan_finite(hub_scan_kind kind, const void *source, size_t count);
+/// The same for a float16 number in each of `count` blocks of `stride` bytes, `source` being at the first of them.
+size_t hub_scan_finite_halves(const void *source, size_t count, size_t stride);
+/// Whether all elements have the same bytes.
+int hub_scan_constant(const void *source, size_t count, size_t element_bytes);

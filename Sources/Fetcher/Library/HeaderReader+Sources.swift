@@ -1,0 +1,116 @@
+import HubCore
+package import ModelFormats
+import Synchronization
+
+extension Puller {
+    /// What the headers of some weights of a plan and the small files beside them say; nothing else is fetched.
+    ///
+    /// - Parameter paths: the weights of one model; what is neither safetensors nor GGUF among them has no header.
+    package func sources(_ plan: PullPlan, of paths: Set<String>) async throws -> ModelSources {
+        try await HeaderReader(plan, self, eagerBytes: HeaderReader.usualHeader).sources(of: paths)
+    }
+}
+
+extension HeaderReader {
+    /// The header of a shard mostly has fewer bytes than this: some 130 for each tensor.
+    static let usualHeader = 32 << 10
+
+    /// What the headers of some weights and the small files beside them say, for showing it.
+    ///
+    /// - Parameter paths: the weights of one model; what is neither safetensors nor GGUF among them has no header.
+    func sources(of paths: Set<String>) async throws -> ModelSources {
+        do { return try await readSources(paths) } catch let error as AIError {
+            throw error.rewriting(client.masked)
+        }
+    }
+
+    private func readSources(_ paths: Set<String>) async throws -> ModelSources {
+        let weights = plan.tree.files.filter { paths.contains($0.path) }
+        var sources = ModelSources(name: plan.repository.id.name)
+        sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
+        sources.configuration = try await configuration()
+        let ggufs = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .gguf }
+        let tensors = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .safetensors }
+        if !tensors.isEmpty {
+            try await readSafetensors(tensors, into: &sources)
+            try await readTokenizer(into: &sources)
+        } else if !ggufs.isEmpty {
+            try await readGGUF(ggufs, into: &sources)
+        } else {
+            try await readTokenizer(into: &sources)
+        }
+        return sources
+    }
+
+    private func readSafetensors(_ files: [RepositoryFile], into sources: inout ModelSources) async throws {
+        var shards: [SafetensorsFolder.Shard] = []
+        for (file, header) in try await headers(of: files.map { ($0, .safetensors) }) {
+            guard case .safetensors(let header) = header else { continue }
+            shards.append(.init(path: shown(file), fileSize: file.size, header: header))
+        }
+        // The headers say all there is; whether the index agrees with them is a question to a model that is here.
+        sources.weights = StoredWeights(safetensors: shards)
+        sources.isLoadable = plan.tree.files.contains {
+            $0.path == SafetensorsFolder.singleName || $0.path == SafetensorsFolder.indexName
+        }
+    }
+
+    /// Bytes of a GGUF header that are asked for first, and then twice as many as there are.
+    private static let ggufStep = 1 << 20
+
+    private func readGGUF(_ files: [RepositoryFile], into sources: inout ModelSources) async throws {
+        var shards: [GGUFModel.Shard] = []
+        for file in files.sorted(by: { $0.path < $1.path }) {
+            var known: [UInt8] = []
+            var wanted = Self.ggufStep
+            while true {
+                let end = Int(min(Int64(wanted), file.size))
+                if end > known.count { known += try await bytes(of: file, known.count..<end) }
+                let reading = try known.withUnsafeBytes { buffer in
+                    Result { () throws(AIError) in
+                        try GGUFHeader.read(buffer, fileSize: file.size, path: shown(file))
+                    }
+                }.get()
+                if case .header(let header) = reading {
+                    shards.append(.init(path: shown(file), fileSize: file.size, header: header))
+                    break
+                }
+                guard case .needs(let needed) = reading, Int64(known.count) < file.size else {
+                    throw AIError.malformed(shown(file), "its header does not end")
+                }
+                guard headerBytes.add(known.count, ordering: .relaxed).newValue <= Self.headerLimit else {
+                    throw AIError.malformed(
+                        shown(file), "its header has more than \(ByteCount(Int64(Self.headerLimit)))")
+                }
+                wanted = max(needed, known.count * 2)
+            }
+        }
+        let model = try GGUFModel(shards)
+        sources.weights = StoredWeights(model)
+        if sources.configuration == nil {
+            sources.configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
+        }
+        sources.tokenizerKind = TokenizerKind.name(model.header)
+        sources.hasChatTemplate = model.header["tokenizer.chat_template"] != nil
+    }
+
+    /// The most of `tokenizer_config.json` that is worth reading for one fact.
+    private static let tokenizerLimit: Int64 = 2 << 20
+
+    private func readTokenizer(into sources: inout ModelSources) async throws {
+        func file(_ path: String) -> RepositoryFile? { plan.tree.files.first { $0.path == path } }
+        if let tokenizer = file("tokenizer.json") {
+            let count = Int(min(tokenizer.size, Int64(TokenizerKind.enoughBytes)))
+            sources.tokenizerKind = TokenizerKind.name(beginning: try await beginning(of: tokenizer, count))
+        } else if file("tokenizer.model") != nil || file("spiece.model") != nil {
+            sources.tokenizerKind = "SentencePiece"
+        } else {
+            sources.faults.append("a repository without a tokenizer")
+        }
+        if file("chat_template.jinja") != nil || file("chat_template.json") != nil {
+            sources.hasChatTemplate = true
+        } else if let settings = file("tokenizer_config.json"), settings.size <= Self.tokenizerLimit {
+            sources.hasChatTemplate = try await document(settings)["chat_template"] != nil
+        }
+    }
+}

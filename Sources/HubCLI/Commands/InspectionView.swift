@@ -1,0 +1,109 @@
+import HubCore
+import InferenceKit
+
+/// What a model's headers say, in the forms of the contract: for `hub try --inspect` and `hub info --inspect`.
+struct InspectionView {
+    let facts: ModelInspection
+    /// Positions that the memory is told for; nil for what `hub try` takes without being asked.
+    var context: Int?
+    /// Physical memory in bytes.
+    let memoryTotal: Int64
+
+    private var memory: Int64 { facts.memoryBytes(context: context) }
+    private var positions: Int { context ?? facts.usualContext }
+    private var fits: Bool { memory <= memoryTotal }
+
+    /// Each line's name and text, and whether it is bad news; the first two say what it is.
+    var lines: [(name: String, text: String, isBad: Bool)] {
+        var lines: [(name: String, text: String, isBad: Bool)] = []
+        func add(_ name: String, _ text: String?, isBad: Bool = false) {
+            if let text, !text.isEmpty { lines.append((name, text, isBad)) }
+        }
+        add("model", model)
+        add("shape", shape)
+        add("parts", parts)
+        add("types", types)
+        add("quantized", facts.quantization)
+        add(
+            "weights",
+            facts.bitsPerWeight.map { "\(ByteCount(facts.weightsBytes)), \(Self.rounded($0)) bits a weight" })
+        add("cache", facts.cacheBytesPerPosition.map { "\(ByteCount($0)) for each position, as float32" })
+        add(
+            "memory",
+            "\(ByteCount(memory)) to run with \(Humanize.grouped(positions)) positions: \(fits ? "fits" : "does not fit") in the \(ByteCount(memoryTotal)) of this machine",
+            isBad: !fits)
+        add("tokenizer", tokenizer)
+        add("license", facts.license)
+        for obstacle in facts.obstacles { add("obstacle", obstacle, isBad: true) }
+        return lines
+    }
+
+    private var model: String {
+        let active = facts.activeParameters.map { "\(Humanize.count($0)) of them for each token" }
+        return [
+            facts.architecture ?? facts.modelType ?? "?",
+            facts.parameters > 0 ? "\(Humanize.count(facts.parameters)) parameters" : nil, active,
+            facts.dominantDataType,
+        ].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    private var shape: String {
+        [
+            facts.layers.map { "\($0) layers" }, facts.heads.map { "\($0) heads" },
+            facts.kvHeads.map { "\($0) KV heads" }, facts.vocabulary.map { "\($0) tokens" },
+            facts.contextLength.map { "context \($0)" },
+        ].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    private var sortedParts: [(key: String, value: Int64)] {
+        facts.parameterParts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    }
+
+    private var parts: String {
+        sortedParts.map { "\($0.key.replacing("_", with: " ")) \(Humanize.count($0.value))" }.joined(
+            separator: ", ")
+    }
+
+    /// Nothing where there is only one: the first line has it.
+    private var types: String {
+        guard facts.dataTypes.count > 1 else { return "" }
+        return facts.dataTypes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+            "\($0.key) \(Humanize.count($0.value))"
+        }.joined(separator: ", ")
+    }
+
+    private var tokenizer: String {
+        (facts.tokenizerKind ?? "none that can be used") + (facts.hasChatTemplate ? ", chat template" : "")
+    }
+
+    private static func rounded(_ value: Double) -> String {
+        let hundredths = Int((value * 100).rounded())
+        let rest = hundredths % 100
+        return rest == 0 ? "\(hundredths / 100)" : "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+
+    var json: JSON {
+        func int(_ value: Int?) -> JSON? { value.map { .int(Int64($0)) } }
+        func counts(_ values: [(key: String, value: Int64)]) -> JSON {
+            .object(JSONObject(values.map { ($0.key, .int($0.value)) }))
+        }
+        return .object([
+            "architecture": facts.architecture.map { .string($0) },
+            "model_type": facts.modelType.map { .string($0) },
+            "formats": .array(facts.formats.map { .string($0) }),
+            "parameters": .int(facts.parameters), "active_parameters": facts.activeParameters.map { .int($0) },
+            "parameters_by_part": counts(sortedParts),
+            "dtypes": counts(facts.dataTypes.sorted { $0.key < $1.key }),
+            "quantization": facts.quantization.map { .string($0) },
+            "bits_per_weight": facts.bitsPerWeight.map { .double($0) },
+            "weights_bytes": .int(facts.weightsBytes),
+            "context_length": int(facts.contextLength), "layers": int(facts.layers), "heads": int(facts.heads),
+            "kv_heads": int(facts.kvHeads), "vocabulary": int(facts.vocabulary),
+            "kv_bytes_per_token": facts.cacheBytesPerPosition.map { .int($0) },
+            "memory_bytes": .int(memory), "memory_context": int(positions), "memory_total_bytes": .int(memoryTotal),
+            "fits": .bool(fits), "tokenizer": facts.tokenizerKind.map { .string($0) },
+            "chat_template": .bool(facts.hasChatTemplate), "license": facts.license.map { .string($0) },
+            "supported": .bool(facts.isSupported), "obstacles": .array(facts.obstacles.map { .string($0) }),
+        ])
+    }
+}

@@ -1,0 +1,99 @@
+import HubCore
+import InferenceKit
+
+/// Chat templates, and texts from files.
+extension TryCommand {
+    /// - Throws: ``ErrorCode/invalidInput`` for a flag that says something of a prompt where there is none.
+    static func checkPrompt(_ arguments: ParsedArguments) throws(AIError) {
+        let hasPrompt = arguments.operands.count > 1
+        if arguments[logits], !hasPrompt {
+            throw AIError(
+                .invalidInput, "--logits needs a PROMPT",
+                advice: "they are those of its last position: hub try REF PROMPT --logits --json")
+        }
+        for flag in [system.flag, chat.flag] where arguments.has(flag.name) && !hasPrompt {
+            throw AIError(.invalidInput, "--\(flag.name) needs a PROMPT")
+        }
+        if arguments.has(template.flag.name), !hasPrompt, !arguments.has(render.flag.name) {
+            throw AIError(.invalidInput, "--template needs a PROMPT or --render")
+        }
+    }
+
+    /// The conversation that begins with a prompt, as the chat template writes it; nil where the prompt is taken as it is.
+    static func rendering(
+        ofPrompt prompt: String, _ arguments: ParsedArguments, _ path: String, _ context: Context
+    ) async throws -> String? {
+        if arguments[raw] { return nil }
+        guard let templates = try await templates(arguments, path, context) else {
+            for flag in [chat.flag, system.flag] where arguments.has(flag.name) {
+                throw AIError(
+                    .invalidInput, "\(path) has no chat template",
+                    advice: "leave out --\(flag.name), or name a --template")
+            }
+            return nil
+        }
+        let messages = (arguments[system].map { [Message.system($0)] } ?? []) + [.user(prompt)]
+        return try await Offload.run { try templates.render(json: messages.map(\.json)).text }
+    }
+
+    /// What the chat template makes of the conversation in a file.
+    static func rendering(
+        of file: String, _ arguments: ParsedArguments, _ path: String, _ context: Context
+    ) async throws -> String {
+        let document = try await json(file, context)
+        guard var variables = document.object, let messages = document["messages"]?.array else {
+            throw AIError(.invalidInput, "\(file.printable) is no JSON object with messages")
+        }
+        guard let templates = try await templates(arguments, path, context) else {
+            throw AIError(.invalidInput, "\(path) has no chat template", advice: "name one with --template FILE")
+        }
+        var options = ChatTemplate.Options(
+            tools: document["tools"]?.array, documents: document["documents"]?.array,
+            addsGenerationPrompt: document["add_generation_prompt"]?.bool ?? false)
+        for key in ["messages", "tools", "documents", "add_generation_prompt"] { variables[key] = nil }
+        options.variables = variables
+        return try await Offload.run { [options] in try templates.render(json: messages, options).text }
+    }
+
+    private static func templates(
+        _ arguments: ParsedArguments, _ path: String, _ context: Context
+    ) async throws -> ChatTemplates? {
+        let own = try await Offload.run { try ChatTemplates.read(model: path) }
+        guard let name = arguments[template] else { return own }
+        let (bytes, file) = try await contents(name, context)
+        guard let source = String(validating: bytes, as: UTF8.self) else {
+            throw AIError(.invalidInput, "\(file.printable) is not UTF-8", context: .init(path: file))
+        }
+        return ChatTemplates(source, path: file, specialTokens: own?.specialTokens ?? [:])
+    }
+
+    /// The texts of the list in a file; none where no file was named.
+    static func listedTexts(_ arguments: ParsedArguments, _ context: Context) async throws -> [String] {
+        guard let file = arguments[tokenizeFile] else { return [] }
+        guard let list = try await json(file, context).array else {
+            throw AIError(.invalidInput, "\(file.printable) is no JSON list of strings")
+        }
+        return try list.map { entry in
+            guard let text = entry.string else {
+                throw AIError(.invalidInput, "\(file.printable) is no JSON list of strings")
+            }
+            return text
+        }
+    }
+
+    private static func json(_ file: String, _ context: Context) async throws -> JSON {
+        let (bytes, path) = try await contents(file, context)
+        do throws(JSONError) { return try JSON.parse(bytes) } catch {
+            throw AIError(.invalidInput, "\(file.printable): \(error)", context: .init(path: path))
+        }
+    }
+
+    private static func contents(_ file: String, _ context: Context) async throws -> (bytes: [UInt8], path: String)
+    {
+        let path = context.environment.expand(file)
+        guard let bytes = try await Offload.run({ try FileSystem.contents(path) }) else {
+            throw AIError(.fileNotFound, "there is no \(file.printable)", context: .init(path: path))
+        }
+        return (bytes, path)
+    }
+}

@@ -1,0 +1,168 @@
+public import HubCore
+import ModelFormats
+
+/// The chat templates of one model by name, most often the one called `default`.
+public struct ChatTemplates: Sendable {
+    /// The name of the template for conversations of every kind.
+    public static let defaultName = "default"
+    /// The name of the template that is taken where there are tools.
+    public static let toolName = "tool_use"
+
+    private let templates: [(name: String, source: String, path: String)]
+    /// The special tokens that templates write: `bos_token`, `eos_token` and their like.
+    public let specialTokens: JSONObject
+
+    /// The names, sorted.
+    public var names: [String] { templates.map(\.name) }
+
+    private init(_ templates: [(name: String, source: String, path: String)], _ specialTokens: JSONObject) {
+        self.templates = templates.sorted { $0.name < $1.name }
+        self.specialTokens = specialTokens
+    }
+
+    /// One template, which takes the place of a model's own.
+    public init(_ source: String, path: String, specialTokens: JSONObject = [:]) {
+        self.init([(Self.defaultName, source, path)], specialTokens)
+    }
+
+    /// Renders a conversation through the template that fits it. The model's special tokens are given to it where the
+    /// options do not name them.
+    ///
+    /// - Throws: what ``template(named:hasTools:)`` and ``ChatTemplate/render(json:_:)`` throw.
+    public func render(
+        json messages: [JSON], _ options: ChatTemplate.Options = ChatTemplate.Options()
+    ) throws(AIError) -> ChatTemplate.Rendering {
+        var options = options
+        for (name, token) in specialTokens.members where options.variables[name] == nil {
+            options.variables[name] = token
+        }
+        return try template(hasTools: options.tools != nil).render(json: messages, options)
+    }
+
+    /// The template for a conversation.
+    ///
+    /// - Parameters:
+    ///   - name: The template asked for; nil for `tool_use` where there are tools and such a template, else `default`.
+    ///   - hasTools: Whether there are tools.
+    /// - Throws: ``ErrorCode/invalidInput`` listing the names where there is none of that name; what
+    ///   ``ChatTemplate/init(_:path:)`` throws.
+    public func template(named name: String? = nil, hasTools: Bool = false) throws(AIError) -> ChatTemplate {
+        let wanted = name ?? (hasTools && names.contains(Self.toolName) ? Self.toolName : Self.defaultName)
+        guard let found = templates.first(where: { $0.name == wanted }) else {
+            let what =
+                name.map { "there is no chat template named \($0)" } ?? "none of the chat templates is the default"
+            throw AIError(.invalidInput, "\(what); the model's are: \(names.joined(separator: ", "))")
+        }
+        return try ChatTemplate(found.source, path: found.path)
+    }
+
+    // MARK: - A model's folder
+
+    /// Reads the templates of a model: those of its folder, else those of the GGUF model in it; or those of a GGUF file.
+    ///
+    /// - Returns: nil where it has none.
+    /// - Throws: ``ErrorCode/malformedModel`` naming the file and what is wrong with it.
+    public static func read(model path: String) throws(AIError) -> ChatTemplates? {
+        if try FileSystem.status(path)?.kind == .directory, let found = try read(folder: path) { return found }
+        guard let gguf = try GGUFModel.first(in: path) else { return nil }
+        return try read(gguf: try GGUFFile(gguf))
+    }
+
+    /// Reads the templates of a folder as transformers does: `chat_template.jinja` and `additional_chat_templates/`, or
+    /// else `chat_template` of tokenizer_config.json, a text or a list of names and texts; a processor's
+    /// `chat_template.json` where there is nothing else.
+    ///
+    /// - Returns: nil where the folder has none.
+    /// - Throws: ``ErrorCode/malformedModel`` naming the file and what is wrong with it.
+    public static func read(folder: String) throws(AIError) -> ChatTemplates? {
+        let configurationPath = Path.join(folder, "tokenizer_config.json")
+        let configuration = try JSONFile.read(configurationPath)
+        var templates = try files(folder)
+        if templates.isEmpty, let value = configuration?["chat_template"] {
+            templates = try list(value, configurationPath)
+        }
+        if templates.isEmpty {
+            let path = Path.join(folder, "chat_template.json")
+            if let value = try JSONFile.read(path)?["chat_template"] { templates = try list(value, path) }
+        }
+        guard !templates.isEmpty else { return nil }
+        let map = try JSONFile.read(Path.join(folder, "special_tokens_map.json"))
+        return ChatTemplates(templates, specialTokens(configuration, map))
+    }
+
+    private static func files(_ folder: String) throws(AIError) -> [(name: String, source: String, path: String)] {
+        var found: [(name: String, source: String, path: String)] = []
+        let main = Path.join(folder, "chat_template.jinja")
+        if let source = try text(main) { found.append((defaultName, source, main)) }
+        let more = Path.join(folder, "additional_chat_templates")
+        guard FileSystem.exists(more) else { return found }
+        for file in try FileSystem.entries(more) ?? [] where file.hasSuffix(".jinja") {
+            let path = Path.join(more, file)
+            guard let source = try text(path) else { continue }
+            found.append((String(file.dropLast(".jinja".count)), source, path))
+        }
+        return found
+    }
+
+    private static func text(_ path: String) throws(AIError) -> String? {
+        guard let bytes = try FileSystem.contents(path, limit: 1 << 20) else { return nil }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .malformed(path, "the chat template is not UTF-8")
+        }
+        return text
+    }
+
+    private static func list(
+        _ value: JSON, _ path: String
+    ) throws(AIError) -> [(name: String, source: String, path: String)] {
+        if let source = value.string { return [(defaultName, source, path)] }
+        guard let entries = value.array else {
+            throw .malformed(path, "chat_template is neither a text nor a list of named templates")
+        }
+        var found: [(name: String, source: String, path: String)] = []
+        for entry in entries {
+            guard let name = entry["name"]?.string, let source = entry["template"]?.string else {
+                throw .malformed(path, "an entry of chat_template has no name or no template")
+            }
+            // Of two with one name Python keeps the last.
+            found.removeAll { $0.name == name }
+            found.append((name, source, path))
+        }
+        return found
+    }
+
+    private static func specialTokens(_ configuration: JSON?, _ map: JSON?) -> JSONObject {
+        var result = JSONObject()
+        for name in ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"] {
+            let value = configuration?[name] ?? map?[name]
+            guard let text = value?.string ?? value?["content"]?.string else { continue }
+            result[name] = .string(text)
+        }
+        return result
+    }
+
+    // MARK: - GGUF
+
+    /// The templates of a GGUF file: `tokenizer.chat_template` is the default, `tokenizer.chat_template.NAME` another.
+    /// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+    ///
+    /// - Parameters:
+    ///   - metadata: The file's pairs whose values are texts; others are not looked at.
+    ///   - specialTokens: The texts of the file's special tokens, by `bos_token` and their like.
+    ///   - path: The file, for errors.
+    /// - Returns: nil where the file has none.
+    public static func gguf(
+        _ metadata: some Sequence<(key: String, value: String)>, specialTokens: JSONObject, path: String
+    ) -> ChatTemplates? {
+        let key = "tokenizer.chat_template"
+        var found: [(name: String, source: String, path: String)] = []
+        for pair in metadata {
+            if pair.key == key {
+                found.append((defaultName, pair.value, path))
+            } else if pair.key.hasPrefix(key + "."), pair.key.utf8.count > key.utf8.count + 1 {
+                found.append((String(pair.key.dropFirst(key.count + 1)), pair.value, path))
+            }
+        }
+        return found.isEmpty ? nil : ChatTemplates(found, specialTokens)
+    }
+}

@@ -1,0 +1,179 @@
+extension Jinja {
+    /// Filters that choose from, order or change the elements of a sequence.
+    static let choiceFilters: [String: Filter] = [
+        "sort": .fixed(["reverse", "case_sensitive", "attribute"]) { run, value, given throws(Fault) in
+            let values = try run.elements(value)
+            let keys = try run.sortKeys(values, given[2], isCaseSensitive: given[1]?.isTrue ?? false)
+            let order = try run.sorted(keys, isReversed: given[0]?.isTrue ?? false)
+            return try run.list(order.map { values[$0.place] })
+        },
+        "dictsort": .fixed(["case_sensitive", "by", "reverse"]) { run, value, given throws(Fault) in
+            try run.dictionarySorted(value, given)
+        },
+        "unique": .fixed(["case_sensitive", "attribute"]) { run, value, given throws(Fault) in
+            let values = try run.elements(value)
+            let path = try run.path(given[1])
+            var seen: Set<Key> = []
+            var kept: [Value] = []
+            for value in values {
+                let key = try run.comparable(try run.follow(path, value), given[0]?.isTrue ?? false)
+                if seen.insert(try run.key(key)).inserted { kept.append(value) }
+            }
+            return try run.stream(kept)
+        },
+        "min": extreme(isLargest: false),
+        "max": extreme(isLargest: true),
+        "groupby": .fixed(["attribute", "default", "case_sensitive"]) { run, value, given throws(Fault) in
+            try run.grouped(value, given)
+        },
+        "map": .open { run, value, arguments throws(Fault) in try run.map(value, arguments) },
+        "select": choice(isKept: true, byAttribute: false),
+        "reject": choice(isKept: false, byAttribute: false),
+        "selectattr": choice(isKept: true, byAttribute: true),
+        "rejectattr": choice(isKept: false, byAttribute: true),
+    ]
+
+    private static func extreme(isLargest: Bool) -> Filter {
+        .fixed(["case_sensitive", "attribute"]) { run, value, given throws(Fault) in
+            let path = try run.path(given[1])
+            var best: (key: Value, value: Value)?
+            for value in try run.elements(value) {
+                let key = try run.comparable(try run.follow(path, value), given[0]?.isTrue ?? false)
+                guard let current = best else {
+                    best = (key, value)
+                    continue
+                }
+                let isBetter =
+                    isLargest ? try run.precedes(current.key, key, ">") : try run.precedes(key, current.key)
+                if isBetter { best = (key, value) }
+            }
+            return best?.value ?? .undefined(.reason("No aggregated item, sequence was empty."))
+        }
+    }
+
+    private static func choice(isKept: Bool, byAttribute: Bool) -> Filter {
+        .open { run, value, arguments throws(Fault) in
+            try run.choose(value, arguments, isKept: isKept, byAttribute: byAttribute)
+        }
+    }
+}
+
+extension Jinja.Run {
+    /// A value as it is compared: texts in lower case unless case counts.
+    fileprivate func comparable(_ value: Value, _ isCaseSensitive: Bool) throws(Fault) -> Value {
+        guard !isCaseSensitive, case .string(let text) = value else { return value }
+        return try made(text.lowercased())
+    }
+
+    /// What elements are ordered by: a list of the values of several attributes.
+    fileprivate func sortKeys(
+        _ values: [Value], _ attribute: Value?, isCaseSensitive: Bool
+    ) throws(Fault) -> [Value] {
+        var paths = [try path(attribute)]
+        if let names = attribute?.text {
+            paths = []
+            for name in names.scalars.split(separator: ",", omittingEmptySubsequences: false) {
+                paths.append(try path(.string(Text(name))))
+            }
+        }
+        var keys: [Value] = []
+        for value in values {
+            var parts: [Value] = []
+            for path in paths { parts.append(try comparable(try follow(path, value), isCaseSensitive)) }
+            keys.append(try list(parts))
+        }
+        return keys
+    }
+
+    fileprivate func dictionarySorted(_ value: Value, _ given: [Value?]) throws(Fault) -> Value {
+        guard case .dictionary(let dictionary) = value else {
+            if case .undefined(let undefined) = value { throw fail(undefined.message) }
+            throw fail("'\(value.typeName)' object has no attribute 'items'")
+        }
+        let by = try text(given[1], "by") ?? "key"
+        guard by == "key" || by == "value" else { throw fail("You can only sort by either \"key\" or \"value\"") }
+        var keys: [Value] = []
+        for value in by == "key" ? dictionary.keys : dictionary.values {
+            keys.append(try comparable(value, given[0]?.isTrue ?? false))
+        }
+        var pairs: [Value] = []
+        for row in try sorted(keys, isReversed: given[2]?.isTrue ?? false) {
+            pairs.append(try tuple([dictionary.keys[row.place], dictionary.values[row.place]]))
+        }
+        return try list(pairs)
+    }
+
+    fileprivate func grouped(_ value: Value, _ given: [Value?]) throws(Fault) -> Value {
+        guard let attribute = given[0] else { throw fail("the filter 'groupby' needs an attribute") }
+        let values = try elements(value)
+        let path = try path(attribute)
+        var names: [Value] = []
+        var keys: [Value] = []
+        for value in values {
+            names.append(try follow(path, value, fallback: given[1]))
+            keys.append(try comparable(names[names.count - 1], given[2]?.isTrue ?? false))
+        }
+        var groups: [Value] = []
+        var rows = try sorted(keys)[...]
+        while let first = rows.popFirst() {
+            var members = [values[first.place]]
+            while let next = rows.first, try areEqual(first.value, next.value) {
+                members.append(values[next.place])
+                rows.removeFirst()
+            }
+            groups.append(try tuple([names[first.place], try list(members)], fields: ["grouper", "list"]))
+        }
+        return try list(groups)
+    }
+
+    fileprivate func map(_ value: Value, _ arguments: Arguments) throws(Fault) -> Value {
+        guard value.isTrue else { return try stream([]) }
+        var results: [Value] = []
+        if arguments.positional.isEmpty, let attribute = arguments.keywords.first(where: { $0.name == "attribute" })
+        {
+            let fallback = arguments.keywords.first { $0.name == "default" }
+            if let other = arguments.keywords.first(where: { $0.name != "attribute" && $0.name != "default" }) {
+                throw fail("Unexpected keyword argument '\(other.name.string)'")
+            }
+            let path = try path(attribute.value)
+            // None stands for no fallback.
+            let missing = fallback.flatMap { $0.value.isNone ? nil : $0.value }
+            for element in try elements(value) { results.append(try follow(path, element, fallback: missing)) }
+            return try stream(results)
+        }
+        var rest = arguments
+        guard let name = try text(rest.positional.first, "the name of a filter") else {
+            throw fail("map requires a filter argument")
+        }
+        rest.positional.removeFirst()
+        guard let filter = Jinja.filters[name.string] else { throw fail("No filter named '\(name.string)'.") }
+        for element in try elements(value) { results.append(try self.filter(name.string, filter, element, rest)) }
+        return try stream(results)
+    }
+
+    fileprivate func choose(
+        _ value: Value, _ arguments: Arguments, isKept: Bool, byAttribute: Bool
+    ) throws(Fault) -> Value {
+        guard value.isTrue else { return try stream([]) }
+        var rest = arguments
+        var path: [Value] = []
+        if byAttribute {
+            guard let attribute = rest.positional.first else { throw fail("Missing parameter for attribute name") }
+            path = try self.path(attribute)
+            rest.positional.removeFirst()
+        }
+        var test: (name: String, test: Jinja.Test)?
+        if let name = try text(rest.positional.first, "the name of a test") {
+            guard let found = Jinja.tests[name.string] else { throw fail("No test named '\(name.string)'.") }
+            test = (name.string, found)
+            rest.positional.removeFirst()
+        }
+        var kept: [Value] = []
+        for element in try elements(value) {
+            let value = try follow(path, element)
+            let holds = try test.map { name, test throws(Fault) in try self.test(name, test, value, rest) }
+            if (holds ?? value.isTrue) == isKept { kept.append(element) }
+        }
+        return try stream(kept)
+    }
+}

@@ -1,0 +1,265 @@
+extension Jinja {
+    /// What a bar applies to a value.
+    enum Filter: Sendable {
+        /// With parameters of these names; nil for those not given.
+        case fixed([Text], @Sendable (Run, Value, [Value?]) throws(Fault) -> Value)
+        /// With whatever was given.
+        case open(@Sendable (Run, Value, Arguments) throws(Fault) -> Value)
+    }
+
+    static let filters: [String: Filter] = {
+        var all = textFilters
+        all.merge(numberFilters) { first, _ in first }
+        all.merge(sequenceFilters) { first, _ in first }
+        all.merge(choiceFilters) { first, _ in first }
+        for (alias, name) in [("d", "default"), ("count", "length"), ("e", "escape"), ("forceescape", "escape")] {
+            all[alias] = all[name]
+        }
+        for name in ["urlize", "wordwrap", "pprint", "striptags"] {
+            all[name] = .open { run, _, _ throws(Fault) in
+                throw run.unsupported("the filter '\(name)' cannot be used in a chat template here")
+            }
+        }
+        return all
+    }()
+
+    /// A filter that takes `str` of its value.
+    private static func text(
+        _ parameters: [Text] = [], _ body: @escaping @Sendable (Run, Text, [Value?]) throws(Fault) -> Value
+    ) -> Filter {
+        .fixed(parameters) { run, value, given throws(Fault) in
+            let text = try run.text(of: value)
+            try run.spend(characters: text.count)
+            return try body(run, text, given)
+        }
+    }
+
+    private static let textFilters: [String: Filter] = [
+        "upper": text { run, text, _ throws(Fault) in try run.made(text.uppercased()) },
+        "lower": text { run, text, _ throws(Fault) in try run.made(text.lowercased()) },
+        "capitalize": text { run, text, _ throws(Fault) in try run.made(text.capitalized()) },
+        "title": text { run, text, _ throws(Fault) in try run.made(text.wordsCapitalized()) },
+        "string": text { _, text, _ throws(Fault) in .string(text) },
+        // Nothing is escaped unless asked for, so that a text that is marked as safe is a text.
+        "safe": text { _, text, _ throws(Fault) in .string(text) },
+        "escape": text { run, text, _ throws(Fault) in try run.made(text.escaped()) },
+        "trim": text(["chars"]) { run, text, given throws(Fault) in
+            try run.strip(text, given[0], left: true, right: true)
+        },
+        "replace": text(["old", "new", "count"]) { run, text, given throws(Fault) in
+            guard let old = given[0], let new = given[1] else {
+                throw run.fail("the filter 'replace' needs what to replace and what by")
+            }
+            var count = -1
+            if let given = given[2], !given.isNone { count = try run.whole(given, "count") ?? -1 }
+            return try run.replace(text, try run.text(of: old), try run.text(of: new), count)
+        },
+        "center": text(["width"]) { run, text, given throws(Fault) in
+            try run.pad(text, try run.whole(given[0], "width") ?? 80, "^", " ")
+        },
+        "format": .open { run, value, arguments throws(Fault) in
+            let format = try run.text(of: value)
+            guard !arguments.keywords.isEmpty else {
+                return try run.printf(format, try run.tuple(arguments.positional))
+            }
+            guard arguments.positional.isEmpty else {
+                throw run.fail("can't handle positional and keyword arguments at the same time")
+            }
+            let members = Dict()
+            for keyword in arguments.keywords { try run.add(keyword.name, keyword.value, to: members) }
+            return try run.printf(format, .dictionary(members))
+        },
+        "indent": .fixed(["width", "first", "blank"]) { run, value, given throws(Fault) in
+            try run.indent(value, given[0], first: given[1]?.isTrue ?? false, blank: given[2]?.isTrue ?? false)
+        },
+        "truncate": .fixed(["length", "killwords", "end", "leeway"]) { run, value, given throws(Fault) in
+            try run.truncate(value, given)
+        },
+        "wordcount": text { _, text, _ throws(Fault) in .int(text.wordCount) },
+        "urlencode": .fixed([]) { run, value, _ throws(Fault) in try run.urlEncoded(value) },
+        "xmlattr": .fixed(["autospace"]) { run, value, given throws(Fault) in
+            try run.attributes(value, startsWithSpace: given[0]?.isTrue ?? true)
+        },
+        "tojson": .fixed(["ensure_ascii", "indent", "separators", "sort_keys"]) { run, value, given throws(Fault) in
+            .string(try run.json(value, try run.jsonStyle(given)))
+        },
+    ]
+}
+
+extension Jinja.Run {
+    fileprivate func jsonStyle(_ given: [Value?]) throws(Fault) -> JSONStyle {
+        var style = JSONStyle()
+        style.escapesNonASCII = given[0]?.isTrue ?? false
+        style.sortsKeys = given[3]?.isTrue ?? false
+        switch given[1] {
+        case nil, Value.none?: break
+        case .string(let text)?: style.indent = text
+        case let value?:
+            guard let width = value.wholeNumber else {
+                throw fail("can't multiply sequence by non-int of type '\(value.typeName)'")
+            }
+            try check(width: width)
+            style.indent = Text([Unicode.Scalar](repeating: " ", count: max(0, width)))
+        }
+        if style.indent != nil { style.itemSeparator = "," }
+        if let separators = given[2], !separators.isNone {
+            let pair = try elements(separators)
+            guard pair.count == 2, let item = pair[0].text, let key = pair[1].text else {
+                throw fail("separators must be two strings")
+            }
+            style.itemSeparator = item
+            style.keySeparator = key
+        }
+        return style
+    }
+
+    /// The string that a filter does not make of its value by itself.
+    fileprivate func strictText(_ value: Value, _ filter: String) throws(Fault) -> Text {
+        if case .undefined(let undefined) = value { throw fail(undefined.message) }
+        guard let text = value.text else {
+            throw fail("the filter '\(filter)' needs a string, not \(value.typeName)")
+        }
+        try spend(characters: text.count)
+        return text
+    }
+
+    fileprivate func indent(_ value: Value, _ width: Value?, first: Bool, blank: Bool) throws(Fault) -> Value {
+        let text = try strictText(value, "indent")
+        var indentation = Text([Unicode.Scalar](repeating: " ", count: 4))
+        if let given = width?.text {
+            indentation = given
+        } else if let count = try whole(width, "width") {
+            try check(width: count)
+            indentation = Text([Unicode.Scalar](repeating: " ", count: max(0, count)))
+        }
+        try spend(cells: 4 * text.lineBreaks)
+        let lines = (text + "\n").lines()
+        try reserve(text.count + (try product(indentation.count + 1, lines.count)))
+        var result: [Unicode.Scalar] = first ? indentation.scalars : []
+        for (place, line) in lines.enumerated() {
+            if place > 0 {
+                result.append("\n")
+                if blank || !line.isEmpty { result += indentation.scalars }
+            }
+            result += line.scalars
+        }
+        return .string(Text(result))
+    }
+
+    fileprivate func truncate(_ value: Value, _ given: [Value?]) throws(Fault) -> Value {
+        let text = try strictText(value, "truncate")
+        let length = try whole(given[0], "length") ?? 255
+        let end = try self.text(given[2], "end") ?? "..."
+        var leeway = 5
+        if let asked = given[3], !asked.isNone { leeway = try whole(asked, "leeway") ?? 5 }
+        guard length >= end.count else { throw fail("expected length >= \(end.count), got \(length)") }
+        guard leeway >= 0 else { throw fail("expected leeway >= 0, got \(leeway)") }
+        if text.count <= length || text.count - length <= leeway { return .string(text) }
+        var kept = text.slice(0..<length - end.count)
+        if !(given[1]?.isTrue ?? false), let space = kept.scalars.lastIndex(of: " ") {
+            kept = kept.slice(0..<space)
+        }
+        return try made(kept + end)
+    }
+
+    fileprivate func urlEncoded(_ value: Value) throws(Fault) -> Value {
+        let pairs: [Value]
+        switch value {
+        case .dictionary(let members): pairs = try elements(.view(.items, members))
+        case .list, .tuple, .view, .stream, .range, .undefined: pairs = try elements(value)
+        default: return try made(try text(of: value).urlQuoted(isQuery: false))
+        }
+        var parts: [Text] = []
+        for pair in pairs {
+            let members = try elements(pair)
+            guard members.count == 2 else { throw fail("not enough values to unpack (expected 2)") }
+            let name = try text(of: members[0]).urlQuoted(isQuery: true)
+            parts.append(name + "=" + (try text(of: members[1]).urlQuoted(isQuery: true)))
+        }
+        return try joined(parts, "&")
+    }
+
+    fileprivate func attributes(_ value: Value, startsWithSpace: Bool) throws(Fault) -> Value {
+        guard case .dictionary(let members) = value else {
+            throw fail("'\(value.typeName)' object has no attribute 'items'")
+        }
+        var parts: [Text] = []
+        for (key, value) in zip(members.keys, members.values) where !value.isNone && !value.isUndefined {
+            let name = try text(of: key)
+            guard !name.scalars.contains(where: { "\t\n\u{B}\u{C}\r />=".unicodeScalars.contains($0) }) else {
+                throw fail("Invalid character in attribute name: \(name.quoted.string)")
+            }
+            parts.append(name.escaped() + "=\"" + (try text(of: value)).escaped() + "\"")
+        }
+        guard case .string(let text) = try joined(parts, " ") else { return .none }
+        return try made(startsWithSpace && !text.isEmpty ? " " + text : text)
+    }
+}
+
+extension Jinja.Text {
+    fileprivate func escaped() -> Text {
+        var result: [Unicode.Scalar] = []
+        result.reserveCapacity(count)
+        for scalar in scalars {
+            switch scalar {
+            case "&": result += "&amp;".unicodeScalars
+            case "<": result += "&lt;".unicodeScalars
+            case ">": result += "&gt;".unicodeScalars
+            case "'": result += "&#39;".unicodeScalars
+            case "\"": result += "&#34;".unicodeScalars
+            default: result.append(scalar)
+            }
+        }
+        return Text(result)
+    }
+
+    /// As the filter `title`: what follows white space, a hyphen or an opening bracket begins with a capital.
+    fileprivate func wordsCapitalized() -> Text {
+        var result: [Unicode.Scalar] = []
+        var start = 0
+        func isBreak(_ at: Int) -> Bool {
+            scalars[at].isPythonSpace || "-({[<".unicodeScalars.contains(scalars[at])
+        }
+        while start < count {
+            var end = start + 1
+            let breaks = isBreak(start)
+            while end < count, isBreak(end) == breaks { end += 1 }
+            if breaks {
+                result += scalars[start..<end]
+            } else {
+                result += slice(start..<start + 1).uppercased().scalars
+                result += slice(start + 1..<end).lowercased().scalars
+            }
+            start = end
+        }
+        return Text(result)
+    }
+
+    fileprivate var wordCount: Int {
+        var words = 0
+        var isInWord = false
+        for scalar in scalars {
+            let isWord =
+                scalar == "_"
+                || scalar.properties.isAlphabetic && scalar.properties.generalCategory != .nonspacingMark
+                || scalar.properties.numericType != nil
+            if isWord, !isInWord { words += 1 }
+            isInWord = isWord
+        }
+        return words
+    }
+
+    fileprivate func urlQuoted(isQuery: Bool) -> Text {
+        var result = ""
+        for byte in string.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2E, 0x2D, 0x7E:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            case 0x2F where !isQuery: result += "/"
+            case 0x20 where isQuery: result += "+"
+            default: result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return Text(result)
+    }
+}

@@ -1,0 +1,167 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension Jinja {
+    static let numberFilters: [String: Filter] = [
+        "abs": .fixed([]) { run, value, _ throws(Fault) in
+            if case .float(let number) = value { return .float(number.magnitude) }
+            guard let number = value.wholeNumber else {
+                throw run.fail("bad operand type for abs(): '\(value.typeName)'")
+            }
+            return number < 0 ? try run.signed(true, .int(number)) : .int(number)
+        },
+        "int": .fixed(["default", "base"]) { run, value, given throws(Fault) in
+            let base = try run.whole(given[1], "base") ?? 10
+            return try run.integer(value, base) ?? given[0] ?? .int(0)
+        },
+        "float": .fixed(["default"]) { run, value, given throws(Fault) in
+            if case .undefined(let undefined) = value { throw run.fail(undefined.message) }
+            return value.float.map { .float($0) } ?? given[0] ?? .float(0)
+        },
+        "round": .fixed(["precision", "method"]) { run, value, given throws(Fault) in
+            let precision = try run.whole(given[0], "precision") ?? 0
+            return try run.round(value, precision, try run.text(given[1], "method") ?? "common")
+        },
+        "filesizeformat": .fixed(["binary"]) { run, value, given throws(Fault) in
+            guard let bytes = value.float else {
+                throw run.fail("could not convert \(value.typeName) to a number of bytes")
+            }
+            return .string(run.fileSize(bytes, isBinary: given[0]?.isTrue ?? false))
+        },
+    ]
+}
+
+extension Jinja.Value {
+    /// `float(value)`; nil where it would fail.
+    fileprivate var float: Double? {
+        guard case .string(let text) = self else { return number }
+        let digits = text.stripped(left: true, right: true, where: \.isPythonSpace)
+        let spelling = digits.string.lowercased()
+        let sign: Double = spelling.hasPrefix("-") ? -1 : 1
+        switch spelling.drop(while: { $0 == "-" || $0 == "+" }) {
+        case "inf", "infinity": return sign * .infinity
+        case "nan": return .nan
+        default: break
+        }
+        guard digits.scalars.allSatisfy({ "0123456789+-.eE_".unicodeScalars.contains($0) }),
+            let plain = digits.withoutUnderscores
+        else { return nil }
+        // Swift wants digits on both sides of the point.
+        return Double(plain) ?? Double(plain.replacingPoint)
+    }
+}
+
+extension Jinja.Text {
+    /// Without the underscores that part digits; nil where one does not.
+    fileprivate var withoutUnderscores: String? {
+        for (place, scalar) in scalars.enumerated() where scalar == "_" {
+            guard place > 0, place + 1 < count, scalars[place - 1].properties.isASCIIHexDigit,
+                scalars[place + 1].properties.isASCIIHexDigit
+            else { return nil }
+        }
+        return Text(scalars.filter { $0 != "_" }).string
+    }
+}
+
+extension String {
+    /// `1.` as `1.0` and `.5` as `0.5`.
+    fileprivate var replacingPoint: String {
+        guard let point = firstIndex(of: "."), count > 1 else { return self }
+        var result = self
+        let next = index(after: point)
+        if next == endIndex || !self[next].isNumber { result.insert("0", at: next) }
+        if point == startIndex || !self[index(before: point)].isNumber { result.insert("0", at: point) }
+        return result
+    }
+}
+
+extension Jinja.Run {
+    /// `int(value, base)`, or else of its `float`; nil where neither goes.
+    fileprivate func integer(_ value: Value, _ base: Int) throws(Fault) -> Value? {
+        switch value {
+        case .undefined(let undefined): throw fail(undefined.message)
+        case .string(let text):
+            try spend(characters: text.count)
+            if let number = try integer(text, base) { return .int(number) }
+        case .float(let number) where number.isInfinite: throw fail("cannot convert float infinity to integer")
+        default: if let number = value.wholeNumber { return .int(number) }
+        }
+        guard let float = value.float, float.isFinite else { return nil }
+        guard let number = Int(exactly: float.rounded(.towardZero)) else {
+            throw unsupported("a number of more than 64 bits")
+        }
+        return .int(number)
+    }
+
+    private func integer(_ text: Text, _ base: Int) throws(Fault) -> Int? {
+        guard base == 0 || (2...36).contains(base) else { throw fail("int() base must be >= 2 and <= 36, or 0") }
+        var rest = text.stripped(left: true, right: true, where: \.isPythonSpace)
+        var sign = ""
+        if let first = rest.scalars.first, first == "-" || first == "+" {
+            sign = first == "-" ? "-" : ""
+            rest = rest.slice(1..<rest.count)
+        }
+        var radix = base
+        for (prefix, value) in [("0x", 16), ("0o", 8), ("0b", 2)] where base == value || base == 0 {
+            if rest.lowercased().hasPrefix(Text(prefix), at: 0) {
+                radix = value
+                rest = rest.slice(2..<rest.count)
+                // `0x_1` is a number too.
+                if rest.scalars.first == "_" { rest = rest.slice(1..<rest.count) }
+            }
+        }
+        if radix == 0 { radix = 10 }
+        guard let first = rest.scalars.first, first != "-", first != "+", let digits = rest.withoutUnderscores
+        else {
+            return nil
+        }
+        if let number = Int(sign + digits, radix: radix) { return number }
+        let isNumber = digits.allSatisfy { $0.isASCII && Int(String($0), radix: radix) != nil }
+        if isNumber { throw unsupported("a number of more than 64 bits") }
+        return nil
+    }
+
+    fileprivate func round(_ value: Value, _ precision: Int, _ method: Text) throws(Fault) -> Value {
+        guard ["common", "ceil", "floor"].contains(method) else {
+            throw fail("method must be common, ceil or floor")
+        }
+        if case .undefined = value { throw fail("type Undefined doesn't define __round__ method") }
+        guard let number = value.number else {
+            throw fail("type \(value.typeName) doesn't define __round__ method")
+        }
+        if method != "common" {
+            let scale = pow(10, Double(precision))
+            let scaled = number * scale
+            return .float((method == "ceil" ? scaled.rounded(.up) : scaled.rounded(.down)) / scale)
+        }
+        guard let whole = value.wholeNumber else {
+            return .float(Jinja.rounded(number, digits: max(-400, min(400, precision))))
+        }
+        if precision >= 0 { return .int(whole) }
+        guard precision > -19 else { return .int(0) }
+        let step = (0..<(-precision)).reduce(1) { result, _ in result * 10 }
+        let (quotient, remainder) = whole.quotientAndRemainder(dividingBy: step)
+        let half = remainder.magnitude * 2
+        let isUp = half > step || (half == step && quotient % 2 != 0)
+        return .int((quotient + (isUp ? (whole < 0 ? -1 : 1) : 0)) * step)
+    }
+
+    fileprivate func fileSize(_ bytes: Double, isBinary: Bool) -> String {
+        let base: Double = isBinary ? 1024 : 1000
+        if bytes == 1 { return "1 Byte" }
+        if bytes < base { return "\(Jinja.formatted(bytes.rounded(.towardZero), "f", precision: 0)) Bytes" }
+        let prefixes = ["k", "M", "G", "T", "P", "E", "Z", "Y"]
+        for (place, prefix) in prefixes.enumerated() {
+            let unit = pow(base, Double(place + 2))
+            guard bytes < unit || place == prefixes.count - 1 else { continue }
+            let name = isBinary ? prefix.uppercased() + "iB" : prefix + "B"
+            return "\(Jinja.formatted(base * bytes / unit, "f", precision: 1)) \(name)"
+        }
+        return ""
+    }
+}

@@ -1,0 +1,187 @@
+extension Jinja {
+    /// Makes a program of tokens. What Jinja finds wrong with a template when it compiles it is found here.
+    struct Parser {
+        private let tokens: [Token]
+        private var at = 0
+        private var depth = 0
+        private var names = SpecialName.all
+        private var numbers: [String: Int]
+        /// The tags that are open, the innermost last.
+        var openTags: [String] = []
+        /// What would end each body that is open.
+        var ends: [[String]] = []
+        var loopDepth = 0
+        /// Whether names of filters and tests are looked up only where they are used, as within `if`.
+        var looseDepth = 0
+        /// For each macro that is open, which special names its body reads.
+        private var specialUses: [Set<Int>] = []
+
+        static func program(_ template: String) throws(Fault) -> Program {
+            var parser = Parser(try Lexer.tokens(of: template))
+            let body = try parser.body(until: [])
+            return Program(body: body, names: parser.names)
+        }
+
+        private init(_ tokens: [Token]) {
+            self.tokens = tokens
+            numbers = Dictionary(uniqueKeysWithValues: SpecialName.all.enumerated().map { ($1, $0) })
+        }
+    }
+}
+
+// MARK: - Tokens
+
+extension Jinja.Parser {
+    typealias Fault = Jinja.Fault
+    typealias Token = Jinja.Token
+    typealias Statement = Jinja.Statement
+    typealias Expression = Jinja.Expression
+    typealias Suffix = Jinja.Suffix
+
+    var current: Token { tokens[at] }
+    var line: Int { current.line }
+    var upcoming: Token { tokens[min(at + 1, tokens.count - 1)] }
+
+    @discardableResult mutating func next() -> Token {
+        let token = tokens[at]
+        if at + 1 < tokens.count { at += 1 }
+        return token
+    }
+
+    /// Reads the last token again.
+    mutating func back() { at -= 1 }
+
+    func isName(_ name: String) -> Bool { current.kind == .name(name) }
+    func isSymbol(_ symbol: Jinja.Symbol) -> Bool { current.kind == .symbol(symbol) }
+
+    mutating func skip(name: String) -> Bool {
+        guard isName(name) else { return false }
+        next()
+        return true
+    }
+
+    mutating func skip(_ symbol: Jinja.Symbol) -> Bool {
+        guard isSymbol(symbol) else { return false }
+        next()
+        return true
+    }
+
+    func fail(_ message: String, line: Int? = nil) -> Fault {
+        Fault(kind: .syntax, message: message, line: line ?? self.line)
+    }
+
+    func unexpected(_ expected: String) -> Fault {
+        if current.kind == .end { return fail("unexpected end of template, expected '\(expected)'") }
+        return fail("expected token '\(expected)', got '\(current.description)'")
+    }
+
+    mutating func expect(_ kind: Token.Kind) throws(Fault) {
+        guard current.kind == kind else { throw unexpected(Token(kind: kind, line: 0).description) }
+        next()
+    }
+
+    mutating func expect(_ symbol: Jinja.Symbol) throws(Fault) { try expect(.symbol(symbol)) }
+
+    mutating func expectName() throws(Fault) -> String {
+        guard case .name(let name) = current.kind else { throw unexpected("name") }
+        next()
+        return name
+    }
+
+    /// Goes one level deeper; the caller leaves it by ``leave()``. Recursion is bounded by nothing else.
+    mutating func enter() throws(Fault) {
+        depth += 1
+        guard depth <= Jinja.nesting else {
+            throw Fault(
+                kind: .limit, message: "more than \(Jinja.nesting) levels of brackets and blocks", line: line)
+        }
+    }
+
+    mutating func leave() { depth -= 1 }
+
+    // MARK: Names
+
+    mutating func number(_ name: String) -> Int {
+        if let number = numbers[name] { return number }
+        numbers[name] = names.count
+        names.append(name)
+        return names.count - 1
+    }
+
+    mutating func read(_ name: String) -> Expression {
+        let number = number(name)
+        if number < Jinja.SpecialName.all.count, !specialUses.isEmpty {
+            specialUses[specialUses.count - 1].insert(number)
+        }
+        return .name(number)
+    }
+
+    /// Reads a body and tells which special names are read in it.
+    mutating func withSpecialUses<Value>(
+        _ body: (inout Self) throws(Fault) -> Value
+    ) throws(Fault) -> (Value, Set<Int>) {
+        specialUses.append([])
+        let value = try body(&self)
+        let uses = specialUses.removeLast()
+        if !specialUses.isEmpty { specialUses[specialUses.count - 1].formUnion(uses) }
+        return (value, uses)
+    }
+}
+
+// MARK: - Bodies
+
+extension Jinja.Parser {
+    /// Statements up to one of the tags named, which is left to be read; up to the template's end where none is.
+    mutating func body(until names: [String]) throws(Fault) -> [Statement] {
+        var result: [Statement] = []
+        ends.append(names)
+        while true {
+            let token = current
+            switch token.kind {
+            case .end:
+                guard names.isEmpty else { throw endFault(tag: nil) }
+                ends.removeLast()
+                return result
+            case .data(let text):
+                next()
+                result.append(Statement(line: token.line, kind: .text(text)))
+            case .variableBegin:
+                next()
+                let value = try tuple()
+                try expect(.variableEnd)
+                result.append(Statement(line: token.line, kind: .output([value])))
+            default:
+                next()
+                if case .name(let name) = current.kind, names.contains(name) {
+                    ends.removeLast()
+                    return result
+                }
+                result.append(try statement())
+                try expect(.blockEnd)
+            }
+        }
+    }
+
+    /// What follows an opening tag: its end, then statements up to one of the tags named, which is taken.
+    mutating func statements(until names: String...) throws(Fault) -> (body: [Statement], end: String) {
+        _ = skip(.colon)
+        try expect(.blockEnd)
+        let statements = try body(until: names)
+        return (statements, try expectName())
+    }
+
+    func endFault(tag: String?) -> Fault {
+        var message = tag.map { "Encountered unknown tag '\($0)'." } ?? "Unexpected end of template."
+        let wanted = (ends.last ?? []).map { "'\($0)'" }.joined(separator: " or ")
+        if !wanted.isEmpty {
+            let isOuter = tag.map { name in ends.contains { $0.contains(name) } } ?? false
+            message +=
+                isOuter
+                ? " You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for "
+                    + "\(wanted)."
+                : " Jinja was looking for the following tags: \(wanted)."
+        }
+        if let open = openTags.last { message += " The innermost block that needs to be closed is '\(open)'." }
+        return fail(message)
+    }
+}

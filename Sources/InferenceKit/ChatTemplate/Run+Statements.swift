@@ -1,0 +1,168 @@
+extension Jinja.Run {
+    typealias Scope = Jinja.Scope
+    typealias Statement = Jinja.Statement
+    typealias Flow = Jinja.Flow
+
+    /// Runs statements until one leaves them.
+    func run(_ statements: [Statement], _ scope: Scope) throws(Fault) -> Flow {
+        try enter()
+        defer { leave() }
+        for statement in statements {
+            let flow = try run(statement, scope)
+            if flow != .normal { return flow }
+        }
+        return .normal
+    }
+
+    private func run(_ statement: Statement, _ scope: Scope) throws(Fault) -> Flow {
+        line = statement.line
+        switch statement.kind {
+        case .text(let text): try write(text)
+        case .output(let values): try write(values, scope)
+        case .loop(let loop): return try run(loop, scope)
+        case .choice(let branches): return try choose(branches, scope)
+        case .set(let target, let value): try assign(target, try evaluate(value, scope), scope)
+        case .setBlock(let target, let filters, let body):
+            try assign(target, try captured(body, filters, scope), scope)
+        case .macro(let name, let body): scope.set(name, try macro(body, scope))
+        case .callBlock(let body, let call): try runCall(body, call, scope)
+        case .filterBlock(let filters, let body): try write(try text(of: captured(body, filters, scope)))
+        case .with(let pairs, let body): return try runWith(pairs, body, scope)
+        // A block of a template without a parent is where it stands, and sees the outermost variables only.
+        case .block(let body): return try run(body, Scope(root))
+        case .generation(let body): try generate(body, scope)
+        case .exit(let flow): return flow
+        case .refused(let tag): throw unsupported("a chat template cannot use '\(tag)'")
+        }
+        return .normal
+    }
+
+    // MARK: Output
+
+    private func write(_ text: Text) throws(Fault) {
+        try reserve(text.count)
+        output += text.scalars
+    }
+
+    private func write(_ values: [Jinja.Expression], _ scope: Scope) throws(Fault) {
+        for value in values { try write(try text(of: evaluate(value, scope))) }
+    }
+
+    /// What a body writes, as a text. The body can be left only within itself.
+    func captured(_ scope: Scope, _ body: (Scope) throws(Fault) -> Void) throws(Fault) -> Text {
+        let outside = output
+        let isOutermost = outerCount == nil
+        if isOutermost { outerCount = outside.count }
+        output = []
+        defer {
+            output = outside
+            if isOutermost { outerCount = nil }
+        }
+        try body(Scope(scope))
+        return Text(output)
+    }
+
+    private func captured(_ body: [Statement], _ filters: [Jinja.Suffix], _ scope: Scope) throws(Fault) -> Value {
+        let inner = Scope(scope)
+        let text = try captured(inner) { scope throws(Fault) in _ = try run(body, inner) }
+        var value = Value.string(text)
+        for filter in filters { value = try apply(filter, to: value, inner) }
+        return value
+    }
+
+    /// A generation block: what the model is to learn to say. Transformers notes where its text begins by what the
+    /// template itself has written so far, whatever it is collected in.
+    private func generate(_ body: [Statement], _ scope: Scope) throws(Fault) {
+        let text = try captured(scope) { scope throws(Fault) in _ = try run(body, scope) }
+        let start = outerCount ?? output.count
+        generated.append(start..<start + text.count)
+        try write(text)
+    }
+
+    // MARK: Loops and choices
+
+    private func choose(
+        _ branches: [(condition: Jinja.Expression?, body: [Statement])], _ scope: Scope
+    ) throws(Fault) -> Flow {
+        for branch in branches {
+            if let condition = branch.condition, try !evaluate(condition, scope).isTrue { continue }
+            return try run(branch.body, scope)
+        }
+        return .normal
+    }
+
+    private func run(_ loop: Jinja.ForLoop, _ scope: Scope) throws(Fault) -> Flow {
+        let sequence = try evaluate(loop.sequence, scope)
+        guard loop.isRecursive else { return try run(loop, over: sequence, scope, level: 0) }
+        try write(try recurse(loop, sequence, scope, level: 0))
+        return .normal
+    }
+
+    /// What a recursive loop writes for some values.
+    func recurse(_ loop: Jinja.ForLoop, _ sequence: Value, _ scope: Scope, level: Int) throws(Fault) -> Text {
+        try captured(scope) { scope throws(Fault) in _ = try run(loop, over: sequence, scope, level: level) }
+    }
+
+    private func run(
+        _ loop: Jinja.ForLoop, over sequence: Value, _ scope: Scope, level: Int
+    ) throws(Fault) -> Flow {
+        try enter()
+        defer { leave() }
+        let state = Jinja.Loop(try elements(sequence), loop, scope, level: level)
+        defer { state.end() }
+        var isCompleted = false
+        // Each value is tested when its turn comes: the body may have changed what the condition reads.
+        while let value = try state.advance(self) {
+            let inner = Scope(scope)
+            inner.set(Jinja.SpecialName.loop, .loop(state))
+            try assign(loop.target, value, inner)
+            let flow = try run(loop.body, inner)
+            if flow == .normal { isCompleted = true }
+            if flow == .breakLoop { break }
+        }
+        // As in Jinja, a turn that was left early does not count as one.
+        if !isCompleted, !loop.otherwise.isEmpty { return try run(loop.otherwise, Scope(scope)) }
+        return .normal
+    }
+
+    private func runWith(
+        _ pairs: [(target: Jinja.Target, value: Jinja.Expression)], _ body: [Statement], _ scope: Scope
+    ) throws(Fault) -> Flow {
+        let inner = Scope(scope)
+        // None of the values sees the others' names.
+        for pair in pairs { try assign(pair.target, try evaluate(pair.value, scope), inner) }
+        return try run(body, inner)
+    }
+
+    // MARK: Assignments
+
+    func assign(_ target: Jinja.Target, _ value: Value, _ scope: Scope) throws(Fault) {
+        switch target {
+        case .name(let name):
+            try spend(1)
+            scope.set(name, value)
+        case .attribute(let owner, let name):
+            guard case .namespace(let namespace) = scope.value(owner) else {
+                throw fail("cannot assign attribute on non-namespace object")
+            }
+            try set(name, value, of: namespace)
+        case .tuple(let targets):
+            let values = try elements(value, orElse: "cannot unpack non-iterable \(value.typeName) object")
+            guard values.count >= targets.count else {
+                throw fail("not enough values to unpack (expected \(targets.count), got \(values.count))")
+            }
+            guard values.count == targets.count else {
+                throw fail("too many values to unpack (expected \(targets.count))")
+            }
+            for (target, value) in zip(targets, values) { try assign(target, value, scope) }
+        }
+    }
+
+    func set(_ name: Text, _ value: Value, of namespace: Jinja.Namespace) throws(Fault) {
+        guard name.scalars.first != "_" else {
+            throw fail("a namespace cannot hold the name '\(name.string)', which begins with an underscore")
+        }
+        try spend(cells: namespace.members[name] == nil ? 6 : 0)
+        namespace.set(name, value)
+    }
+}

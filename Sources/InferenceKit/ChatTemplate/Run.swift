@@ -1,0 +1,168 @@
+import HubCore
+
+extension Jinja {
+    /// One rendering of a template: what it has left to use up, its variables, its output.
+    final class Run {
+        typealias Fault = Jinja.Fault
+        typealias Value = Jinja.Value
+        typealias Text = Jinja.Text
+
+        let names: [String]
+        let limits: Limits
+        let clock: TemplateClock
+        /// The line that is being run.
+        var line = 1
+        /// What the innermost buffer holds.
+        var output: [Unicode.Scalar] = []
+        /// How long the outermost output is while a buffer collects; nil while none does.
+        var outerCount: Int?
+        /// Where generation blocks lie in the output.
+        var generated: [Range<Int>] = []
+        /// The outermost variables.
+        let root: Scope
+
+        private var steps: Int
+        private var characters: Int
+        private var cells: Int
+        private var depth = 0
+        // Namespaces and the scopes of macros can hold each other in a ring, which nothing would ever free.
+        private var namespaces: [Namespace] = []
+        private var scopes: [Scope] = []
+
+        init(_ program: Program, _ limits: Limits, _ clock: TemplateClock) {
+            names = program.names
+            self.limits = limits
+            self.clock = clock
+            steps = limits.steps
+            characters = limits.characters
+            cells = limits.cells
+            root = Scope(nil)
+        }
+
+        /// Frees whatever holds each other. The run is over then.
+        func end() {
+            for namespace in namespaces { namespace.members = Dict() }
+            for scope in scopes { scope.clear() }
+            root.clear()
+            namespaces = []
+            scopes = []
+        }
+
+        func newNamespace() throws(Fault) -> Namespace {
+            try spend(cells: 32)
+            let namespace = Namespace()
+            namespaces.append(namespace)
+            return namespace
+        }
+
+        /// Remembers a scope that a macro holds.
+        func keep(_ scope: Scope) throws(Fault) {
+            try spend(cells: 32)
+            scopes.append(scope)
+        }
+
+        // MARK: What is used up
+
+        func spend(_ count: Int) throws(Fault) {
+            steps -= count
+            if steps < 0 { throw limit("it takes more than \(limits.steps) steps") }
+        }
+
+        /// Pays for looking at characters.
+        func spend(characters count: Int) throws(Fault) { try spend(1 + count / 16) }
+
+        /// Pays for elements that are kept.
+        func spend(cells count: Int) throws(Fault) {
+            try spend(1 + count)
+            cells -= count
+            if cells < 0 { throw limit("it makes more than \(limits.cells) values") }
+        }
+
+        /// Pays for a text that is to be made. Called before it is, for it may be as long as the template says.
+        func reserve(_ count: Int) throws(Fault) {
+            try spend(characters: count)
+            guard count <= characters else {
+                throw limit("it makes texts of more than \(limits.characters) characters")
+            }
+            characters -= count
+        }
+
+        /// Takes in a text of the conversation: the longer it is, the more may be made of it.
+        func grant(_ count: Int) throws(Fault) {
+            try spend(characters: count)
+            characters += 16 * count
+        }
+
+        /// Pays for pieces of a text, which are counted only as far as they can be paid for.
+        var mostPieces: Int { cells + 1 }
+
+        /// The length of so many copies.
+        func product(_ count: Int, _ times: Int) throws(Fault) -> Int {
+            let (product, overflow) = count.multipliedReportingOverflow(by: max(0, times))
+            return overflow ? Int.max / 2 : min(product, Int.max / 2)
+        }
+
+        /// A text that has been made.
+        func made(_ text: Text) throws(Fault) -> Value {
+            try reserve(text.count)
+            return .string(text)
+        }
+
+        func enter() throws(Fault) {
+            try spend(1)
+            depth += 1
+            if depth > limits.depth { throw limit("it goes more than \(limits.depth) levels deep") }
+        }
+
+        func leave() { depth -= 1 }
+
+        // MARK: Faults
+
+        func fail(_ message: String) -> Fault { Fault(kind: .runtime, message: message, line: line) }
+        func limit(_ message: String) -> Fault { Fault(kind: .limit, message: message, line: line) }
+        func unsupported(_ message: String) -> Fault { Fault(kind: .unsupported, message: message, line: line) }
+    }
+
+    /// Variables by the numbers of their names, and what lies around them.
+    final class Scope {
+        private var names: [Int] = []
+        private var values: [Value] = []
+        private let parent: Scope?
+
+        init(_ parent: Scope?) { self.parent = parent }
+
+        func set(_ name: Int, _ value: Value) {
+            if let place = names.firstIndex(of: name) {
+                values[place] = value
+            } else {
+                names.append(name)
+                values.append(value)
+            }
+        }
+
+        func value(_ name: Int) -> Value? {
+            var scope: Scope? = self
+            while let here = scope {
+                if let place = here.names.firstIndex(of: name) { return here.values[place] }
+                scope = here.parent
+            }
+            return nil
+        }
+
+        func clear() {
+            names = []
+            values = []
+        }
+    }
+
+    /// A macro, or the body of a call block, with the variables around it.
+    final class Macro {
+        let body: MacroBody
+        let scope: Scope
+
+        init(_ body: MacroBody, _ scope: Scope) {
+            self.body = body
+            self.scope = scope
+        }
+    }
+}

@@ -1,0 +1,172 @@
+extension Jinja {
+    static let sequenceFilters: [String: Filter] = [
+        "length": .fixed([]) { run, value, _ throws(Fault) in
+            guard let length = run.length(value) else {
+                throw run.fail("object of type '\(value.typeName)' has no len()")
+            }
+            return .int(length)
+        },
+        "list": .fixed([]) { run, value, _ throws(Fault) in try run.list(try run.elements(value)) },
+        "first": .fixed([]) { run, value, _ throws(Fault) in
+            if case .stream(let stream) = value, let first = stream.next() { return first }
+            if case .string(let text) = value, let first = text.scalars.first { return .string(Text([first])) }
+            return try run.elements(value).first ?? .undefined(.reason("No first item, sequence was empty."))
+        },
+        "last": .fixed([]) { run, value, _ throws(Fault) in
+            if case .stream = value { throw run.fail("'generator' object is not reversible") }
+            if case .string(let text) = value, let last = text.scalars.last { return .string(Text([last])) }
+            return try run.elements(value).last ?? .undefined(.reason("No last item, sequence was empty."))
+        },
+        "random": .fixed([]) { run, value, _ throws(Fault) in
+            if run.length(value) == nil { throw run.fail("object of type '\(value.typeName)' has no len()") }
+            return try run.elements(value).randomElement()
+                ?? .undefined(.reason("No random item, sequence was empty."))
+        },
+        "reverse": .fixed([]) { run, value, _ throws(Fault) in
+            if case .string(let text) = value { return try run.made(Text(text.scalars.reversed())) }
+            let values = try run.elements(value, orElse: "argument must be iterable")
+            if case .stream = value { return try run.list(values.reversed()) }
+            return try run.stream(values.reversed())
+        },
+        "join": .fixed(["d", "attribute"]) { run, value, given throws(Fault) in
+            var parts: [Text] = []
+            let path = try run.path(given[1])
+            for element in try run.elements(value) {
+                parts.append(try run.text(of: try run.follow(path, element)))
+            }
+            return try run.joined(parts, try given[0].map { value throws(Fault) in try run.text(of: value) } ?? "")
+        },
+        "items": .fixed([]) { run, value, _ throws(Fault) in
+            switch value {
+            case .undefined: return try run.stream([])
+            case .dictionary(let dictionary): return try run.stream(try run.elements(.view(.items, dictionary)))
+            default: throw run.fail("Can only get item pairs from a mapping.")
+            }
+        },
+        "sum": .fixed(["attribute", "start"]) { run, value, given throws(Fault) in
+            var sum = given[1] ?? .int(0)
+            if sum.text != nil { throw run.fail("sum() can't sum strings [use ''.join(seq) instead]") }
+            let path = try run.path(given[0])
+            for element in try run.elements(value) {
+                sum = try run.calculate(sum, .add, try run.follow(path, element))
+            }
+            return sum
+        },
+        "batch": .fixed(["linecount", "fill_with"]) { run, value, given throws(Fault) in
+            try run.batch(value, try run.whole(given[0], "linecount"), given[1])
+        },
+        "slice": .fixed(["slices", "fill_with"]) { run, value, given throws(Fault) in
+            try run.cut(value, try run.whole(given[0], "slices"), given[1])
+        },
+        "attr": .fixed(["name"]) { run, value, given throws(Fault) in
+            guard let name = try run.text(given[0], "the name of an attribute") else {
+                throw run.fail("the filter 'attr' needs a name")
+            }
+            // Unlike `value.name` it never gives an element.
+            if case .dictionary = value, try run.method(name, of: value) == nil {
+                return .undefined(.attribute(name.string, owner: value.ownerName))
+            }
+            return try run.attribute(name, of: value)
+        },
+        "default": .fixed(["default_value", "boolean"]) { _, value, given throws(Fault) in
+            let isMissing = value.isUndefined || ((given[1]?.isTrue ?? false) && !value.isTrue)
+            return isMissing ? given[0] ?? .string("") : value
+        },
+    ]
+}
+
+extension Jinja.Run {
+    /// The parts of an attribute's dotted name; none for the value itself.
+    func path(_ attribute: Value?) throws(Fault) -> [Value] {
+        guard let attribute, !attribute.isNone else { return [] }
+        guard let name = attribute.text else { return [attribute] }
+        return name.scalars.split(separator: ".", omittingEmptySubsequences: false).map { part in
+            let isNumber = !part.isEmpty && part.allSatisfy { (0x30...0x39).contains($0.value) }
+            if isNumber, let index = Int(Text(part).string) { return .int(index) }
+            return .string(Text(part))
+        }
+    }
+
+    func follow(_ path: [Value], _ value: Value, fallback: Value? = nil) throws(Fault) -> Value {
+        var value = value
+        for part in path {
+            value = try item(part, of: value)
+            if let fallback, value.isUndefined { value = fallback }
+        }
+        return value
+    }
+
+    fileprivate func batch(_ value: Value, _ size: Int?, _ fill: Value?) throws(Fault) -> Value {
+        guard let size else { throw fail("the filter 'batch' needs a number") }
+        var batches: [Value] = []
+        var batch: [Value] = []
+        for element in try elements(value) {
+            if batch.count == size {
+                batches.append(try list(batch))
+                batch = []
+            }
+            batch.append(element)
+        }
+        if !batch.isEmpty {
+            if let fill, !fill.isNone, batch.count < size {
+                try spend(cells: size - batch.count)
+                batch += [Value](repeating: fill, count: size - batch.count)
+            }
+            batches.append(try list(batch))
+        }
+        return try stream(batches)
+    }
+
+    fileprivate func cut(_ value: Value, _ count: Int?, _ fill: Value?) throws(Fault) -> Value {
+        guard let count else { throw fail("the filter 'slice' needs a number") }
+        guard count != 0 else { throw fail("integer division or modulo by zero") }
+        let values = try elements(value)
+        guard count > 0 else { return try stream([]) }
+        try spend(cells: count)
+        let (size, surplus) = values.count.quotientAndRemainder(dividingBy: count)
+        var slices: [Value] = []
+        var start = 0
+        for place in 0..<count {
+            let end = start + size + (place < surplus ? 1 : 0)
+            var slice = Array(values[start..<end])
+            if let fill, !fill.isNone, place >= surplus { slice.append(fill) }
+            slices.append(try list(slice))
+            start = end
+        }
+        return try stream(slices)
+    }
+
+    // MARK: Order
+
+    /// A stable order of values, with where each was.
+    func sorted(_ values: [Value], isReversed: Bool = false) throws(Fault) -> [(place: Int, value: Value)] {
+        try spend(cells: values.count)
+        var rows = values.enumerated().map { (place: $0, value: $1) }
+        var width = 1
+        while width < rows.count {
+            var merged: [(place: Int, value: Value)] = []
+            merged.reserveCapacity(rows.count)
+            for start in stride(from: 0, to: rows.count, by: 2 * width) {
+                let middle = min(start + width, rows.count)
+                try merge(rows[start..<middle], rows[middle..<min(middle + width, rows.count)], isReversed, &merged)
+            }
+            rows = merged
+            width *= 2
+        }
+        return rows
+    }
+
+    private func merge(
+        _ left: ArraySlice<(place: Int, value: Value)>, _ right: ArraySlice<(place: Int, value: Value)>,
+        _ isReversed: Bool, _ result: inout [(place: Int, value: Value)]
+    ) throws(Fault) {
+        var (left, right) = (left, right)
+        while let one = left.first, let two = right.first {
+            let isSecondFirst =
+                isReversed ? try precedes(one.value, two.value) : try precedes(two.value, one.value)
+            result.append(isSecondFirst ? right.removeFirst() : left.removeFirst())
+        }
+        result += left
+        result += right
+    }
+}

@@ -1,0 +1,142 @@
+extension Jinja {
+    /// A template that has been read.
+    struct Program: Sendable {
+        var body: [Statement]
+        /// All names that occur, by their numbers.
+        var names: [String]
+    }
+
+    /// Numbers of the names that mean something by themselves.
+    enum SpecialName {
+        static let all = ["loop", "caller", "varargs", "kwargs"]
+        static let loop = 0
+        static let caller = 1
+        static let varargs = 2
+        static let kwargs = 3
+    }
+
+    struct Statement: Sendable {
+        var line: Int
+        var kind: Kind
+
+        indirect enum Kind: Sendable {
+            case text(Text)
+            case output([Expression])
+            case loop(ForLoop)
+            /// The first body whose condition holds; the last has none where there is an `else`.
+            case choice([(condition: Expression?, body: [Statement])])
+            case set(Target, Expression)
+            case setBlock(Target, filters: [Suffix], [Statement])
+            case macro(name: Int, MacroBody)
+            case callBlock(MacroBody, Expression)
+            case filterBlock([Suffix], [Statement])
+            case with([(target: Target, value: Expression)], [Statement])
+            case block([Statement])
+            case generation([Statement])
+            case exit(Flow)
+            /// What Jinja knows and no chat template can use: it ends the rendering where it is reached.
+            case refused(String)
+        }
+    }
+
+    /// How a body ends.
+    enum Flow: Sendable {
+        case normal
+        case breakLoop
+        case continueLoop
+    }
+
+    struct ForLoop: Sendable {
+        var target: Target
+        var sequence: Expression
+        var condition: Expression?
+        var isRecursive: Bool
+        var body: [Statement]
+        var otherwise: [Statement]
+    }
+
+    struct MacroBody: Sendable {
+        /// As messages name it; nil for the body of a call block.
+        var name: String?
+        var parameters: [(name: Int, fallback: Expression?)]
+        var body: [Statement]
+        var usesCaller: Bool
+        var usesVarargs: Bool
+        var usesKwargs: Bool
+    }
+
+    indirect enum Target: Sendable {
+        case name(Int)
+        case attribute(of: Int, Text)
+        case tuple([Target])
+    }
+
+    indirect enum Expression: Sendable {
+        case constant(Constant)
+        case name(Int)
+        case list([Expression])
+        case tuple([Expression])
+        case dictionary([(key: Expression, value: Expression)])
+        case condition(test: Expression, then: Expression, otherwise: Expression?, line: Int)
+        case and([Expression])
+        case or([Expression])
+        case not(Expression)
+        case compare(Expression, [(operation: Comparison, operand: Expression)])
+        /// Operations of one rank, from the left.
+        case arithmetic(Expression, [(operation: Arithmetic, operand: Expression)])
+        case join([Expression])
+        case signed(isNegative: Bool, Expression)
+        case chain(Expression, [Suffix])
+    }
+
+    enum Constant: Sendable {
+        case none
+        case bool(Bool)
+        case int(Int)
+        case float(Double)
+        case string(Text)
+    }
+
+    enum Comparison: String, Sendable {
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case contained = "in"
+        case notContained = "not in"
+    }
+
+    enum Arithmetic: String, Sendable {
+        case add = "+"
+        case subtract = "-"
+        case multiply = "*"
+        case divide = "/"
+        case floorDivide = "//"
+        case remainder = "%"
+        case power = "**"
+    }
+
+    /// What follows a value: `.name`, `[...]`, `(...)`, `| filter`, `is test`.
+    struct Suffix: Sendable {
+        var line: Int
+        var kind: Kind
+
+        indirect enum Kind: Sendable {
+            case attribute(Text)
+            case item(Expression)
+            case slice(start: Expression?, stop: Expression?, step: Expression?)
+            case call(CallArguments)
+            case filter(String, Filter?, CallArguments)
+            case test(String, Test?, CallArguments, isNegated: Bool)
+        }
+    }
+
+    struct CallArguments: Sendable {
+        var positional: [Expression] = []
+        var keywords: [(name: Text, value: Expression)] = []
+        var spread: Expression?
+        var keywordSpread: Expression?
+    }
+}

@@ -1,0 +1,98 @@
+extension Jinja {
+    /// What `is` asks of a value.
+    struct Test: Sendable {
+        var parameters: [Text] = []
+        var body: @Sendable (Run, Value, [Value]) throws(Fault) -> Bool
+    }
+
+    static let tests: [String: Test] = {
+        var all: [String: Test] = [
+            "defined": plain { !$0.isUndefined },
+            "undefined": plain(\.isUndefined),
+            "none": plain(\.isNone),
+            "boolean": plain { if case .bool = $0 { true } else { false } },
+            "true": plain { if case .bool(true) = $0 { true } else { false } },
+            "false": plain { if case .bool(false) = $0 { true } else { false } },
+            "integer": plain { if case .int = $0 { true } else { false } },
+            "float": plain { if case .float = $0 { true } else { false } },
+            "number": plain { $0.number != nil },
+            "string": plain { $0.text != nil },
+            "mapping": plain { if case .dictionary = $0 { true } else { false } },
+            "escaped": plain { _ in false },
+            "callable": plain(isCallable),
+            "iterable": plain(isIterable),
+            "sequence": plain(isSequence),
+            "odd": Test { run, value, _ throws(Fault) in try run.remainder(of: value, by: .int(2), is: 1) },
+            "even": Test { run, value, _ throws(Fault) in try run.remainder(of: value, by: .int(2), is: 0) },
+            "divisibleby": Test(parameters: ["num"]) { run, value, given throws(Fault) in
+                try run.remainder(of: value, by: given[0], is: 0)
+            },
+            "lower": Test { run, value, _ throws(Fault) in try run.text(of: value).isLower },
+            "upper": Test { run, value, _ throws(Fault) in try run.text(of: value).isUpper },
+            "sameas": Test(parameters: ["other"]) { run, value, given throws(Fault) in
+                try run.areSame(value, given[0])
+            },
+            "filter": Test { _, value, _ throws(Fault) in value.text.map { filters[$0.string] != nil } ?? false },
+            "test": Test { run, value, _ throws(Fault) in
+                value.text.map { ["test"].contains($0.string) || tests[$0.string] != nil } ?? false
+            },
+        ]
+        for (names, comparison) in comparisons {
+            for name in names {
+                all[name] = Test(parameters: ["other"]) { run, value, given throws(Fault) in
+                    try run.compare(value, comparison, given[0])
+                }
+            }
+        }
+        return all
+    }()
+
+    private static let comparisons: [([String], Comparison)] = [
+        (["==", "eq", "equalto"], .equal), (["!=", "ne"], .notEqual), ([">", "gt", "greaterthan"], .greater),
+        ([">=", "ge"], .greaterOrEqual), (["<", "lt", "lessthan"], .less), (["<=", "le"], .lessOrEqual),
+        (["in"], .contained),
+    ]
+
+    private static func plain(_ holds: @escaping @Sendable (Value) -> Bool) -> Test {
+        Test { _, value, _ throws(Fault) in holds(value) }
+    }
+
+    @Sendable private static func isCallable(_ value: Value) -> Bool {
+        switch value {
+        case .function, .loop, .undefined: true
+        default: false
+        }
+    }
+
+    @Sendable private static func isIterable(_ value: Value) -> Bool {
+        switch value {
+        case .none, .bool, .int, .float, .namespace, .function: false
+        default: true
+        }
+    }
+
+    @Sendable private static func isSequence(_ value: Value) -> Bool {
+        switch value {
+        case .string, .list, .tuple, .dictionary, .range, .undefined: true
+        default: false
+        }
+    }
+}
+
+extension Jinja.Run {
+    fileprivate func remainder(of value: Value, by divisor: Value, is wanted: Int) throws(Fault) -> Bool {
+        try areEqual(try calculate(value, .remainder, divisor), .int(wanted))
+    }
+
+    /// `is` of Python: the same object. Texts and numbers that are equal count as one.
+    fileprivate func areSame(_ left: Value, _ right: Value) throws(Fault) -> Bool {
+        switch (left, right) {
+        case (.list(let left), .list(let right)), (.tuple(let left), .tuple(let right)): left === right
+        case (.dictionary(let left), .dictionary(let right)): left === right
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.bool, _), (_, .bool), (.float, _), (_, .float): false
+        default: try areEqual(left, right)
+        }
+    }
+}

@@ -1,0 +1,272 @@
+extension Jinja {
+    /// A Python string: code points, whose number is its length.
+    ///
+    /// Swift's characters are graphemes and its `==` ignores normalisation; neither is so here.
+    struct Text: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
+        var scalars: [Unicode.Scalar]
+
+        init(_ scalars: some Sequence<Unicode.Scalar>) { self.scalars = Array(scalars) }
+        init(_ string: String) { scalars = Array(string.unicodeScalars) }
+        init(stringLiteral value: String) { self.init(value) }
+
+        var count: Int { scalars.count }
+        var isEmpty: Bool { scalars.isEmpty }
+
+        var string: String {
+            var result = ""
+            result.unicodeScalars.append(contentsOf: scalars)
+            return result
+        }
+
+        static func < (left: Text, right: Text) -> Bool { left.scalars.lexicographicallyPrecedes(right.scalars) }
+
+        func hash(into hasher: inout Hasher) { scalars.withUnsafeBytes { hasher.combine(bytes: $0) } }
+
+        static func + (left: Text, right: Text) -> Text { Text(left.scalars + right.scalars) }
+    }
+}
+
+extension Unicode.Scalar {
+    /// What `str.isspace` says; also `\s` of a pattern.
+    var isPythonSpace: Bool {
+        switch value {
+        case 0x09...0x0D, 0x1C...0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
+            true
+        default: false
+        }
+    }
+
+    /// What ends a line for `str.splitlines`.
+    var isPythonLineBreak: Bool {
+        switch value {
+        case 0x0A...0x0D, 0x1C...0x1E, 0x85, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+
+    /// What `repr` shows as it is.
+    var isPythonPrintable: Bool {
+        if value < 0x7F { return value >= 0x20 }
+        switch properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+            .spaceSeparator:
+            return false
+        default: return true
+        }
+    }
+}
+
+// MARK: - Searching and cutting
+
+extension Jinja.Text {
+    typealias Text = Jinja.Text
+
+    /// The offsets of the first match within a range; linear in the range's length, whatever the needle.
+    func find(_ needle: Text, in range: Range<Int>) -> Int? {
+        if needle.isEmpty { return range.lowerBound }
+        guard needle.count <= range.count else { return nil }
+        // A short needle costs no table.
+        if needle.count <= 16 { return plainFind(needle, in: range) }
+        var search = Matcher(needle)
+        for at in range where search.take(scalars[at]) { return at + 1 - needle.count }
+        return nil
+    }
+
+    private func plainFind(_ needle: Text, in range: Range<Int>) -> Int? {
+        let first = needle.scalars[0]
+        for at in range.lowerBound...(range.upperBound - needle.count) where scalars[at] == first {
+            if hasPrefix(needle, at: at) { return at }
+        }
+        return nil
+    }
+
+    /// The offset of the last match within a range.
+    func findLast(_ needle: Text, in range: Range<Int>) -> Int? {
+        let turned = Text(scalars[range].reversed())
+        guard let at = turned.find(Text(needle.scalars.reversed()), in: 0..<turned.count) else { return nil }
+        return range.upperBound - at - needle.count
+    }
+
+    func hasPrefix(_ prefix: Text, at start: Int) -> Bool {
+        guard start + prefix.count <= count else { return false }
+        for offset in prefix.scalars.indices where scalars[start + offset] != prefix.scalars[offset] {
+            return false
+        }
+        return true
+    }
+
+    func contains(_ needle: Text) -> Bool { find(needle, in: 0..<count) != nil }
+
+    /// The offsets of all matches that do not overlap, `limit` of them at most.
+    func matches(_ needle: Text, limit: Int = .max) -> [Int] {
+        var found: [Int] = []
+        var from = 0
+        if needle.isEmpty {
+            while from <= count, found.count < limit {
+                found.append(from)
+                from += 1
+            }
+            return found
+        }
+        if needle.count > 16 {
+            var search = Matcher(needle)
+            for at in 0..<count where found.count < limit && search.take(scalars[at]) {
+                found.append(at + 1 - needle.count)
+                search.restart()
+            }
+            return found
+        }
+        while found.count < limit, let at = find(needle, in: from..<count) {
+            found.append(at)
+            from = at + needle.count
+        }
+        return found
+    }
+
+    func slice(_ range: Range<Int>) -> Text { Text(scalars[range]) }
+
+    /// Without the scalars at its ends that a predicate holds for.
+    func stripped(left: Bool, right: Bool, where drops: (Unicode.Scalar) -> Bool) -> Text {
+        var range = 0..<count
+        if left { while let at = range.first, drops(scalars[at]) { range.removeFirst() } }
+        if right { while let at = range.last, drops(scalars[at]) { range.removeLast() } }
+        return range.count == count ? self : slice(range)
+    }
+
+    var lineBreaks: Int { scalars.reduce(0) { $0 + ($1.isPythonLineBreak ? 1 : 0) } }
+
+    /// As `str.splitlines`.
+    func lines(keepingEnds: Bool = false) -> [Text] {
+        var result: [Text] = []
+        var start = 0
+        var at = 0
+        while at < count {
+            guard scalars[at].isPythonLineBreak else {
+                at += 1
+                continue
+            }
+            let end = at
+            at += scalars[at] == "\r" && at + 1 < count && scalars[at + 1] == "\n" ? 2 : 1
+            result.append(slice(start..<(keepingEnds ? at : end)))
+            start = at
+        }
+        if start < count { result.append(slice(start..<count)) }
+        return result
+    }
+
+    /// Knuth, Morris and Pratt's search.
+    private struct Matcher {
+        private let needle: [Unicode.Scalar]
+        private var back: [Int]
+        private var matched = 0
+
+        init(_ text: Text) {
+            needle = text.scalars
+            back = [Int](repeating: 0, count: needle.count)
+            var length = 0
+            for at in needle.indices.dropFirst() {
+                while length > 0, needle[at] != needle[length] { length = back[length - 1] }
+                if needle[at] == needle[length] { length += 1 }
+                back[at] = length
+            }
+        }
+
+        /// Takes one more scalar; whether a match ends with it.
+        mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+            while matched > 0, needle[matched] != scalar { matched = back[matched - 1] }
+            if needle[matched] == scalar { matched += 1 }
+            guard matched == needle.count else { return false }
+            matched = back[matched - 1]
+            return true
+        }
+
+        mutating func restart() { matched = 0 }
+    }
+}
+
+// MARK: - Letters
+
+extension Jinja.Text {
+    func lowercased() -> Text {
+        var result: [Unicode.Scalar] = []
+        result.reserveCapacity(count)
+        for at in scalars.indices {
+            let scalar = scalars[at]
+            if scalar.value < 0x80 {
+                result.append(
+                    (0x41...0x5A).contains(scalar.value) ? Unicode.Scalar(UInt8(scalar.value + 32)) : scalar)
+            } else if scalar == "Σ" {
+                result.append(isFinalSigma(at) ? "ς" : "σ")
+            } else {
+                result += scalar.properties.lowercaseMapping.unicodeScalars
+            }
+        }
+        return Text(result)
+    }
+
+    func uppercased() -> Text {
+        var result: [Unicode.Scalar] = []
+        result.reserveCapacity(count)
+        for scalar in scalars {
+            if scalar.value < 0x80 {
+                result.append(
+                    (0x61...0x7A).contains(scalar.value) ? Unicode.Scalar(UInt8(scalar.value - 32)) : scalar)
+            } else {
+                result += scalar.properties.uppercaseMapping.unicodeScalars
+            }
+        }
+        return Text(result)
+    }
+
+    /// The first scalar as a title's, the rest in lower case.
+    func capitalized() -> Text {
+        guard let first = scalars.first else { return self }
+        let rest = lowercased().scalars
+        let lowerFirst = first == "Σ" ? 1 : first.properties.lowercaseMapping.unicodeScalars.count
+        return Text(Array(first.properties.titlecaseMapping.unicodeScalars) + rest.dropFirst(lowerFirst))
+    }
+
+    /// As `str.title`: each run of cased letters begins as a title does.
+    func titled() -> Text {
+        let lower = scalars.indices.map { at -> [Unicode.Scalar] in
+            if scalars[at] == "Σ" { return isFinalSigma(at) ? ["ς"] : ["σ"] }
+            return Array(scalars[at].properties.lowercaseMapping.unicodeScalars)
+        }
+        var result: [Unicode.Scalar] = []
+        var isInWord = false
+        for (at, scalar) in scalars.enumerated() {
+            result += isInWord ? lower[at] : Array(scalar.properties.titlecaseMapping.unicodeScalars)
+            isInWord = scalar.properties.isCased
+        }
+        return Text(result)
+    }
+
+    func swappedCase() -> Text {
+        var result: [Unicode.Scalar] = []
+        for (at, scalar) in scalars.enumerated() {
+            if scalar.properties.isUppercase {
+                result +=
+                    scalar == "Σ"
+                    ? [isFinalSigma(at) ? "ς" : "σ"]
+                    : Array(
+                        scalar.properties.lowercaseMapping.unicodeScalars)
+            } else if scalar.properties.isLowercase {
+                result += scalar.properties.uppercaseMapping.unicodeScalars
+            } else {
+                result.append(scalar)
+            }
+        }
+        return Text(result)
+    }
+
+    /// Whether a sigma ends a word: a cased letter before it and none behind, what has no case left aside.
+    private func isFinalSigma(_ at: Int) -> Bool {
+        var before = at - 1
+        // Sixty-four characters that have no case are no word any more; without a bound this would be quadratic.
+        while before >= 0, at - before <= 64, scalars[before].properties.isCaseIgnorable { before -= 1 }
+        guard before >= 0, scalars[before].properties.isCased else { return false }
+        var after = at + 1
+        while after < count, after - at <= 64, scalars[after].properties.isCaseIgnorable { after += 1 }
+        return after >= count || !scalars[after].properties.isCased
+    }
+}

@@ -1,0 +1,123 @@
+import HubCore
+import ModelFormats
+
+extension ModelSources {
+    /// Reads the headers and small files of a folder, and with them the safetensors that can be loaded by their names.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what is broken.
+    static func read(folder: String) throws(AIError) -> (ModelSources, SafetensorsFolder?) {
+        var sources = ModelSources(name: folder)
+        let files = try files(folder)
+        sources.formats = formats(files)
+        sources.configuration = try ModelConfiguration.read(folder: folder)
+        // A link that leads nowhere counts: it is broken, not absent.
+        let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
+        let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
+        var loadable: SafetensorsFolder?
+        if index != nil || single != nil {
+            let weights = try SafetensorsFolder(folder)
+            loadable = weights
+            sources.weights = StoredWeights(weights)
+            sources.isLoadable = true
+        } else {
+            try sources.readOthers(folder, files.map(\.path))
+        }
+        let hasTemplate = try hasChatTemplate(folder)
+        sources.hasChatTemplate = sources.hasChatTemplate || hasTemplate
+        if let readme = try FileSystem.contents(Path.join(folder, "README.md")) {
+            sources.license = license(readme: readme)
+        }
+        return (sources, loadable)
+    }
+
+    /// Reads what a single file says of itself.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a kind that has nothing to read.
+    static func read(file: String, size: Int64) throws(AIError) -> ModelSources {
+        var sources = ModelSources(name: file)
+        sources.formats = formats([(file, size)])
+        switch WeightFormat(fileName: Path.name(file)) {
+        case .gguf: try sources.read(GGUFModel(file))
+        case .pickle: sources.weights = StoredWeights([try TorchFile(file)])
+        case .safetensors:
+            let header = try SafetensorsHeader(file: file)
+            sources.weights = StoredWeights(safetensors: [.init(path: file, fileSize: size, header: header)])
+        case let format:
+            throw .unsupported(
+                file, "a single file (\(format?.rawValue ?? "unknown")) cannot be run yet; name a model's folder")
+        }
+        return sources
+    }
+
+    /// Weights that are not safetensors under their usual names, so far as their headers say anything.
+    private mutating func readOthers(_ folder: String, _ names: [String]) throws(AIError) {
+        func paths(_ format: WeightFormat) -> [String] {
+            names.filter { WeightFormat(fileName: $0) == format }.map { Path.join(folder, $0) }
+        }
+        if let shard = paths(.safetensors).first {
+            guard !Path.name(shard).contains("-of-") else {
+                throw .malformed(
+                    folder,
+                    "\(SafetensorsFolder.indexName) is missing, though there are shards (\(Path.name(shard)))")
+            }
+            var shards: [SafetensorsFolder.Shard] = []
+            for path in paths(.safetensors) {
+                let size = try FileSystem.status(path)?.size ?? 0
+                shards.append(.init(path: path, fileSize: size, header: try SafetensorsHeader(file: path)))
+            }
+            weights = StoredWeights(safetensors: shards)
+        } else if let chosen = try GGUFModel.largest(paths(.gguf)) {
+            try read(GGUFModel(chosen))
+        } else if !paths(.pickle).isEmpty {
+            var checkpoints: [TorchFile] = []
+            for path in paths(.pickle) { checkpoints.append(try TorchFile(path)) }
+            weights = StoredWeights(checkpoints)
+        }
+    }
+
+    private mutating func read(_ model: GGUFModel) throws(AIError) {
+        weights = StoredWeights(model)
+        if configuration == nil {
+            configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
+        }
+        tokenizerKind = TokenizerKind.name(model.header)
+        hasChatTemplate = model.header["tokenizer.chat_template"] != nil
+    }
+
+    private static func files(_ folder: String) throws(AIError) -> [(path: String, size: Int64)] {
+        guard let names = try FileSystem.entries(folder) else {
+            throw AIError(.fileNotFound, "there is no folder \(folder)", context: .init(path: folder))
+        }
+        var files: [(path: String, size: Int64)] = []
+        for name in names { files.append((name, try FileSystem.status(Path.join(folder, name))?.size ?? 0)) }
+        return files
+    }
+
+    private static func hasChatTemplate(_ folder: String) throws(AIError) -> Bool {
+        for name in ["chat_template.jinja", "chat_template.json"] where FileSystem.exists(Path.join(folder, name)) {
+            return true
+        }
+        return try JSONFile.read(Path.join(folder, "tokenizer_config.json"))?["chat_template"] != nil
+    }
+}
+
+extension GGUFModel {
+    /// The first file of the largest model; projectors and importance matrices are none.
+    static func largest(_ paths: [String]) throws(AIError) -> String? {
+        var sizes: [String: Int64] = [:]
+        for path in paths where isModel(path) {
+            sizes[Self.paths(of: path)[0], default: 0] += try FileSystem.status(path)?.size ?? 0
+        }
+        return sizes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    }
+
+    /// The first file of the model that a path names, or of the largest one in a folder, which is where vocabulary and
+    /// templates are; nil where there is none.
+    static func first(in path: String) throws(AIError) -> String? {
+        guard try FileSystem.status(path)?.kind == .directory else {
+            return WeightFormat(fileName: Path.name(path)) == .gguf ? paths(of: path)[0] : nil
+        }
+        let names = try FileSystem.entries(path) ?? []
+        return try largest(names.filter { WeightFormat(fileName: $0) == .gguf }.map { Path.join(path, $0) })
+    }
+}

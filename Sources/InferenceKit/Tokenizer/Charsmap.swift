@@ -1,0 +1,189 @@
+import CUTF8Proc
+import HubCore
+import ModelFormats
+
+/// The rewriting rules of SentencePiece, as `precompiled_charsmap` has them: a double array of prefixes (Darts) and the
+/// texts that take their place, each ended by a zero byte.
+///
+/// Source: https://github.com/google/sentencepiece/blob/master/src/normalizer.cc
+struct Charsmap: Sendable {
+    private let units: [UInt32]
+    private let texts: [UInt8]
+
+    /// - Throws: ``ErrorCode/malformedModel``.
+    init(_ blob: [UInt8], path: String) throws(AIError) {
+        func word(_ at: Int) -> UInt32 {
+            UInt32(blob[at]) | UInt32(blob[at + 1]) << 8 | UInt32(blob[at + 2]) << 16 | UInt32(blob[at + 3]) << 24
+        }
+        guard blob.count >= 4, word(0) >= 4, word(0) % 4 == 0, Int(word(0)) <= blob.count - 4 else {
+            throw .malformed(path, "the precompiled_charsmap is cut short")
+        }
+        let size = Int(word(0))
+        units = stride(from: 4, to: 4 + size, by: 4).map(word)
+        texts = Array(blob[(4 + size)...])
+        guard String(validating: texts, as: UTF8.self) != nil else {
+            throw .malformed(path, "the precompiled_charsmap has text that is not UTF-8")
+        }
+    }
+
+    /// Reads the Base64 of a tokenizer.json.
+    init(base64: String, path: String) throws(AIError) {
+        guard let blob = Self.bytes(base64: base64) else {
+            throw .malformed(path, "the precompiled_charsmap is not Base64")
+        }
+        try self.init(blob, path: path)
+    }
+
+    /// The bytes that a text in Base64 stands for; nil where it is none.
+    static func bytes(base64 text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count * 3 / 4)
+        var word: UInt32 = 0
+        var count = 0
+        for unit in text.utf8 {
+            let value: UInt8
+            switch unit {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = unit - UInt8(ascii: "A")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = unit - UInt8(ascii: "a") + 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = unit - UInt8(ascii: "0") + 52
+            case UInt8(ascii: "+"): value = 62
+            case UInt8(ascii: "/"): value = 63
+            case UInt8(ascii: "="): continue
+            default: return nil
+            }
+            word = word << 6 | UInt32(value)
+            count += 1
+            if count % 4 == 0 {
+                bytes += [UInt8(truncatingIfNeeded: word >> 16), UInt8(truncatingIfNeeded: word >> 8)]
+                bytes.append(UInt8(truncatingIfNeeded: word))
+            }
+        }
+        switch count % 4 {
+        case 2: bytes.append(UInt8(truncatingIfNeeded: word >> 4))
+        case 3: bytes += [UInt8(truncatingIfNeeded: word >> 10), UInt8(truncatingIfNeeded: word >> 2)]
+        case 1: return nil
+        default: break
+        }
+        return bytes
+    }
+
+    /// What takes the place of the prefixes of a text, the shortest first, until `body` returns false.
+    private func prefixes(of text: Slice<UnsafeBufferPointer<UInt8>>, _ body: (_ length: Int, _ value: Int) -> Bool)
+    {
+        // The file is not to be trusted: every step stays in the array.
+        func unit(_ at: Int) -> UInt32? { units.indices.contains(at) ? units[at] : nil }
+        func offset(_ unit: UInt32) -> Int { Int(unit >> 10) << Int((unit & 1 << 9) >> 6) }
+        var at = offset(units[0])
+        var length = 0
+        for byte in text where byte != 0 || length < 0 {
+            at ^= Int(byte)
+            guard let here = unit(at), here & (1 << 31 | 0xFF) == UInt32(byte) else { return }
+            at ^= offset(here)
+            length += 1
+            if here >> 8 & 1 == 1 {
+                guard let leaf = unit(at) else { return }
+                if !body(length, Int(leaf & 0x7FFF_FFFF)) { return }
+            }
+        }
+    }
+
+    private func text(_ start: Int) -> ArraySlice<UInt8> {
+        // The reference stops the program where a rule points out of the texts or into a character.
+        guard start < texts.count, texts[start] & 0xC0 != 0x80 else { return [] }
+        return texts[start...].prefix { $0 != 0 }
+    }
+
+    /// What the shortest rule that matches at the beginning says, as `tokenizers` reads the rules.
+    func shortest(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ArraySlice<UInt8>? {
+        var found: ArraySlice<UInt8>?
+        prefixes(of: text) { _, value in
+            found = self.text(value)
+            return false
+        }
+        return found
+    }
+
+    /// What the longest rule that matches at the beginning says, and how much of the text it takes, as SentencePiece
+    /// reads the rules.
+    func longest(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> (content: ArraySlice<UInt8>, length: Int)? {
+        var found: (Int, Int)?
+        prefixes(of: text) { length, value in
+            found = (length, value)
+            return true
+        }
+        return found.map { (self.text($0.1), $0.0) }
+    }
+
+    /// Rewrites a text as `tokenizers` does: whole grapheme clusters of less than six bytes first, else scalar by scalar.
+    func normalize(_ text: inout TrackedText) {
+        var changes: [TrackedText.Change] = []
+        changes.reserveCapacity(text.bytes.count)
+        var isModified = false
+        text.bytes.withUnsafeBufferPointer { bytes in
+            var at = 0
+            while at < bytes.count {
+                let end = Self.clusterEnd(bytes, at)
+                if end - at < 6, let content = shortest(bytes[at..<end]) {
+                    isModified = true
+                    Self.replace(bytes[at..<end], content, &changes)
+                } else {
+                    var inner = at
+                    while inner < end {
+                        let (value, width) = bytes.scalar(at: inner)
+                        let part = bytes[inner..<inner + width]
+                        if let content = shortest(part) {
+                            isModified = true
+                            Self.replace(part, content, &changes)
+                        } else {
+                            changes.append(TrackedText.Change(scalar: value, change: 0))
+                        }
+                        inner += width
+                    }
+                }
+                at = end
+            }
+        }
+        if isModified { text.transform(changes) }
+    }
+
+    private static func clusterEnd(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        var (before, width) = bytes.scalar(at: start)
+        var at = start + width
+        var state: Int32 = 0
+        while at < bytes.count {
+            let (value, next) = bytes.scalar(at: at)
+            // Between two printable characters of ASCII there is always a boundary.
+            if before >= 0x20, before < 0x7F, value >= 0x20, value < 0x7F { break }
+            let first = Int32(bitPattern: before)
+            if utf8proc_grapheme_break_stateful(first, Int32(bitPattern: value), &state) { break }
+            before = value
+            width = next
+            at += width
+        }
+        return at
+    }
+
+    private static func replace(
+        _ old: Slice<UnsafeBufferPointer<UInt8>>, _ content: ArraySlice<UInt8>,
+        _ changes: inout [TrackedText.Change]
+    ) {
+        let oldCount = old.count { $0 & 0xC0 != 0x80 }
+        var count = 0
+        content.withUnsafeBufferPointer { content in
+            var at = 0
+            while at < content.count {
+                let (value, width) = content.scalar(at: at)
+                changes.append(TrackedText.Change(scalar: value, change: 0))
+                at += width
+                count += 1
+            }
+        }
+        let difference = count - oldCount
+        if difference > 0 {
+            for index in changes.indices.suffix(difference) { changes[index].change = 1 }
+        } else if difference < 0, !changes.isEmpty {
+            // Of what was before where nothing takes the place, as in the reference.
+            changes[changes.count - 1].change += difference
+        }
+    }
+}

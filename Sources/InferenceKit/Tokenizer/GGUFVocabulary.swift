@@ -1,0 +1,185 @@
+package import HubCore
+import ModelFormats
+
+/// What a GGUF file says of its tokenizer, as plain values
+/// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, "Tokenizer").
+package struct GGUFVocabulary: Sendable {
+    /// `tokenizer.ggml.model`: `gpt2`, `llama`, `bert`, `t5`.
+    package var model: String
+    /// `tokenizer.ggml.pre`: the name of the pre-tokenizer, for `gpt2`.
+    package var preTokenizer: String?
+    /// `tokenizer.ggml.tokens`, each as UTF-8.
+    package var tokens: [[UInt8]]
+    /// `tokenizer.ggml.scores`.
+    package var scores: [Float] = []
+    /// `tokenizer.ggml.token_type`.
+    package var types: [Int] = []
+    /// `tokenizer.ggml.merges`: two tokens and a space between them.
+    package var merges: [[UInt8]] = []
+    /// `tokenizer.ggml.bos_token_id`.
+    package var beginID: Int?
+    /// `tokenizer.ggml.eos_token_id`.
+    package var endID: Int?
+    /// `tokenizer.ggml.unknown_token_id`.
+    package var unknownID: Int?
+    /// `tokenizer.ggml.seperator_token_id` (so spelled).
+    package var separatorID: Int?
+    /// `tokenizer.ggml.cls_token_id`.
+    package var classID: Int?
+    /// `tokenizer.ggml.add_bos_token`.
+    package var addsBegin: Bool?
+    /// `tokenizer.ggml.add_eos_token`.
+    package var addsEnd: Bool?
+    /// `tokenizer.ggml.add_space_prefix`.
+    package var addsSpacePrefix: Bool?
+    /// `tokenizer.ggml.remove_extra_whitespaces`.
+    package var removesExtraSpaces: Bool?
+    /// `tokenizer.ggml.precompiled_charsmap`.
+    package var charsmap: [UInt8] = []
+
+    /// A vocabulary without anything but its tokens.
+    package init(model: String, preTokenizer: String? = nil, tokens: [[UInt8]]) {
+        self.model = model
+        self.preTokenizer = preTokenizer
+        self.tokens = tokens
+    }
+}
+
+extension Tokenizer {
+    /// Makes the tokenizer of a GGUF file.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a kind or a pre-tokenizer that is not known, by name;
+    ///   ``ErrorCode/malformedModel``.
+    package convenience init(_ vocabulary: GGUFVocabulary, path: String) throws(AIError) {
+        try self.init(try vocabulary.parts(path), path: path)
+    }
+}
+
+extension GGUFVocabulary {
+    func parts(_ path: String) throws(AIError) -> TokenizerParts {
+        guard !tokens.isEmpty, tokens.count <= 1 << 24 else { throw .malformed(path, "it has no tokens") }
+        guard scores.isEmpty || scores.count == tokens.count, types.isEmpty || types.count == tokens.count else {
+            throw .malformed(path, "it has not one score and one type for each token")
+        }
+        let ids = [beginID, endID, unknownID, separatorID, classID]
+        for case .some(let id) in ids where !tokens.indices.contains(id) {
+            throw .malformed(path, "the special token \(id) is none of its \(tokens.count) tokens")
+        }
+        switch model {
+        case "gpt2": return try bytePair(path)
+        case "llama", "t5": return try scored(path)
+        case "bert": return try wordPiece(path)
+        default: throw .unsupported(path, "the tokenizer's model \(model) cannot be used yet")
+        }
+    }
+
+    private func pieces(_ path: String) throws(AIError) -> ScoredPieces {
+        var pieces = ScoredPieces(count: tokens.count)
+        for (index, token) in tokens.enumerated() {
+            let number = types.isEmpty ? 1 : types[index]
+            let score = scores.isEmpty ? 0 : scores[index]
+            guard let type = ScoredPieces.PieceType(rawValue: number), !score.isNaN,
+                String(validating: token, as: UTF8.self) != nil
+            else { throw .malformed(path, "token \(index) is not UTF-8, or has no valid type or score") }
+            token.withUnsafeBufferPointer { pieces.append($0, score: Double(score), type: type) }
+        }
+        return pieces
+    }
+
+    private func bytePair(_ path: String) throws(AIError) -> TokenizerParts {
+        let pieces = try pieces(path)
+        let table = try mergeTable(pieces.vocabulary, path)
+        let rules = try GGUFPreTokenizer(preTokenizer ?? "default", path: path)
+        var settings = BytePairModel.Settings()
+        settings.ignoresMerges = rules.ignoresMerges
+        let model = BytePairModel(pieces.vocabulary, table, settings, wantsBytes: true)
+        var preTokenizer = rules.preTokenizer
+        preTokenizer.leavesBytes = model.takesBytes
+        return TokenizerParts(
+            kind: "byte-level BPE", model: .bytePair(model), added: pieces.addedTokens([.control, .userDefined]),
+            normalizer: rules.normalizer, preTokenizer: preTokenizer,
+            postProcessor: PostProcessor(
+                before: addsBegin ?? rules.addsBegin ? beginID : nil, after: addsEnd ?? false ? endID : nil),
+            decoder: TokenDecoder([.byteLevel]))
+    }
+
+    private func mergeTable(_ vocabulary: Vocabulary, _ path: String) throws(AIError) -> MergeTable {
+        // Side by side, so that there is one block of bytes to point into.
+        let bytes = merges.flatMap { $0 }
+        let result = bytes.withUnsafeBufferPointer { bytes in
+            Result { () throws(AIError) in
+                var pairs = MergePairs(count: merges.count)
+                var start = 0
+                for merge in merges where pairs.isWhole {
+                    pairs.append(UnsafeBufferPointer(rebasing: bytes[start..<start + merge.count]))
+                    start += merge.count
+                }
+                return try pairs.table(vocabulary, path: path)
+            }
+        }
+        return try result.get()
+    }
+
+    private func scored(_ path: String) throws(AIError) -> TokenizerParts {
+        var pieces = try pieces(path)
+        guard !scores.isEmpty else { throw .malformed(path, "its tokens have no scores") }
+        let isUnigram = model == "t5"
+        pieces.hasFallback = pieces.types.contains(.byte)
+        if pieces.unknown == nil, let unknownID { pieces.types[unknownID] = .unknown }
+        guard pieces.unknown != nil || pieces.hasFallback else {
+            throw .malformed(path, "it has no token for what is unknown")
+        }
+        var rewriting = SentencePieceNormalizer()
+        rewriting.addsPrefix = addsSpacePrefix ?? true
+        rewriting.removesExtraSpaces = removesExtraSpaces ?? isUnigram
+        if !charsmap.isEmpty { rewriting.charsmap = try Charsmap(charsmap, path: path) }
+        rewriting.untouched = pieces.userDefined
+        let decoder = SentencePieceDecoder(
+            types: pieces.types, unknownSurface: Array(" \u{2047} ".utf8),
+            dropsFirstSpace: rewriting.addsPrefix || rewriting.removesExtraSpaces,
+            dropsAllFirstSpaces: rewriting.removesExtraSpaces)
+        return TokenizerParts(
+            kind: isUnigram ? "SentencePiece unigram" : "SentencePiece BPE",
+            model: isUnigram ? .unigram(pieces.unigram()) : .scoredPair(ScoredPairModel(pieces)),
+            added: pieces.addedTokens([.control]), normalizer: Normalizer([.sentencePiece(rewriting)]),
+            postProcessor: PostProcessor(
+                before: addsBegin ?? !isUnigram ? beginID : nil, after: addsEnd ?? isUnigram ? endID : nil),
+            decoder: TokenDecoder([.sentencePiece(decoder)]))
+    }
+
+    /// The tokens of BERT begin with `▁` where those of its own vocabulary begin a word, and have no `##` where those go
+    /// on in one.
+    private func wordPiece(_ path: String) throws(AIError) -> TokenizerParts {
+        let space = SentencePieceNormalizer.space
+        let prefix = Array("##".utf8)
+        var vocabulary = Vocabulary(count: tokens.count)
+        var added: [AddedTokens.Token] = []
+        for (id, token) in tokens.enumerated() {
+            let isSpecial = !types.isEmpty && types[id] == ScoredPieces.PieceType.control.rawValue
+            guard String(validating: token, as: UTF8.self) != nil else {
+                throw .malformed(path, "token \(id) is not UTF-8")
+            }
+            let isWhole = isSpecial || [beginID, endID, unknownID, separatorID, classID].contains(id)
+            let spelling =
+                token.starts(with: space) ? Array(token[space.count...]) : isWhole ? token : prefix + token
+            spelling.withUnsafeBufferPointer { _ = vocabulary.add($0, id: Int32(id), keepsAlike: true) }
+            if isSpecial { added.append(AddedTokens.Token(id: id, content: token)) }
+        }
+        guard let unknown = unknownID.map(Int32.init) ?? vocabulary.id(of: "[UNK]") else {
+            throw .malformed(path, "it has no token for what is unknown")
+        }
+        let bert = Normalizer.Bert(cleansText: true, spacesChinese: true, stripsAccents: true, lowercases: true)
+        return TokenizerParts(
+            kind: "WordPiece",
+            model: .wordPiece(WordPieceModel(vocabulary, unknown: unknown, prefix: prefix, longestWord: 100)),
+            added: AddedTokens(added), normalizer: Normalizer([.bert(bert)]),
+            preTokenizer: PreTokenizer([
+                .cut(.characters(.whiteSpace), .removed, inverted: false),
+                .cut(.characters(.punctuation), .isolated, inverted: false),
+            ]),
+            postProcessor: PostProcessor(
+                before: addsBegin ?? true ? classID ?? beginID : nil,
+                after: addsEnd ?? true ? separatorID ?? endID : nil),
+            decoder: TokenDecoder([.wordPiece(prefix: prefix, cleansUp: true)]))
+    }
+}

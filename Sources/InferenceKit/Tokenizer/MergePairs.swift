@@ -1,0 +1,123 @@
+import Dispatch
+import HubCore
+import ModelFormats
+
+/// The merges of a file, `"a b"` or `["a", "b"]`, before it is known what they make. The bytes live as long as the file.
+struct MergePairs {
+    private var lefts: [UnsafeBufferPointer<UInt8>] = []
+    private var rights: [UnsafeBufferPointer<UInt8>] = []
+
+    /// Whether all of the file's merges are here; the one after the last is no pair otherwise.
+    private(set) var isWhole = true
+
+    init(count: Int) {
+        lefts.reserveCapacity(count)
+        rights.reserveCapacity(count)
+    }
+
+    /// The merges of a list.
+    init(_ list: JSONCursor) {
+        self.init(count: list.count)
+        let isList = list.elements { append($0) }
+        isWhole = isWhole && isList
+    }
+
+    /// Appends a merge.
+    ///
+    /// - Returns: false where it is no pair.
+    private mutating func append(_ entry: JSONCursor) -> Bool {
+        if let text = entry.text { return append(text) }
+        guard let (left, right) = entry.textPair else {
+            isWhole = false
+            return false
+        }
+        lefts.append(left)
+        rights.append(right)
+        return true
+    }
+
+    /// Appends a merge with a space between its halves.
+    @discardableResult
+    mutating func append(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let space = UInt8(ascii: " ")
+        guard let middle = text.firstIndex(of: space), text.lastIndex(of: space) == middle else {
+            isWhole = false
+            return false
+        }
+        lefts.append(UnsafeBufferPointer(rebasing: text[..<middle]))
+        rights.append(UnsafeBufferPointer(rebasing: text[(middle + 1)...]))
+        return true
+    }
+
+    /// What the pairs make.
+    ///
+    /// - Parameters:
+    ///   - prefixCount: How much of the second token is left out where both are joined.
+    /// - Throws: ``ErrorCode/malformedModel`` for a merge that is no pair of known tokens, or makes none.
+    func table(_ vocabulary: Vocabulary, prefixCount: Int = 0, path: String) throws(AIError)
+        -> MergeTable
+    {
+        func fault(_ rank: Int) -> AIError { .malformed(path, "merge \(rank) is not a pair of known tokens") }
+        var found = [Found](repeating: Found(left: 0, right: 0, result: 0), count: lefts.count)
+        var faults = [Int?](repeating: nil, count: max(1, min(Self.parts, lefts.count / 1024)))
+        let parts = faults.count
+        found.withUnsafeMutableBufferPointer { found in
+            faults.withUnsafeMutableBufferPointer { faults in
+                // Each part writes to places of its own.
+                nonisolated(unsafe) let (pairs, found, faults) = (self, found, faults)
+                DispatchQueue.concurrentPerform(iterations: parts) { part in
+                    let count = found.count
+                    let range = count * part / parts..<count * (part + 1) / parts
+                    faults[part] = pairs.find(range, vocabulary, prefixCount, into: found)
+                }
+            }
+        }
+        if let rank = faults.lazy.compactMap(\.self).first { throw fault(rank) }
+        guard isWhole else { throw fault(lefts.count) }
+        // By itself, so that the places in the table are fetched side by side.
+        var table = MergeTable(count: found.count)
+        for (rank, merge) in found.enumerated() {
+            table[merge.left, merge.right] = MergeTable.Merge(rank: Int32(rank), result: merge.result)
+        }
+        return table
+    }
+
+    /// A merge by ids.
+    private struct Found {
+        var left: Int32
+        var right: Int32
+        var result: Int32
+    }
+
+    /// Waiting for memory takes most of the time, which several threads can do at once.
+    private static let parts = 4
+
+    /// Finds the ids of some merges.
+    ///
+    /// - Returns: the first that is no pair of known tokens, or makes none.
+    private func find(
+        _ ranks: Range<Int>, _ vocabulary: Vocabulary, _ prefixCount: Int,
+        into found: UnsafeMutableBufferPointer<Found>
+    ) -> Int? {
+        let (leftIDs, rightIDs) = (vocabulary.ids(of: lefts[ranks]), vocabulary.ids(of: rights[ranks]))
+        var joined: [UInt8] = []
+        // Merges come in the order of what they make, so that it is nearly always what was made before, or what follows.
+        var last: Int32 = -1
+        for rank in ranks {
+            let (leftID, rightID) = (leftIDs[rank - ranks.lowerBound], rightIDs[rank - ranks.lowerBound])
+            guard leftID >= 0, rightID >= 0, rights[rank].count >= prefixCount else { return rank }
+            let right = UnsafeBufferPointer(rebasing: rights[rank][prefixCount...])
+            if last < Int32.max - 1, !vocabulary.hasAlike, vocabulary.isSpelled(last + 1, lefts[rank], right) {
+                last += 1
+            } else if vocabulary.hasAlike || !vocabulary.isSpelled(last, lefts[rank], right) {
+                joined.removeAll(keepingCapacity: true)
+                joined.append(contentsOf: lefts[rank])
+                joined.append(contentsOf: right)
+                guard let id = vocabulary.id(of: joined) else { return rank }
+                last = id
+            }
+            found[rank] = Found(left: leftID, right: rightID, result: last)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,77 @@
+/// UTF-8 read and written a scalar at a time. All texts here were valid UTF-8 when they came in and are kept so.
+extension UnsafeBufferPointer<UInt8> {
+    /// The scalar that begins at an offset, and how many bytes it has.
+    func scalar(at offset: Int) -> (value: UInt32, width: Int) {
+        let lead = self[offset]
+        if lead < 0x80 { return (UInt32(lead), 1) }
+        func tail(_ index: Int) -> UInt32 { UInt32(self[offset + index] & 0x3F) }
+        if lead < 0xE0 { return (UInt32(lead & 0x1F) << 6 | tail(1), 2) }
+        if lead < 0xF0 { return (UInt32(lead & 0x0F) << 12 | tail(1) << 6 | tail(2), 3) }
+        return (UInt32(lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4)
+    }
+
+    /// The scalar that ends before an offset, and how many bytes it has.
+    func scalar(before offset: Int) -> (value: UInt32, width: Int) {
+        var start = offset - 1
+        while start > 0, self[start] & 0xC0 == 0x80 { start -= 1 }
+        return scalar(at: start)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a scalar as UTF-8.
+    mutating func append(scalar value: UInt32) {
+        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: value >> shift & 0x3F | 0x80) }
+        if value < 0x80 {
+            append(UInt8(value))
+        } else if value < 0x800 {
+            append(UInt8(value >> 6) | 0xC0)
+            append(tail(0))
+        } else if value < 0x10000 {
+            append(UInt8(value >> 12) | 0xE0)
+            append(tail(6))
+            append(tail(0))
+        } else {
+            append(UInt8(truncatingIfNeeded: value >> 18) | 0xF0)
+            append(tail(12))
+            append(tail(6))
+            append(tail(0))
+        }
+    }
+
+    /// The number of bytes of the character that begins at an index.
+    func width(at index: Int) -> Int {
+        switch self[index] {
+        case ..<0xC0: 1
+        case ..<0xE0: 2
+        case ..<0xF0: 3
+        default: 4
+        }
+    }
+
+    /// Where the bytes of another array first occur from an index on.
+    func firstRange(of other: [UInt8], from start: Int = 0) -> Range<Int>? {
+        guard let first = other.first, count >= other.count else { return nil }
+        var at = start
+        while at + other.count <= count {
+            if self[at] == first, self[at..<at + other.count].elementsEqual(other) { return at..<at + other.count }
+            at += 1
+        }
+        return nil
+    }
+
+    /// The bytes with every occurrence of others replaced.
+    func replacing(_ other: [UInt8], with content: [UInt8]) -> [UInt8] {
+        guard var match = firstRange(of: other) else { return self }
+        var result: [UInt8] = []
+        var done = 0
+        while true {
+            result += self[done..<match.lowerBound]
+            result += content
+            done = match.upperBound
+            guard let next = firstRange(of: other, from: done) else { break }
+            match = next
+        }
+        return result + self[done...]
+    }
+}

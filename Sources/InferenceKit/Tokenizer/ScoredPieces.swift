@@ -1,0 +1,76 @@
+import HubCore
+import ModelFormats
+
+/// The pieces of a SentencePiece model, or of a GGUF file of its kind.
+struct ScoredPieces: Sendable {
+    /// What a piece is (https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto); the numbers
+    /// are those of GGUF too.
+    enum PieceType: Int, Sendable {
+        case normal = 1
+        case unknown, control, userDefined, unused, byte
+    }
+
+    var vocabulary: Vocabulary
+    var scores: [Double] = []
+    var types: [PieceType] = []
+    var hasFallback = false
+
+    init(count: Int) { vocabulary = Vocabulary(count: count) }
+
+    /// Appends a piece; its place in the list is its id.
+    mutating func append(_ piece: UnsafeBufferPointer<UInt8>, score: Double, type: PieceType) {
+        _ = vocabulary.add(piece, id: Int32(scores.count), keepsAlike: true)
+        scores.append(score)
+        types.append(type)
+    }
+
+    /// The piece that stands for the unknown.
+    var unknown: Int32? { types.firstIndex(of: .unknown).map(Int32.init) }
+
+    /// The pieces that are found whole; nil where there are none.
+    var userDefined: ByteTrie? {
+        guard types.contains(.userDefined) else { return nil }
+        return ByteTrie(vocabulary) { types[Int($0)] == .userDefined }
+    }
+
+    /// The unigram model of the pieces.
+    func unigram() -> UnigramModel {
+        let normal = scores.indices.filter { types[$0] == .normal }.map { scores[$0] }
+        // Starting from the smallest positive number, as SentencePiece does, which takes it for the most negative.
+        let most = normal.reduce(Double(Float.leastNormalMagnitude)) { max($0, $1) }
+        var raised = scores
+        for (id, type) in types.enumerated() where type == .userDefined {
+            let length = vocabulary.spelling(of: id)?.count ?? 0
+            raised[id] = Double(Float(length) * Float(most)) - 0.1
+        }
+        return UnigramModel(
+            vocabulary, scores: raised, unknown: unknown,
+            leastScore: normal.min() ?? Double(Float.greatestFiniteMagnitude), hasFallback: hasFallback,
+            isSinglePrecision: true
+        ) { types[Int($0)] == .normal || types[Int($0)] == .userDefined }
+    }
+
+    /// The tokens that are found in a text before anything else: those for control.
+    func addedTokens(_ wanted: Set<PieceType>) -> AddedTokens {
+        var tokens: [AddedTokens.Token] = []
+        var seen: Set<[UInt8]> = []
+        for (id, type) in types.enumerated() where wanted.contains(type) {
+            guard let spelling = vocabulary.spelling(of: id).map({ Array($0) }), !spelling.isEmpty,
+                seen.insert(spelling).inserted
+            else { continue }
+            tokens.append(
+                AddedTokens.Token(id: id, content: spelling, isSpecial: type == .control || type == .unknown))
+        }
+        return AddedTokens(tokens)
+    }
+}
+
+extension PostProcessor {
+    /// One token before a text, one after it.
+    init(before: Int?, after: Int?) {
+        let start: [Piece] = before.map { [.special([$0], typeID: 0)] } ?? []
+        let end: [Piece] = after.map { [.special([$0], typeID: 0)] } ?? []
+        let first = start + [.sequence(0, typeID: 0)] + end
+        self.init([.template(single: first, pair: first + start + [.sequence(1, typeID: 1)] + end)])
+    }
+}

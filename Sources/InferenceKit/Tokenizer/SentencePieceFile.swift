@@ -1,0 +1,180 @@
+import HubCore
+import ModelFormats
+
+/// A SentencePiece model, `tokenizer.model`
+/// (https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto).
+struct SentencePieceFile {
+    private enum Kind: Int { case unigram = 1, bytePair, word, character }
+
+    private var pieces: ScoredPieces
+    private var kind = Kind.unigram
+    private var normalizer = SentencePieceNormalizer()
+    private var charsmap: [UInt8] = []
+    private var unknownSurface = Array(" \u{2047} ".utf8)
+    private var ids = (unknown: 0, begin: 1, end: 2)
+    private let path: String
+
+    /// The names that such a file has, the usual one first.
+    static let names = ["tokenizer.model", "spiece.model"]
+
+    /// The parts of the tokenizer of a folder without a tokenizer.json; nil where there is none.
+    static func parts(folder: String) throws(AIError) -> TokenizerParts? {
+        for name in names {
+            let path = Path.join(folder, name)
+            guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { continue }
+            let settings = try JSONFile.read(Path.join(folder, "tokenizer_config.json"))
+            return try SentencePieceFile(bytes, path: path).parts(settings)
+        }
+        return nil
+    }
+
+    /// Reads the bytes of a model.
+    init(_ bytes: [UInt8], path: String) throws(AIError) {
+        self.path = path
+        pieces = ScoredPieces(count: bytes.count / 4 + 16)
+        // Every model begins with a piece; the files of tiktoken, which have the same name, with Base64.
+        guard bytes.first == 0x0A else { throw .unsupported(path, "it is no SentencePiece model") }
+        var fault: AIError?
+        var pieces = ScoredPieces(count: Self.pieceCount(bytes))
+        let isWhole = bytes.withUnsafeBufferPointer { bytes in
+            ProtocolBuffer.forEachField(bytes) { field, value in
+                do throws(AIError) {
+                    try read(field, value, &pieces)
+                    return true
+                } catch {
+                    fault = error
+                    return false
+                }
+            }
+        }
+        if let fault { throw fault }
+        guard isWhole else { throw .malformed(path, "the SentencePiece model is cut short or broken") }
+        pieces.hasFallback = self.pieces.hasFallback
+        self.pieces = pieces
+        guard pieces.unknown != nil else { throw .malformed(path, "it has no piece for what is unknown") }
+        if !charsmap.isEmpty { normalizer.charsmap = try Charsmap(charsmap, path: path) }
+        normalizer.untouched = pieces.userDefined
+    }
+
+    private static func pieceCount(_ bytes: [UInt8]) -> Int {
+        var count = 0
+        _ = bytes.withUnsafeBufferPointer { bytes in
+            ProtocolBuffer.forEachField(bytes) { field, _ in
+                if field == 1 { count += 1 }
+                return true
+            }
+        }
+        return count
+    }
+
+    private mutating func read(_ field: Int, _ value: ProtocolBuffer.Value, _ pieces: inout ScoredPieces)
+        throws(AIError)
+    {
+        guard let message = value.message else { return }
+        let isWhole: Bool
+        switch field {
+        case 1: isWhole = try Self.readPiece(message, &pieces, path)
+        case 2: isWhole = readTrainer(message)
+        case 3: isWhole = readNormalizer(message)
+        case 5:
+            var hasRules = false
+            isWhole = ProtocolBuffer.forEachField(message) { field, value in
+                if field == 2, value.message?.isEmpty == false { hasRules = true }
+                return true
+            }
+            if hasRules { throw .unsupported(path, "the tokenizer's denormalizer_spec cannot be used yet") }
+        default: isWhole = true
+        }
+        guard isWhole else { throw .malformed(path, "field \(field) of the SentencePiece model is broken") }
+    }
+
+    private static func readPiece(
+        _ message: UnsafeBufferPointer<UInt8>, _ pieces: inout ScoredPieces, _ path: String
+    )
+        throws(AIError) -> Bool
+    {
+        var text: UnsafeBufferPointer<UInt8>?
+        var score = 0.0
+        var type: ScoredPieces.PieceType? = .normal
+        let isWhole = ProtocolBuffer.forEachField(message) { field, value in
+            switch field {
+            case 1: text = value.message
+            case 2: score = value.real ?? 0
+            case 3: type = value.int.flatMap(ScoredPieces.PieceType.init)
+            default: break
+            }
+            return true
+        }
+        guard isWhole else { return false }
+        guard let text, !text.isEmpty, let type, !score.isNaN, String(validating: text, as: UTF8.self) != nil else {
+            throw .malformed(path, "piece \(pieces.scores.count) has no text, or no valid type or score")
+        }
+        pieces.append(text, score: score, type: type)
+        return true
+    }
+
+    private mutating func readTrainer(_ message: UnsafeBufferPointer<UInt8>) -> Bool {
+        var kind: Kind? = .unigram
+        let isWhole = ProtocolBuffer.forEachField(message) { field, value in
+            switch field {
+            case 3: kind = value.int.flatMap(Kind.init)
+            case 24: normalizer.addsSuffix = value.isTrue ?? false
+            case 35: pieces.hasFallback = value.isTrue ?? false
+            case 40: ids.unknown = value.int ?? 0
+            case 41: ids.begin = value.int ?? 1
+            case 42: ids.end = value.int ?? 2
+            case 44: if let text = value.message { unknownSurface = Array(text) }
+            default: break
+            }
+            return true
+        }
+        if let kind { self.kind = kind }
+        return isWhole && kind != nil
+    }
+
+    private mutating func readNormalizer(_ message: UnsafeBufferPointer<UInt8>) -> Bool {
+        ProtocolBuffer.forEachField(message) { field, value in
+            switch field {
+            case 2: if let blob = value.message { charsmap = Array(blob) }
+            case 3: normalizer.addsPrefix = value.isTrue ?? true
+            case 4: normalizer.removesExtraSpaces = value.isTrue ?? true
+            case 5: normalizer.escapesSpaces = value.isTrue ?? true
+            default: break
+            }
+            return true
+        }
+    }
+
+    /// The parts of the tokenizer.
+    ///
+    /// - Parameter settings: tokenizer_config.json, which alone says what is put around a text.
+    func parts(_ settings: JSON?) throws(AIError) -> TokenizerParts {
+        let model: TokenizerModel
+        let name: String
+        switch kind {
+        case .unigram:
+            model = .unigram(pieces.unigram())
+            name = "SentencePiece unigram"
+        case .bytePair:
+            model = .scoredPair(ScoredPairModel(pieces))
+            name = "SentencePiece BPE"
+        case .word, .character:
+            throw .unsupported(path, "the tokenizer's model type \(kind) cannot be used yet")
+        }
+        func id(_ id: Int) -> Int? { pieces.types.indices.contains(id) && pieces.types[id] == .control ? id : nil }
+        let kindOfModel = settings?["tokenizer_class"]?.string ?? ""
+        let addsBegin =
+            settings?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { kindOfModel.hasPrefix($0) }
+        let addsEnd = settings?["add_eos_token"]?.bool ?? kindOfModel.hasPrefix("T5")
+        let decoder = SentencePieceDecoder(
+            types: pieces.types, unknownSurface: unknownSurface,
+            dropsFirstSpace: normalizer.addsPrefix || normalizer.removesExtraSpaces,
+            dropsAllFirstSpaces: normalizer.removesExtraSpaces)
+        return TokenizerParts(
+            kind: name, model: model, added: pieces.addedTokens([.control]),
+            normalizer: Normalizer([.sentencePiece(normalizer)]),
+            postProcessor: PostProcessor(
+                before: addsBegin ? id(ids.begin) : nil, after: addsEnd ? id(ids.end) : nil),
+            decoder: TokenDecoder([.sentencePiece(decoder)]))
+    }
+}

@@ -1,0 +1,94 @@
+import HubCore
+import ModelFormats
+
+/// What makes text of the spellings of tokens, in any number of stages.
+struct TokenDecoder: Sendable {
+    enum Stage: Sendable {
+        case byteLevel
+        case wordPiece(prefix: [UInt8], cleansUp: Bool)
+        case metaspace([UInt8], dropsFirst: Bool)
+        case bytePair(suffix: [UInt8])
+        case byteFallback
+        case fuse
+        case strip(UInt32, start: Int, stop: Int)
+        case replace([UInt8], with: [UInt8])
+        case ctc(pad: [UInt8], delimiter: [UInt8], cleansUp: Bool)
+        /// What is done where there is no decoder.
+        case spaced
+        case sentencePiece(SentencePieceDecoder)
+    }
+
+    private(set) var stages: [Stage] = []
+
+    /// A decoder of known stages.
+    init(_ stages: [Stage]) { self.stages = stages }
+
+    /// Reads `decoder`.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for another kind.
+    init(_ part: TokenizerComponent?) throws(AIError) {
+        guard let part else {
+            stages = [.spaced]
+            return
+        }
+        try add(part)
+    }
+
+    private mutating func add(_ part: TokenizerComponent) throws(AIError) {
+        switch part.type {
+        case "Sequence":
+            try part.allowOnly(["decoders"])
+            for member in try part.parts("decoders") { try add(member) }
+        case "ByteLevel":
+            try part.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
+            stages.append(.byteLevel)
+        case "ByteFallback", "Fuse":
+            try part.allowOnly([])
+            stages.append(part.type == "Fuse" ? .fuse : .byteFallback)
+        case "WordPiece":
+            try part.allowOnly(["prefix", "cleanup"])
+            stages.append(.wordPiece(prefix: try part.bytes("prefix"), cleansUp: try part.bool("cleanup")))
+        case "Metaspace":
+            try part.allowOnly(["replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"])
+            let replacement = Array(String(try part.character("replacement")).utf8)
+            stages.append(.metaspace(replacement, dropsFirst: try PreTokenizer.PrependScheme(part) != .never))
+        case "BPEDecoder":
+            try part.allowOnly(["suffix"])
+            stages.append(.bytePair(suffix: try part.bytes("suffix")))
+        case "Strip":
+            try part.allowOnly(["content", "start", "stop"])
+            let content = try part.character("content").value
+            stages.append(.strip(content, start: try part.count("start"), stop: try part.count("stop")))
+        case "Replace":
+            try part.allowOnly(["pattern", "content"])
+            guard case .literal(let literal) = try TextPattern(part) else { throw part.refuse("a Regex") }
+            stages.append(.replace(literal, with: try part.bytes("content")))
+        case "CTC":
+            try part.allowOnly(["pad_token", "word_delimiter_token", "cleanup"])
+            stages.append(
+                .ctc(
+                    pad: try part.bytes("pad_token"), delimiter: try part.bytes("word_delimiter_token"),
+                    cleansUp: try part.bool("cleanup")))
+        default:
+            throw part.refuse("")
+        }
+    }
+
+    /// Whether the text is simply the bytes of all tokens.
+    var isByteLevel: Bool {
+        guard case .byteLevel = stages.first else { return false }
+        // ByteLevel leaves one text; Fuse makes one of several.
+        return stages.dropFirst().allSatisfy { if case .fuse = $0 { true } else { false } }
+    }
+
+    /// Where all tokens have become one text, from this stage on.
+    var firstFused: Int {
+        let index = stages.firstIndex { stage in
+            switch stage {
+            case .fuse, .byteLevel: true
+            default: false
+            }
+        }
+        return index.map { $0 + 1 } ?? stages.count
+    }
+}

@@ -1,0 +1,157 @@
+public import HubCore
+
+extension Tokenizer {
+    /// The ids of a text. Nothing is cut off or filled up, whatever the file says of that.
+    ///
+    /// - Parameter addSpecialTokens: Whether the tokenizer's own post-processor adds its tokens, such as `<|bos|>`.
+    /// - Throws: ``ErrorCode/generationFailed`` where the pattern reaches its match limit, or for text that has no token.
+    public func encode(_ text: String, addSpecialTokens: Bool = true) throws(AIError) -> [Int] {
+        var sink = EncodingSink(isTracked: false)
+        try encode(text, &sink)
+        return addSpecialTokens ? postProcessor.process(sink.output.ids) : sink.output.ids
+    }
+
+    /// The tokens of a text, or of two, with where each comes from.
+    ///
+    /// - Parameters:
+    ///   - pair: A second text, as questions and answers have it.
+    ///   - addSpecialTokens: Whether the tokenizer's own post-processor adds its tokens, such as `<|bos|>`.
+    ///   - appliesLimits: Whether the settings `truncation` and `padding` of the file count.
+    /// - Throws: as ``encode(_:addSpecialTokens:)``; ``ErrorCode/invalidInput`` for a text that may not be cut.
+    public func encoding(
+        _ text: String, pair: String? = nil, addSpecialTokens: Bool = true, appliesLimits: Bool = false
+    ) throws(AIError) -> Encoding {
+        let originals = [text] + (pair.map { [$0] } ?? [])
+        var texts: [[Encoding.Token]] = []
+        for (index, original) in originals.enumerated() {
+            var sink = EncodingSink(isTracked: true)
+            sink.sequence = index
+            try encode(original, &sink)
+            texts.append(sink.tokens)
+        }
+        if appliesLimits, let truncation {
+            let added = addSpecialTokens ? postProcessor.addedCount(isPair: pair != nil) : 0
+            try truncation.truncate(&texts, added: added)
+        }
+        var tokens = postProcessor.process(
+            texts, originals.map { Array($0.utf8) }, addSpecialTokens: addSpecialTokens
+        ) { token in token.found ?? self.spelling(of: token.id) ?? [] }
+        if appliesLimits { padding?.pad(&tokens) }
+        return Encoding(tokens: tokens)
+    }
+
+    private func encode(_ text: String, _ sink: inout EncodingSink) throws(AIError) {
+        let scratch = scratches.take() ?? EncodingScratch()
+        defer { scratches.giveBack(scratch) }
+        var text = text
+        let result = text.withUTF8 { bytes in
+            Result { () throws(AIError) in try self.encode(bytes, scratch, &sink) }
+        }
+        try result.get()
+    }
+
+    private func encode(_ text: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, _ sink: inout EncodingSink)
+        throws(AIError)
+    {
+        let isTracked = sink.isTracked || preTokenizer.needsOrigins(normalizes: !normalizer.isEmpty)
+        for segment in added.split(text, isNormalized: false) {
+            let part = UnsafeBufferPointer(rebasing: text[segment.range])
+            if let id = segment.id {
+                sink.append(id, found: part, segment.range)
+                continue
+            }
+            var tracked = TrackedText(part, base: segment.range.lowerBound, isTracked: isTracked)
+            try normalizer.normalize(&tracked)
+            try encode(normalized: tracked, isAtStart: segment.range.lowerBound == 0, scratch, &sink)
+        }
+    }
+
+    private func encode(
+        normalized text: TrackedText, isAtStart: Bool, _ scratch: EncodingScratch, _ sink: inout EncodingSink
+    ) throws(AIError) {
+        let segments = text.bytes.withUnsafeBufferPointer { added.split($0, isNormalized: true) }
+        for segment in segments {
+            if let id = segment.id {
+                text.bytes.withUnsafeBufferPointer {
+                    let found = UnsafeBufferPointer(rebasing: $0[segment.range])
+                    sink.append(id, found: found, text.origin(of: segment.range) ?? 0..<0)
+                }
+                continue
+            }
+            var part = text
+            if segments.count > 1 { part.keep(segment.range) }
+            let isFirst = isAtStart && segment.range.lowerBound == 0
+            try encode(try preTokenizer.cut(part, isAtStart: isFirst), scratch, &sink)
+        }
+    }
+
+    private func encode(_ pieces: Pieces, _ scratch: EncodingScratch, _ sink: inout EncodingSink) throws(AIError) {
+        let result = pieces.text.bytes.withUnsafeBufferPointer { bytes in
+            Result { () throws(AIError) in
+                for range in pieces.ranges {
+                    let piece = UnsafeBufferPointer(rebasing: bytes[range])
+                    if sink.isTracked || !self.model.keepsWordsApart {
+                        try self.model.encode(piece, scratch, into: &sink.output)
+                        if sink.isTracked { sink.place(range, pieces.text) }
+                    } else {
+                        var start = 0
+                        while start < piece.count {
+                            let end = Self.wordEnd(piece, start)
+                            let word = UnsafeBufferPointer(rebasing: piece[start..<end])
+                            try self.model.encode(word, scratch, into: &sink.output)
+                            start = end
+                        }
+                    }
+                }
+            }
+        }
+        try result.get()
+    }
+
+    /// Where the next word begins: at a `▁` before which there is something else.
+    private static func wordEnd(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        func isSpace(_ at: Int) -> Bool {
+            at + 2 < text.count && text[at] == 0xE2 && text[at + 1] == 0x96 && text[at + 2] == 0x81
+        }
+        var at = start
+        while isSpace(at) { at += 3 }
+        while at < text.count, !isSpace(at) { at += 1 }
+        return at
+    }
+}
+
+/// What comes out of encoding: ids alone, or tokens with where they come from.
+struct EncodingSink {
+    var output: ModelOutput
+    private(set) var tokens: [Encoding.Token] = []
+    var sequence = 0
+    private var word = 0
+
+    init(isTracked: Bool) { output = ModelOutput(isTracked: isTracked) }
+
+    var isTracked: Bool { output.isTracked }
+
+    /// Appends an added token.
+    mutating func append(_ id: Int, found: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+        guard isTracked else { return output.ids.append(id) }
+        var token = Encoding.Token(id: id, typeID: sequence, range: range, word: word, sequence: sequence)
+        token.found = Array(found)
+        tokens.append(token)
+        word += 1
+    }
+
+    /// Appends the tokens of the piece that was encoded last.
+    mutating func place(_ piece: Range<Int>, _ text: TrackedText) {
+        for (id, span) in zip(output.ids, output.spans) {
+            let range =
+                piece.lowerBound + span.lowerBound..<min(piece.lowerBound + span.upperBound, piece.upperBound)
+            tokens.append(
+                Encoding.Token(
+                    id: id, typeID: sequence, range: text.origin(of: range) ?? 0..<0, word: word, sequence: sequence
+                ))
+        }
+        output.ids.removeAll(keepingCapacity: true)
+        output.spans.removeAll(keepingCapacity: true)
+        word += 1
+    }
+}

@@ -1,0 +1,71 @@
+import HubCore
+import ModelFormats
+
+/// What makes tokens of pieces of text.
+enum TokenizerModel: Sendable {
+    case bytePair(BytePairModel)
+    case wordPiece(WordPieceModel)
+    case wordLevel(WordLevelModel)
+    case unigram(UnigramModel)
+    case scoredPair(ScoredPairModel)
+
+    /// Reads `model` of a tokenizer.json.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for another kind.
+    ///
+    /// - Parameter wantsBytes: Whether pieces may come as bytes for which characters stand.
+    init(_ part: ModelPart, wantsBytes: Bool) throws(AIError) {
+        switch part.kind {
+        case "BPE": self = .bytePair(try BytePairModel(part, wantsBytes: wantsBytes))
+        case "WordPiece": self = .wordPiece(try WordPieceModel(part))
+        case "WordLevel": self = .wordLevel(try WordLevelModel(part))
+        case "Unigram": self = .unigram(try UnigramModel(part))
+        default: throw part.settings.refuse("")
+        }
+    }
+
+    /// The tokens.
+    var vocabulary: Vocabulary {
+        switch self {
+        case .bytePair(let model): model.vocabulary
+        case .wordPiece(let model): model.vocabulary
+        case .wordLevel(let model): model.vocabulary
+        case .unigram(let model): model.vocabulary
+        case .scoredPair(let model): model.vocabulary
+        }
+    }
+
+    /// Whether pieces come as bytes for which characters stand.
+    var takesBytes: Bool { if case .bytePair(let model) = self { model.takesBytes } else { false } }
+
+    /// Whether each word, which `▁` begins, can be encoded for itself.
+    var keepsWordsApart: Bool {
+        switch self {
+        case .bytePair(let model): model.keepsWordsApart
+        case .scoredPair(let model): model.keepsWordsApart
+        default: false
+        }
+    }
+
+    /// Appends the tokens of one piece.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where nothing stands for that.
+    func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
+        throws(AIError)
+    {
+        switch self {
+        case .bytePair(let model): model.encode(piece, scratch, into: &out)
+        case .wordPiece(let model): model.encode(piece, into: &out)
+        case .wordLevel(let model): try model.encode(piece, into: &out)
+        case .unigram(let model): try model.encode(piece, scratch, into: &out)
+        case .scoredPair(let model): model.encode(piece, scratch, into: &out)
+        }
+    }
+
+    /// The error for text that has no token.
+    static func noUnknown(_ text: UnsafeBufferPointer<UInt8>) -> AIError {
+        let shown = String(String(decoding: text, as: UTF8.self).prefix(40))
+        return AIError(
+            .generationFailed, "the tokenizer has no token for \"\(shown)\" and none for what is unknown")
+    }
+}

@@ -1,0 +1,56 @@
+import HubCore
+import ModelFormats
+
+/// Where a model's tokenizer is read from.
+enum TokenizerSource {
+    /// A tokenizer.json.
+    case file(String)
+    /// A folder with a model of SentencePiece by this name.
+    case sentencePiece(folder: String, name: String)
+    /// The GGUF file that holds a vocabulary.
+    case gguf(String)
+
+    /// Looks in a folder for `tokenizer.json`, then `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
+    ///
+    /// - Returns: nil where there is none of them.
+    static func find(_ path: String) throws(AIError) -> TokenizerSource? {
+        let file = Path.join(path, "tokenizer.json")
+        if FileSystem.exists(file) { return .file(file) }
+        for name in SentencePieceFile.names where FileSystem.exists(Path.join(path, name)) {
+            return .sentencePiece(folder: path, name: name)
+        }
+        return try GGUFModel.first(in: path).map { .gguf($0) }
+    }
+
+    /// The file, as a finding names it.
+    var fileName: String {
+        switch self {
+        case .file(let path), .gguf(let path): Path.name(path)
+        case .sentencePiece(_, let name): name
+        }
+    }
+
+    /// What the source says, and its path.
+    ///
+    /// - Returns: nil for a GGUF file that has no vocabulary.
+    func parts() throws(AIError) -> (TokenizerParts, path: String)? {
+        switch self {
+        case .file(let path):
+            guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
+            return (try TokenizerFile(bytes, path: path).parts, path)
+        case .sentencePiece(let folder, _):
+            return try SentencePieceFile.parts(folder: folder).map { ($0, folder) }
+        case .gguf(let path):
+            guard let vocabulary = try GGUFVocabulary(try GGUFFile(path)) else { return nil }
+            return (try vocabulary.parts(path), path)
+        }
+    }
+}
+
+extension Tokenizer {
+    /// What a source holds; nil where there is none.
+    convenience init?(_ source: TokenizerSource?) throws(AIError) {
+        guard let (parts, path) = try source?.parts() else { return nil }
+        try self.init(parts, path: path)
+    }
+}

@@ -1,0 +1,145 @@
+import CUTF8Proc
+import HubCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A normalization form (https://unicode.org/reports/tr15/).
+enum UnicodeForm: String, Sendable {
+    case composed = "NFC"
+    case decomposed = "NFD"
+    case compatibleComposed = "NFKC"
+    case compatibleDecomposed = "NFKD"
+
+    private var composes: Bool { self == .composed || self == .compatibleComposed }
+    private var isCompatible: Bool { self == .compatibleComposed || self == .compatibleDecomposed }
+
+    /// A text without a byte from this one on is in the form already (NF*_Quick_Check): the first characters that
+    /// change are U+0300, U+00C0 and U+00A0.
+    private var firstByte: UInt8 {
+        switch self {
+        case .composed: 0xCC
+        case .decomposed: 0xC3
+        case .compatibleComposed, .compatibleDecomposed: 0xC2
+        }
+    }
+
+    /// Brings a text into the form.
+    ///
+    /// - Throws: ``ErrorCode/insufficientMemory``.
+    func normalize(_ text: inout TrackedText) throws(AIError) {
+        guard text.bytes.contains(where: { $0 >= firstByte }) else { return }
+        guard text.origins != nil else { return text.replaceUntracked(try normalized(text.bytes)) }
+        var changes = decomposition(of: text.bytes)
+        if composes { changes = Self.composition(of: changes) }
+        text.transform(changes)
+    }
+
+    private func normalized(_ text: [UInt8]) throws(AIError) -> [UInt8] {
+        var options = UTF8PROC_STABLE.rawValue
+        options |= composes ? UTF8PROC_COMPOSE.rawValue : UTF8PROC_DECOMPOSE.rawValue
+        if isCompatible { options |= UTF8PROC_COMPAT.rawValue }
+        var result: UnsafeMutablePointer<utf8proc_uint8_t>?
+        let count = text.withUnsafeBufferPointer {
+            utf8proc_map($0.baseAddress, $0.count, &result, utf8proc_option_t(options))
+        }
+        guard count >= 0, let result else {
+            throw AIError(
+                .insufficientMemory, "cannot normalise a text: \(String(cString: utf8proc_errmsg(count)))")
+        }
+        defer { free(result) }
+        return Array(UnsafeBufferPointer(start: result, count: count))
+    }
+
+    /// Every scalar taken apart, marks put in their order; each knows how it changes what was there, as the reference's
+    /// iterator tells it (https://github.com/n1t0/unicode-normalization).
+    private func decomposition(of text: [UInt8]) -> [TrackedText.Change] {
+        var options = UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_STABLE.rawValue
+        if isCompatible { options |= UTF8PROC_COMPAT.rawValue }
+        var changes: [TrackedText.Change] = []
+        var pending: [(rank: Int32, change: TrackedText.Change)] = []
+        func flush() {
+            // Stable: marks of one rank keep their order.
+            for entry in pending.enumerated().sorted(by: {
+                ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
+            }) {
+                changes.append(entry.element.change)
+            }
+            pending.removeAll(keepingCapacity: true)
+        }
+        var parts = [Int32](repeating: 0, count: 32)
+        text.withUnsafeBufferPointer { text in
+            var at = 0
+            while at < text.count {
+                let (value, width) = text.scalar(at: at)
+                at += width
+                var boundary: Int32 = 0
+                let count = utf8proc_decompose_char(
+                    Int32(bitPattern: value), &parts, parts.count, utf8proc_option_t(options), &boundary)
+                let known = count > 0 && count <= parts.count
+                if !known { parts[0] = Int32(bitPattern: value) }
+                for index in 0..<(known ? count : 1) {
+                    let rank = Self.combiningClass(parts[index])
+                    if rank == 0 { flush() }
+                    let change = TrackedText.Change(
+                        scalar: UInt32(bitPattern: parts[index]), change: index == 0 ? 0 : 1)
+                    pending.append((rank, change))
+                    if rank == 0 { flush() }
+                }
+            }
+        }
+        flush()
+        return changes
+    }
+
+    private static func combiningClass(_ scalar: Int32) -> Int32 {
+        scalar < 0x300 ? 0 : Int32(utf8proc_get_property(scalar).pointee.combining_class)
+    }
+
+    /// Puts together what belongs together, in the manner of the same iterator.
+    private static func composition(of parts: [TrackedText.Change]) -> [TrackedText.Change] {
+        var result: [TrackedText.Change] = []
+        var starter: TrackedText.Change?
+        var held: [TrackedText.Change] = []
+        var lastRank: Int32?
+        func flush() {
+            if let starter { result.append(starter) }
+            result += held
+            held.removeAll(keepingCapacity: true)
+            lastRank = nil
+        }
+        for part in parts {
+            let rank = combiningClass(Int32(bitPattern: part.scalar))
+            guard let before = starter else {
+                if rank == 0 { starter = part } else { result.append(part) }
+                continue
+            }
+            let isBlocked = lastRank.map { $0 >= rank } ?? false
+            if !isBlocked, let joined = pair(before.scalar, part.scalar) {
+                starter = TrackedText.Change(scalar: joined, change: before.change + part.change - 1)
+            } else if rank == 0 {
+                flush()
+                starter = part
+            } else {
+                held.append(part)
+                lastRank = rank
+            }
+        }
+        flush()
+        return result
+    }
+
+    /// The one scalar that two make.
+    private static func pair(_ first: UInt32, _ second: UInt32) -> UInt32? {
+        // Nothing below U+0300 is ever joined to what is before it.
+        guard second >= 0x300 else { return nil }
+        var both = [Int32(bitPattern: first), Int32(bitPattern: second)]
+        let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue)
+        return utf8proc_normalize_utf32(&both, 2, options) == 1 ? UInt32(bitPattern: both[0]) : nil
+    }
+}

@@ -1,0 +1,148 @@
+import HubCore
+import ModelFormats
+
+/// The working memory of the search for the best path: for each place the best that ends there.
+struct Lattice {
+    var scores: [Double] = []
+    var starts: [Int32] = []
+    var ids: [Int32] = []
+    var path: [(id: Int32, start: Int, end: Int)] = []
+
+    mutating func clear(_ count: Int) {
+        scores.removeAll(keepingCapacity: true)
+        starts.removeAll(keepingCapacity: true)
+        ids.removeAll(keepingCapacity: true)
+        path.removeAll(keepingCapacity: true)
+        scores.append(contentsOf: repeatElement(0, count: count + 1))
+        starts.append(contentsOf: repeatElement(-1, count: count + 1))
+        ids.append(contentsOf: repeatElement(-1, count: count + 1))
+    }
+}
+
+/// Unigram language model (https://arxiv.org/abs/1804.10959): of all ways to cut a text the one of the highest sum of
+/// scores, found with Viterbi's algorithm.
+final class UnigramModel: Sendable {
+    let vocabulary: Vocabulary
+    private let trie: ByteTrie
+    private let scores: [Double]
+    private let unknown: Int32?
+    private let unknownScore: Double
+    private let fallback: [Int32?]?
+    /// Whether sums are kept in 32 bits, as SentencePiece keeps them.
+    private let isSinglePrecision: Bool
+
+    private static let unknownPenalty = 10.0
+
+    /// Reads `model` of a tokenizer.json.
+    convenience init(_ model: ModelPart) throws(AIError) {
+        let settings = model.settings
+        try settings.allowOnly(["unk_id", "byte_fallback"])
+        let (vocabulary, scores) = try model.scoredVocabulary()
+        let unknown = settings["unk_id"] == nil ? nil : try settings.count("unk_id")
+        if let unknown, unknown >= scores.count { throw settings.malformed("has an unk_id that is no token") }
+        self.init(
+            vocabulary, scores: scores, unknown: unknown.map(Int32.init), leastScore: scores.min() ?? .infinity,
+            hasFallback: try settings.bool("byte_fallback", default: false))
+    }
+
+    /// A model of known parts.
+    ///
+    /// - Parameter isMatched: Whether a token is sought in the text.
+    init(
+        _ vocabulary: Vocabulary, scores: [Double], unknown: Int32?, leastScore: Double, hasFallback: Bool,
+        isSinglePrecision: Bool = false, where isMatched: (Int32) -> Bool = { _ in true }
+    ) {
+        self.vocabulary = vocabulary
+        trie = ByteTrie(vocabulary, where: isMatched)
+        self.scores = scores
+        self.unknown = unknown
+        let penalized = leastScore - Self.unknownPenalty
+        unknownScore = isSinglePrecision ? Double(Float(penalized)) : penalized
+        fallback = hasFallback ? BytePairModel.byteTokens(vocabulary) : nil
+        self.isSinglePrecision = isSinglePrecision
+    }
+
+    /// Appends the tokens of one piece.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where nothing stands for that.
+    func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
+        throws(AIError)
+    {
+        if out.isTracked { return try encodeAnew(piece, scratch, into: &out) }
+        let hash = ByteHash.hash(piece)
+        if scratch.cache.append(piece, hash: hash, to: &out.ids) { return }
+        let start = out.ids.count
+        try encodeAnew(piece, scratch, into: &out)
+        scratch.cache.keep(piece, hash: hash, out.ids[start...])
+    }
+
+    private func encodeAnew(
+        _ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput
+    )
+        throws(AIError)
+    {
+        try findPath(piece, &scratch.lattice)
+        let path = scratch.lattice.path
+        var index = path.count - 1
+        while index >= 0 {
+            let node = path[index]
+            var end = node.end
+            index -= 1
+            guard node.id == unknown else {
+                out.append(node.id, node.start..<end)
+                continue
+            }
+            // What is unknown side by side is one token.
+            while index >= 0, path[index].id == unknown {
+                end = path[index].end
+                index -= 1
+            }
+            append(piece, node.start..<end, into: &out)
+        }
+    }
+
+    /// Fills in the best path, the last token first.
+    private func findPath(_ piece: UnsafeBufferPointer<UInt8>, _ lattice: inout Lattice) throws(AIError) {
+        lattice.clear(piece.count)
+        var start = 0
+        while start < piece.count {
+            let width = piece.scalar(at: start).width
+            let before = lattice.scores[start]
+            var hasSingle = false
+            trie.forEachToken(piece, at: start) { id, end in
+                offer(before + scores[Int(id)], id, start, end, &lattice)
+                if end - start == width { hasSingle = true }
+            }
+            if !hasSingle {
+                guard let unknown else { throw TokenizerModel.noUnknown(piece) }
+                offer(before + unknownScore, unknown, start, start + width, &lattice)
+            }
+            start += width
+        }
+        var end = piece.count
+        while end > 0 {
+            let start = Int(lattice.starts[end])
+            lattice.path.append((lattice.ids[end], start, end))
+            end = start
+        }
+    }
+
+    private func offer(_ score: Double, _ id: Int32, _ start: Int, _ end: Int, _ lattice: inout Lattice) {
+        let score = isSinglePrecision ? Double(Float(score)) : score
+        guard lattice.starts[end] < 0 || score > lattice.scores[end] else { return }
+        lattice.scores[end] = score
+        lattice.starts[end] = Int32(start)
+        lattice.ids[end] = id
+    }
+
+    /// Appends what stands for unknown text: a token that is spelled like all of it, its bytes, or the one for all.
+    private func append(_ piece: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, into out: inout ModelOutput) {
+        let text = UnsafeBufferPointer(rebasing: piece[range])
+        if !isSinglePrecision, let id = vocabulary.id(of: text) { return out.append(id, range) }
+        if let fallback, text.allSatisfy({ fallback[Int($0)] != nil }) {
+            for byte in text { if let id = fallback[Int(byte)] { out.append(id, range) } }
+        } else if let unknown {
+            out.append(unknown, range)
+        }
+    }
+}

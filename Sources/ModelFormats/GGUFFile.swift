@@ -1,0 +1,109 @@
+package import HubCore
+
+/// A GGUF file, mapped: its header, and the bytes that the header speaks of.
+package struct GGUFFile: Sendable {
+    package let header: GGUFHeader
+    package let file: MappedFile
+
+    /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, or the error of the system call that failed.
+    package init(_ path: String) throws(AIError) {
+        file = try MappedFile(path)
+        guard
+            case .header(let header) = try GGUFHeader.read(
+                file.bytes, fileSize: Int64(file.bytes.count), path: path)
+        else { throw .malformed(path, "the file has fewer bytes than its header") }
+        self.header = header
+    }
+
+    /// The strings of an array of the metadata, as text where they are UTF-8; nil where there is none.
+    package func strings(_ key: String) -> [String]? {
+        var texts: [String] = []
+        let isThere = header[key]?.array?.eachString(in: file.bytes) {
+            texts.append(String(decoding: $0, as: UTF8.self))
+        }
+        return isThere == true ? texts : nil
+    }
+}
+
+/// A model in one GGUF file, or in several that were split.
+package struct GGUFModel: Sendable {
+    /// One file and its header.
+    package struct Shard: Sendable {
+        package let path: String
+        package let fileSize: Int64
+        package let header: GGUFHeader
+
+        package init(path: String, fileSize: Int64, header: GGUFHeader) {
+            (self.path, self.fileSize, self.header) = (path, fileSize, header)
+        }
+    }
+
+    /// In the order of their numbers.
+    package let shards: [Shard]
+
+    /// What the first shard says: `general.architecture`, the vocabulary.
+    package var header: GGUFHeader { shards[0].header }
+
+    /// Reads a file and, where it is one of several, the others beside it.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a missing shard too.
+    package init(_ path: String) throws(AIError) {
+        var shards: [Shard] = []
+        for path in Self.paths(of: path) {
+            guard let status = try FileSystem.status(path), status.kind == .file else {
+                throw .malformed(path, "the shard is missing")
+            }
+            shards.append(Shard(path: path, fileSize: status.size, header: try GGUFFile(path).header))
+        }
+        try self.init(shards)
+    }
+
+    /// Puts headers together that have been read already.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a shard that is missing, out of its place or of another model, and for a
+    ///   tensor that is in two.
+    package init(_ shards: [Shard]) throws(AIError) {
+        guard let first = shards.first else { throw AIError(.malformedModel, "there is no GGUF file") }
+        let count = first.header["split.count"]?.int ?? 1
+        guard max(1, count) == shards.count else {
+            throw .malformed(first.path, "it is one of \(count) files by split.count, \(shards.count) are here")
+        }
+        var names: Set<String> = []
+        for (index, shard) in shards.enumerated() {
+            let number = shard.header["split.no"]?.int
+            guard shards.count == 1 || number == Int64(index), (shard.header["split.count"]?.int ?? 1) == count
+            else {
+                throw .malformed(
+                    shard.path,
+                    "it is number \(number.map { String($0 &+ 1) } ?? "?") by split.no, its place is \(index + 1) of \(shards.count)"
+                )
+            }
+            for tensor in shard.header.tensors where !names.insert(tensor.name).inserted {
+                throw .malformed(shard.path, "tensor \"\(tensor.name)\" is in another shard too")
+            }
+        }
+        if let told = first.header["split.tensors.count"]?.int, told != Int64(names.count), shards.count > 1 {
+            throw .malformed(first.path, "split.tensors.count is \(told), the files have \(names.count) tensors")
+        }
+        self.shards = shards
+    }
+
+    /// Whether a name is that of a model: not of a projector, a draft or an importance matrix.
+    package static func isModel(_ path: String) -> Bool { GGUFName(path: Path.name(path))?.role == .model }
+
+    /// The files that belong to a name like `model-00002-of-00003.gguf`, in order; the file alone where it is no such name.
+    package static func paths(of path: String) -> [String] {
+        let name = Path.name(path)
+        let stem = name.dropLast(5)
+        let parts = stem.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[parts.count - 2] == "of", let total = parts.last, total.count == 5,
+            parts[parts.count - 3].count == 5, let count = Int(total), (2...9999).contains(count)
+        else { return [path] }
+        let base = parts.dropLast(3).joined(separator: "-")
+        return (1...count).map { number in
+            let digits = String(number)
+            let shard = "\(base)-\(String(repeating: "0", count: 5 - digits.count))\(digits)-of-\(total).gguf"
+            return name == path ? shard : Path.join(Path.parent(path), shard)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package import HubCore
+
+/// One tensor of a GGUF file.
+package struct GGUFTensor: Sendable, Hashable {
+    package let name: String
+    package let type: GGUFTensorType
+    /// The size of each dimension as ggml counts them, the one that lies together first: a matrix of Python's shape
+    /// `[rows, columns]` is `[columns, rows]` here.
+    package let dimensions: [Int]
+    /// Where its bytes lie, counted from the start of the file; checked against its dimensions and the file's size.
+    package let byteRange: Range<Int>
+    package let elementCount: Int
+}
+
+/// What a GGUF file of version 2 or 3 says of itself: its metadata and where its tensors lie.
+///
+/// The rules are those of llama.cpp's own reader (https://github.com/ggml-org/ggml/blob/master/src/gguf.cpp): at most four
+/// dimensions, whole blocks in a row, each tensor at the next multiple of the alignment behind the one before.
+package struct GGUFHeader: Sendable {
+    package let version: UInt32
+    /// In the file's order.
+    package let metadata: [(key: String, value: GGUFValue)]
+    private let index: [String: Int]
+    /// In the file's order, which is that of their bytes.
+    package let tensors: [GGUFTensor]
+    /// Each tensor begins at a multiple of so many bytes behind ``dataStart``.
+    package let alignment: Int
+    package let dataStart: Int
+
+    /// What a beginning of a file gave.
+    package enum Reading: Sendable {
+        case header(GGUFHeader)
+        /// The header is longer: so many bytes are needed at least.
+        case needs(Int)
+    }
+
+    /// The longest header that is read. A vocabulary of 256,000 tokens with its merges takes some 15 MB.
+    package static let maximumLength = 512 << 20
+
+    init(
+        version: UInt32, metadata: [(key: String, value: GGUFValue)], index: [String: Int], tensors: [GGUFTensor],
+        alignment: Int, dataStart: Int
+    ) {
+        (self.version, self.metadata, self.index) = (version, metadata, index)
+        (self.tensors, self.alignment, self.dataStart) = (tensors, alignment, dataStart)
+    }
+
+    package subscript(key: String) -> GGUFValue? { index[key].map { metadata[$0].value } }
+
+    /// Reads a header from the beginning of a file.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` naming the key or tensor at fault; ``ErrorCode/unsupportedModel`` for
+    ///   another version, byte order or type.
+    package static func read(_ bytes: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError)
+        -> Reading
+    {
+        guard bytes.count >= GGUFPreamble.byteCount || Int64(bytes.count) >= fileSize else {
+            return .needs(GGUFPreamble.byteCount)
+        }
+        let preamble = try GGUFPreamble(bytes, fileSize: fileSize, path: path)
+        var parser = GGUFParser(bytes, fileSize: fileSize, path: path)
+        do {
+            return .header(try parser.header(preamble))
+        } catch let short as ByteReader.Short {
+            // What ends where the file does is cut short; else more of it is to be read.
+            guard Int64(short.needed) <= fileSize else {
+                throw .malformed(
+                    path, "the header goes on behind the file's end at byte \(fileSize): it is cut short or damaged"
+                )
+            }
+            guard short.needed <= maximumLength else {
+                throw .malformed(path, "its header has more than \(ByteCount(Int64(maximumLength)))")
+            }
+            return .needs(short.needed)
+        } catch {
+            throw AIError.wrapping(error)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package import HubCore
+
+extension ModelConfiguration {
+    /// What a GGUF file's metadata says of the model, in the words of `config.json`.
+    /// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md#llm
+    ///
+    /// - Parameter path: the file, for errors.
+    package init(_ header: GGUFHeader, path: String) throws(AIError) {
+        guard let architecture = header["general.architecture"]?.string, !architecture.isEmpty else {
+            throw .malformed(path, "it has no general.architecture")
+        }
+        var members: [(key: String, value: JSON)] = [("model_type", .string(architecture))]
+        for (key, name) in Self.names {
+            guard let value = header["\(architecture).\(key)"] else { continue }
+            if let number = value.int, number != 0 {
+                members.append((name, .int(number)))
+            } else if value.int == nil, let number = value.double {
+                members.append((name, .double(number)))
+            }
+        }
+        let known = JSONObject(members)
+        if known["vocab_size"] == nil, let tokens = header["tokenizer.ggml.tokens"]?.array {
+            members.append(("vocab_size", .int(Int64(tokens.count))))
+        }
+        for (key, name) in [("bos", "bos_token_id"), ("eos", "eos_token_id")] {
+            if let id = header["tokenizer.ggml.\(key)_token_id"]?.int { members.append((name, .int(id))) }
+        }
+        try self.init(.object(JSONObject(members)), path: path)
+    }
+
+    private static let names: [(String, String)] = [
+        ("embedding_length", "hidden_size"), ("block_count", "num_hidden_layers"),
+        ("attention.head_count", "num_attention_heads"), ("attention.head_count_kv", "num_key_value_heads"),
+        ("attention.key_length", "head_dim"), ("feed_forward_length", "intermediate_size"),
+        ("vocab_size", "vocab_size"), ("context_length", "max_position_embeddings"),
+        ("attention.layer_norm_rms_epsilon", "rms_norm_eps"), ("rope.freq_base", "rope_theta"),
+        ("expert_count", "num_experts"), ("expert_used_count", "num_experts_per_tok"),
+        ("attention.sliding_window", "sliding_window"), ("attention.kv_lora_rank", "kv_lora_rank"),
+    ]
+}

@@ -1,0 +1,61 @@
+import HubCore
+
+/// What the headers and small files of a model say, wherever they were read: in a folder, or by ranges from a Hub.
+package struct ModelSources: Sendable {
+    /// Weight files of one format.
+    package struct Format: Sendable, Hashable {
+        package let format: WeightFormat
+        /// The first file that shows it.
+        package let evidence: String
+        /// Bytes of all files of it.
+        package let bytes: Int64
+
+        package init(format: WeightFormat, evidence: String, bytes: Int64) {
+            (self.format, self.evidence, self.bytes) = (format, evidence, bytes)
+        }
+    }
+
+    /// The folder, the file, or `org/name`; for errors.
+    package let name: String
+    package var formats: [Format] = []
+    package var configuration: ModelConfiguration?
+    package var weights: StoredWeights?
+    /// Whether the weights are safetensors by the names that loaders look for.
+    package var isLoadable = false
+    /// nil where there is none, or none that says.
+    package var tokenizerKind: String?
+    package var hasChatTemplate = false
+    /// As the model's card says it; nil where that is not known.
+    package var license: String?
+    /// What else stands against running it, each a noun phrase.
+    package var faults: [String] = []
+
+    package init(name: String) { self.name = name }
+
+    /// Weight files of a list by format, in the order of ``WeightFormat``.
+    package static func formats(_ files: [(path: String, size: Int64)]) -> [Format] {
+        var found: [WeightFormat: (evidence: String, bytes: ByteCount)] = [:]
+        for (path, size) in files {
+            guard let format = WeightFormat(fileName: Path.name(path)) else { continue }
+            let known = found[format]
+            found[format] = (known?.evidence ?? Path.name(path), (known?.bytes ?? ByteCount(0)) + ByteCount(size))
+        }
+        return found.sorted { $0.key < $1.key }.map {
+            Format(format: $0.key, evidence: $0.value.evidence, bytes: $0.value.bytes.bytes)
+        }
+    }
+
+    /// What a card's front matter says of the licence.
+    package static func license(readme: [UInt8]) -> String? {
+        let lines = String(decoding: readme.prefix(CardSummary.readLimit), as: UTF8.self)
+            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        guard lines.first?.hasPrefix("---") == true else { return nil }
+        for line in lines.dropFirst() {
+            if line.hasPrefix("---") { return nil }
+            guard line.hasPrefix("license:") else { continue }
+            let value = line.dropFirst(8).filter { !"\"' ".contains($0) }
+            return value.isEmpty ? nil : String(value)
+        }
+        return nil
+    }
+}

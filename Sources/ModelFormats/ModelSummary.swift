@@ -1,0 +1,53 @@
+import HubCore
+
+/// What a model is, put together from its ``ModelSources``.
+package struct ModelSummary: Sendable, Hashable {
+    package let parameters: Int64
+    /// Parameters that one token goes through; nil where that is all of them.
+    package let activeParameters: Int64?
+    /// Parameters by part, the largest first.
+    package let parts: [TensorPart: Int64]
+    /// Tensors' elements by element type.
+    package let dataTypes: [String: Int64]
+    package let weightsBytes: Int64
+    package let bitsPerWeight: Double?
+    /// How the weights are quantised; nil where they are not.
+    package let quantization: String?
+    package let memory: MemoryEstimate
+
+    /// - Parameter batch: positions that are computed at a time.
+    package init(_ sources: ModelSources, batch: Int) {
+        let configuration = sources.configuration
+        let weights = sources.weights
+        let tensors = weights.map { ModelTensors($0, configuration?.quantization) }
+        parameters = tensors?.parameters ?? 0
+        bitsPerWeight = tensors?.bitsPerWeight
+        dataTypes = weights?.dataTypes ?? [:]
+        let stored = weights?.tensorBytes ?? sources.formats.first?.bytes ?? 0
+        weightsBytes = stored
+        var parts: [TensorPart: Int64] = [:]
+        for tensor in tensors?.tensors ?? [] where tensor.parameters > 0 {
+            parts[TensorPart(tensor.name), default: 0] &+= tensor.parameters
+        }
+        self.parts = parts
+        if let experts = configuration?.experts, let used = configuration?.expertsPerToken, used < experts,
+            let all = parts[.experts]
+        {
+            activeParameters = parameters &- all &+ Int64(Double(all) * Double(used) / Double(experts))
+        } else {
+            activeParameters = nil
+        }
+        quantization = configuration?.quantization?.description ?? Self.quantization(tensors)
+        memory = MemoryEstimate(weightsBytes: stored, configuration: configuration, batch: batch)
+    }
+
+    /// By what most of the weights lie in, where the configuration says nothing: GGUF's types.
+    private static func quantization(_ tensors: ModelTensors?) -> String? {
+        var counts: [String: Int64] = [:]
+        for tensor in tensors?.tensors ?? [] { counts[tensor.storage, default: 0] &+= tensor.parameters }
+        guard let most = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key,
+            !["F64", "F32", "F16", "BF16"].contains(most)
+        else { return nil }
+        return most
+    }
+}

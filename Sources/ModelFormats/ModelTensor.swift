@@ -1,0 +1,205 @@
+/// One tensor of a model as its architecture knows it, put together from what it is stored as: packed weights, their scales
+/// and whatever lies beside them.
+package struct ModelTensor: Sendable, Hashable {
+    /// `model.layers.0.mlp.up_proj.weight`
+    package let name: String
+    /// nil where what is stored does not tell.
+    package let shape: [Int]?
+    /// Weights in it; 0 for what is no parameter (a mask, a table of positions).
+    package let parameters: Int64
+    /// Bytes that it takes, scales included.
+    package let byteCount: Int64
+    /// `BF16`, `MLX 4-bit`, `GPTQ`, …
+    package let storage: String
+    /// Which of the stored tensors it is made of, the weights first.
+    package let members: [Int]
+}
+
+/// Puts the tensors of a model together.
+package struct ModelTensors: Sendable {
+    package let tensors: [ModelTensor]
+
+    package init(_ weights: StoredWeights, _ quantization: QuantizationConfiguration?) {
+        var grouping = TensorGrouping(weights.tensors, quantization)
+        tensors = grouping.run()
+    }
+
+    /// Weights in all of them.
+    package var parameters: Int64 { tensors.reduce(0) { $0 &+ $1.parameters } }
+
+    /// Bits that a weight takes on average, with scales and all; nil where there is none.
+    package var bitsPerWeight: Double? {
+        let counted = tensors.filter { $0.parameters > 0 }
+        let parameters = counted.reduce(0.0) { $0 + Double($1.parameters) }
+        guard parameters > 0 else { return nil }
+        return counted.reduce(0.0) { $0 + Double($1.byteCount) } * 8 / parameters
+    }
+}
+
+/// Finds what belongs together by the names that each way of packing gives it.
+private struct TensorGrouping {
+    private let stored: [StoredTensor]
+    private let quantization: QuantizationConfiguration?
+    private let places: [String: Int]
+    private var taken: Set<Int> = []
+
+    init(_ stored: [StoredTensor], _ quantization: QuantizationConfiguration?) {
+        self.stored = stored
+        self.quantization = quantization
+        places = Dictionary(stored.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func run() -> [ModelTensor] {
+        var found: [Int: ModelTensor] = [:]
+        // Packed ones first: what they take along is no tensor of its own.
+        for index in stored.indices where !taken.contains(index) {
+            guard let packed = packed(index) else { continue }
+            taken.formUnion(packed.members)
+            found[index] = packed
+        }
+        for index in stored.indices where !taken.contains(index) { found[index] = plain(index) }
+        return found.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    private func plain(_ index: Int) -> ModelTensor {
+        let tensor = stored[index]
+        return ModelTensor(
+            name: tensor.name, shape: tensor.shape,
+            parameters: TensorPart(tensor.name) == .buffer ? 0 : Int64(tensor.elementCount),
+            byteCount: Int64(tensor.byteCount), storage: tensor.type, members: [index])
+    }
+
+    // MARK: Packed weights
+
+    private func packed(_ index: Int) -> ModelTensor? {
+        let name = stored[index].name
+        func base(_ ending: String) -> String? {
+            name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : nil
+        }
+        if let base = base(".weight") { return besideScales(index, base) }
+        if let base = base(".qweight") { return integerColumns(index, base) }
+        if let base = base(".weight_packed") { return compressed(index, base) }
+        return base("_blocks").flatMap { blocks(index, $0) }
+    }
+
+    /// - Parameter companions: full names of what may lie beside the weights.
+    private func made(
+        _ base: String, _ index: Int, shape: [Int]?, elements: Int, _ storage: String, _ companions: [String]
+    ) -> ModelTensor {
+        let members = [index] + companions.compactMap { places[$0] }
+        return ModelTensor(
+            name: base, shape: shape, parameters: Int64(elements),
+            byteCount: members.reduce(0) { $0 &+ Int64(stored[$1].byteCount) }, storage: storage, members: members)
+    }
+
+    private func beside(_ base: String, _ endings: [String]) -> [String] { endings.map { base + $0 } }
+
+    /// MLX, bitsandbytes and float8: `weight` beside scales of one kind or another.
+    private func besideScales(_ index: Int, _ base: String) -> ModelTensor? {
+        let tensor = stored[index]
+        if tensor.type == "U32", let scales = places[base + ".scales"] {
+            return mlx(index, base, stored[scales])
+        }
+        let weight = base + ".weight"
+        if tensor.type == "U8", places[weight + ".absmax"] != nil {
+            let (elements, _) = tensor.elementCount.multipliedReportingOverflow(by: 2)
+            return made(
+                weight, index, shape: nil, elements: max(0, elements), "bitsandbytes 4-bit",
+                beside(
+                    weight,
+                    [
+                        ".absmax", ".quant_map", ".nested_absmax", ".nested_quant_map",
+                        ".quant_state.bitsandbytes__nf4", ".quant_state.bitsandbytes__fp4",
+                    ]))
+        }
+        if tensor.type == "I8", places[base + ".SCB"] != nil {
+            return made(
+                weight, index, shape: tensor.shape, elements: tensor.elementCount, "bitsandbytes 8-bit",
+                [base + ".SCB", base + ".weight_format"])
+        }
+        let scales =
+            beside(weight, ["_scale_inv", "_scale", "_scale_2"])
+            + beside(base, [".input_scale", ".k_scale", ".v_scale"])
+        if tensor.type.hasPrefix("F8_") || tensor.type == "I8", scales.contains(where: { places[$0] != nil }) {
+            return made(weight, index, shape: tensor.shape, elements: tensor.elementCount, tensor.type, scales)
+        }
+        return nil
+    }
+
+    /// MLX packs 32 / bits weights into a word, or 32 of any bits into so many words.
+    private func mlx(_ index: Int, _ base: String, _ scales: StoredTensor) -> ModelTensor? {
+        let tensor = stored[index]
+        guard let words = tensor.shape.last, let groups = scales.shape.last, words > 0, groups > 0,
+            tensor.shape.dropLast() == scales.shape.dropLast()
+        else { return nil }
+        let own = quantization?.overrides[base] ?? nil
+        // What is stored must agree with itself; the file's word decides where it can be right, for the size of a group is
+        // written nowhere else.
+        let group = own?.groupSize ?? quantization?.groupSize ?? 64
+        let (columns, overflow) = groups.multipliedReportingOverflow(by: group)
+        guard !overflow, columns > 0, words.multipliedReportingOverflow(by: 32).overflow == false,
+            words * 32 % columns == 0
+        else { return nil }
+        let bits = words * 32 / columns
+        guard QuantizationConfiguration.mlxBits.contains(bits) else { return nil }
+        let elements = tensor.shape.dropLast().reduce(columns) {
+            $0.multipliedReportingOverflow(by: $1).partialValue
+        }
+        return made(
+            base + ".weight", index, shape: tensor.shape.dropLast() + [columns], elements: max(0, elements),
+            "MLX \(bits)-bit", [base + ".scales", base + ".biases"])
+    }
+
+    /// GPTQ packs along the rows of the transposed matrix, AWQ along its columns.
+    private func integerColumns(_ index: Int, _ base: String) -> ModelTensor? {
+        let tensor = stored[index]
+        guard tensor.shape.count == 2, let scales = places[base + ".scales"], let out = stored[scales].shape.last,
+            out > 0
+        else { return nil }
+        let companions = beside(base, [".scales", ".qzeros", ".g_idx"])
+        if tensor.shape[1] == out {
+            let bits = quantization?.bits ?? 4
+            let (weights, overflow) = tensor.shape[0].multipliedReportingOverflow(by: 32)
+            guard !overflow, (1...32).contains(bits) else { return nil }
+            let rows = weights / bits
+            return made(
+                base + ".weight", index, shape: [out, rows],
+                elements: max(0, rows.multipliedReportingOverflow(by: out).partialValue), "GPTQ \(bits)-bit",
+                companions)
+        }
+        guard tensor.shape[1] > 0, out % tensor.shape[1] == 0 else { return nil }
+        let bits = 32 / max(1, out / tensor.shape[1])
+        return made(
+            base + ".weight", index, shape: [out, tensor.shape[0]],
+            elements: max(0, tensor.shape[0].multipliedReportingOverflow(by: out).partialValue), "AWQ \(bits)-bit",
+            companions)
+    }
+
+    private func compressed(_ index: Int, _ base: String) -> ModelTensor? {
+        let tensor = stored[index]
+        guard let last = tensor.shape.last else { return nil }
+        // Two numbers of four bits in a byte, or words as full as they get.
+        let each = tensor.type == "U8" ? 2 : 32 / max(1, min(32, quantization?.bits ?? 4))
+        let (columns, overflow) = last.multipliedReportingOverflow(by: each)
+        let (elements, more) = tensor.elementCount.multipliedReportingOverflow(by: each)
+        guard !overflow, !more else { return nil }
+        return made(
+            base + ".weight", index, shape: tensor.shape.dropLast() + [columns], elements: elements,
+            "compressed-tensors",
+            beside(
+                base,
+                [
+                    ".weight_scale", ".weight_shape", ".weight_zero_point", ".weight_g_idx", ".weight_global_scale",
+                    ".input_global_scale", ".input_scale",
+                ]))
+    }
+
+    /// Microscaling: two numbers of four bits in a byte, a scale for 32 of them.
+    private func blocks(_ index: Int, _ base: String) -> ModelTensor? {
+        let tensor = stored[index]
+        guard tensor.type == "U8", places[base + "_scales"] != nil else { return nil }
+        let (elements, overflow) = tensor.elementCount.multipliedReportingOverflow(by: 2)
+        guard !overflow else { return nil }
+        return made(base, index, shape: nil, elements: elements, "MXFP4", [base + "_scales"])
+    }
+}

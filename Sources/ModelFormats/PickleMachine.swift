@@ -1,0 +1,313 @@
+import HubCore
+
+/// What a pickle would build, read as data: nothing is imported and nothing is called.
+/// https://docs.python.org/3/library/pickletools.html
+///
+/// Everything made is a numbered node that names others by number, so that neither depth nor a circle of references costs
+/// anything but its own bytes.
+struct PickleMachine {
+    enum Node {
+        case none
+        case bool(Bool)
+        case int(Int64)
+        case text(String)
+        case bytes(Range<Int>)
+        case tuple([Int])
+        /// ``lists``
+        case list(Int)
+        /// ``dictionaries``
+        case dictionary(Int)
+        /// ``imports``
+        case imported(Int)
+        case call(function: Int, arguments: Int)
+        case persistent(Int)
+        case other
+    }
+
+    private(set) var nodes: [Node] = []
+    private(set) var lists: [[Int]] = []
+    private(set) var dictionaries: [[(key: Int, value: Int)]] = []
+    /// What was given to an object after it had been made.
+    private(set) var states: [Int: Int] = [:]
+    private(set) var imports: [PickleImport] = []
+    /// Names of opcodes that call something: `REDUCE`, `INST`, …
+    private(set) var calls: Set<String> = []
+
+    private var reader: ByteReader
+    private var stack: [Int] = []
+    private var marks: [Int] = []
+    private var memo: [Int: Int] = [:]
+    private var importNumbers: [PickleImport: Int] = [:]
+
+    /// A checkpoint imports a dozen.
+    private static let importLimit = 10_000
+
+    /// What no pickler writes.
+    struct Fault: Error {
+        let what: String
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer, at start: Int) { reader = ByteReader(bytes, at: start) }
+
+    /// Where the pickle ended.
+    var end: Int { reader.at }
+
+    /// Goes through one pickle to its end.
+    ///
+    /// - Returns: the node of what it builds.
+    /// - Throws: ``Fault``; what was found up to there stays, for unpickling would have come as far.
+    mutating func run() throws(Fault) -> Int {
+        do {
+            while true {
+                let opcode: UInt8 = try reader.number()
+                if opcode == UInt8(ascii: ".") { return try pop() }
+                try step(opcode)
+            }
+        } catch let fault as Fault {
+            throw fault
+        } catch {
+            throw Fault(what: "ends in the middle")
+        }
+    }
+
+    // MARK: Stack
+
+    private mutating func push(_ node: Node) {
+        stack.append(nodes.count)
+        nodes.append(node)
+    }
+
+    private mutating func pop() throws -> Int {
+        guard let top = stack.last, stack.count > (marks.last ?? 0) else {
+            throw Fault(what: "takes from an empty stack")
+        }
+        stack.removeLast()
+        return top
+    }
+
+    private func top() throws -> Int {
+        guard let top = stack.last else { throw Fault(what: "takes from an empty stack") }
+        return top
+    }
+
+    private mutating func popMark() throws -> [Int] {
+        guard let mark = marks.popLast(), mark <= stack.count else {
+            throw Fault(what: "goes back to a mark it has not set")
+        }
+        defer { stack.removeLast(stack.count - mark) }
+        return Array(stack[mark...])
+    }
+
+    private mutating func line() throws -> String { reader.bytes.repairedText(try reader.until(0x0A)) }
+
+    private mutating func text(_ count: some BinaryInteger) throws -> String {
+        reader.bytes.repairedText(try reader.skip(Int(clamping: count)))
+    }
+
+    // MARK: Opcodes
+
+    private mutating func step(_ opcode: UInt8) throws {
+        switch Character(UnicodeScalar(opcode)) {
+        case "\u{80}": try reader.skip(1)
+        case "\u{95}": try reader.skip(8)
+        case "(": marks.append(stack.count)
+        case "0": if stack.count == marks.last { marks.removeLast() } else { _ = try pop() }
+        case "1": _ = try popMark()
+        case "2": stack.append(try top())
+        case "N": push(.none)
+        case "\u{88}": push(.bool(true))
+        case "\u{89}": push(.bool(false))
+        case "c", "\u{93}", "i", "\u{82}", "\u{83}", "\u{84}": try importing(opcode)
+        case "R", "\u{81}", "\u{92}", "o", "b": try calling(opcode)
+        case "p", "q", "r", "\u{94}", "g", "h", "j": try memory(opcode)
+        case "t", "\u{85}", "\u{86}", "\u{87}", ")": try tuple(opcode)
+        case "]", "l", "a", "e", "}", "d", "s", "u", "\u{8F}", "\u{90}", "\u{91}": try collection(opcode)
+        case "P", "Q": push(.persistent(opcode == UInt8(ascii: "Q") ? try pop() : try textNode(try line())))
+        default: try value(opcode)
+        }
+    }
+
+    private mutating func textNode(_ text: String) throws -> Int {
+        nodes.append(.text(text))
+        return nodes.count - 1
+    }
+
+    /// Numbers, texts and bytes.
+    private mutating func value(_ opcode: UInt8) throws {
+        switch Character(UnicodeScalar(opcode)) {
+        case "K": push(.int(Int64(try reader.number(UInt8.self))))
+        case "M": push(.int(Int64(try reader.number(UInt16.self))))
+        case "J": push(.int(Int64(try reader.number(Int32.self))))
+        case "I", "L":
+            let line = try line()
+            if line == "00" || line == "01" { return push(.bool(line == "01")) }
+            push(Int64(line.last == "L" ? line.dropLast() : line[...]).map(Node.int) ?? .other)
+        case "\u{8A}": push(long(try reader.skip(Int(try reader.number(UInt8.self)))))
+        case "\u{8B}": push(long(try reader.skip(Int(try reader.number(Int32.self)))))
+        case "F":
+            _ = try line()
+            push(.other)
+        case "G":
+            try reader.skip(8)
+            push(.other)
+        case "S":
+            let line = try line()
+            push(.text(line.count >= 2 ? String(line.dropFirst().dropLast()) : line))
+        case "V": push(.text(try line()))
+        case "X": push(.text(try text(try reader.number(UInt32.self))))
+        case "\u{8C}": push(.text(try text(try reader.number(UInt8.self))))
+        case "\u{8D}": push(.text(try text(try reader.number(UInt64.self))))
+        case "U": push(.text(try text(try reader.number(UInt8.self))))
+        case "T": push(.text(try text(try reader.number(Int32.self))))
+        case "C": push(.bytes(try reader.skip(Int(try reader.number(UInt8.self)))))
+        case "B": push(.bytes(try reader.skip(Int(clamping: try reader.number(UInt32.self)))))
+        case "\u{8E}", "\u{96}": push(.bytes(try reader.skip(Int(clamping: try reader.number(UInt64.self)))))
+        case "\u{97}": push(.other)
+        case "\u{98}": break
+        default: throw Fault(what: "has the byte \(opcode) where an opcode is due, at \(reader.at - 1)")
+        }
+    }
+
+    /// A whole number in two's complement; its bytes where it has more than 64 bits.
+    private func long(_ range: Range<Int>) -> Node {
+        guard range.count <= 8 else { return .bytes(range) }
+        var value: UInt64 = 0
+        for (shift, byte) in reader.bytes[range].enumerated() { value |= UInt64(byte) << UInt64(8 * shift) }
+        guard let last = reader.bytes[range].last else { return .int(0) }
+        if last & 0x80 != 0, range.count < 8 { value |= UInt64.max << UInt64(8 * range.count) }
+        return .int(Int64(bitPattern: value))
+    }
+
+    private mutating func importing(_ opcode: UInt8) throws {
+        let module: String
+        var name: String
+        switch Character(UnicodeScalar(opcode)) {
+        case "c", "i": (module, name) = (try line(), try line())
+        case "\u{93}":
+            let (second, first) = (try pop(), try pop())
+            // A name that is put together while unpickling hides from whoever reads it.
+            if case .text(let one) = nodes[first], case .text(let two) = nodes[second] {
+                (module, name) = (one, two)
+            } else {
+                (module, name) = ("builtins", "(a name that is computed)")
+            }
+        default:
+            let width = opcode == 0x82 ? 1 : opcode == 0x83 ? 2 : 4
+            try reader.skip(width)
+            (module, name) = ("copyreg", "(an extension)")
+        }
+        if name.isEmpty { name = "?" }
+        let found = PickleImport(module: module, name: name)
+        let number = importNumbers[found] ?? imports.count
+        if number == imports.count {
+            guard number < Self.importLimit else {
+                throw Fault(what: "imports more than \(Self.importLimit) things")
+            }
+            imports.append(found)
+            importNumbers[found] = number
+        }
+        guard opcode == UInt8(ascii: "i") else { return push(.imported(number)) }
+        calls.insert("INST")
+        let arguments = try popMark()
+        nodes.append(.imported(number))
+        nodes.append(.tuple(arguments))
+        push(.call(function: nodes.count - 2, arguments: nodes.count - 1))
+    }
+
+    private mutating func calling(_ opcode: UInt8) throws {
+        switch Character(UnicodeScalar(opcode)) {
+        case "b":
+            calls.insert("BUILD")
+            let state = try pop()
+            states[try top()] = state
+        case "o":
+            calls.insert("OBJ")
+            let parts = try popMark()
+            guard let function = parts.first else { throw Fault(what: "makes an object of nothing") }
+            nodes.append(.tuple(Array(parts.dropFirst())))
+            push(.call(function: function, arguments: nodes.count - 1))
+        default:
+            calls.insert(opcode == UInt8(ascii: "R") ? "REDUCE" : "NEWOBJ")
+            if opcode == 0x92 { _ = try pop() }
+            let arguments = try pop()
+            let function = try pop()
+            if case .imported(let number) = nodes[function],
+                PickleImport.harmless[imports[number].description] == .dictionary
+            {
+                return pushDictionary()
+            }
+            push(.call(function: function, arguments: arguments))
+        }
+    }
+
+    private mutating func memory(_ opcode: UInt8) throws {
+        switch Character(UnicodeScalar(opcode)) {
+        case "p": memo[try index(try line())] = try top()
+        case "q": memo[Int(try reader.number(UInt8.self))] = try top()
+        case "r": memo[Int(try reader.number(UInt32.self))] = try top()
+        case "\u{94}": memo[memo.count] = try top()
+        case "g": try recall(try index(try line()))
+        case "h": try recall(Int(try reader.number(UInt8.self)))
+        default: try recall(Int(try reader.number(UInt32.self)))
+        }
+    }
+
+    private func index(_ line: String) throws -> Int {
+        guard let index = Int(line), index >= 0 else { throw Fault(what: "names no place of its memory") }
+        return index
+    }
+
+    private mutating func recall(_ index: Int) throws {
+        guard let node = memo[index] else { throw Fault(what: "remembers what it has not kept") }
+        stack.append(node)
+    }
+
+    private mutating func tuple(_ opcode: UInt8) throws {
+        switch Character(UnicodeScalar(opcode)) {
+        case ")": push(.tuple([]))
+        case "t": push(.tuple(try popMark()))
+        default:
+            var parts: [Int] = []
+            for _ in 0..<(Int(opcode) - 0x84) { parts.append(try pop()) }
+            push(.tuple(parts.reversed()))
+        }
+    }
+
+    private mutating func pushDictionary(_ pairs: [(key: Int, value: Int)] = []) {
+        push(.dictionary(dictionaries.count))
+        dictionaries.append(pairs)
+    }
+
+    private mutating func pushList(_ elements: [Int] = []) {
+        push(.list(lists.count))
+        lists.append(elements)
+    }
+
+    private mutating func collection(_ opcode: UInt8) throws {
+        switch Character(UnicodeScalar(opcode)) {
+        case "]", "\u{8F}": pushList()
+        case "l", "\u{91}": pushList(try popMark())
+        case "}": pushDictionary()
+        case "d": pushDictionary(pairs(try popMark()))
+        case "a": try append([try pop()])
+        case "e", "\u{90}": try append(try popMark())
+        case "s":
+            let value = try pop()
+            try set([(key: try pop(), value: value)])
+        default: try set(pairs(try popMark()))
+        }
+    }
+
+    private func pairs(_ elements: [Int]) -> [(key: Int, value: Int)] {
+        stride(from: 0, to: elements.count - 1, by: 2).map { (elements[$0], elements[$0 + 1]) }
+    }
+
+    /// What is no list may have an `append` of its own; its elements are of no interest.
+    private mutating func append(_ elements: [Int]) throws {
+        if case .list(let list) = nodes[try top()] { lists[list] += elements }
+    }
+
+    private mutating func set(_ pairs: [(key: Int, value: Int)]) throws {
+        if case .dictionary(let dictionary) = nodes[try top()] { dictionaries[dictionary] += pairs }
+    }
+}

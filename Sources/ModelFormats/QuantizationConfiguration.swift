@@ -1,0 +1,108 @@
+import HubCore
+
+/// That the weights are quantised, and how.
+package struct QuantizationConfiguration: Sendable, Hashable {
+    /// Who packed the weights, which says how they lie.
+    package enum Method: String, Sendable, Hashable {
+        case mlx = "MLX"
+        case gptq = "GPTQ"
+        case awq = "AWQ"
+        case bitsAndBytes = "bitsandbytes"
+        case fp8 = "FP8"
+        case compressedTensors = "compressed-tensors"
+        case mxfp4 = "MXFP4"
+        /// Named by the file, not known here.
+        case other
+    }
+
+    /// How MLX packed one kind of layers.
+    package struct Packing: Sendable, Hashable {
+        package let bits: Int
+        package let groupSize: Int
+    }
+
+    /// In the field's words: `MLX 4-bit quantisation (group size 64)`, `gptq 4-bit quantisation`.
+    package let description: String
+    package let method: Method
+    /// Bits of a weight, where the file says.
+    package let bits: Int?
+    /// Weights that share a scale, where the file says.
+    package let groupSize: Int?
+    /// MLX's layers that are packed otherwise, by their names; nil for one that is not packed.
+    package let overrides: [String: Packing?]
+
+    /// Whether it is MLX's affine quantisation: `weight` packed into U32 beside `scales` and `biases`.
+    package var isMLX: Bool { method == .mlx }
+
+    /// Bits that MLX packs (https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html).
+    package static let mlxBits: Set<Int> = [2, 3, 4, 5, 6, 8]
+
+    init?(_ fields: ConfigurationFields) throws(AIError) {
+        // MLX writes "quantization" (and repeats it as "quantization_config"); all others write the latter with a
+        // quant_method.
+        if let mlx = try fields.object("quantization"), let bits = try mlx.count("bits") {
+            self = try QuantizationConfiguration(mlx: mlx, bits: bits, fields.members("quantization"))
+        } else if let other = try fields.object("quantization_config", "compression_config") {
+            self = try QuantizationConfiguration(described: other)
+        } else {
+            return nil
+        }
+    }
+
+    private init(mlx: ConfigurationFields, bits: Int, _ members: [(key: String, value: JSON)]) throws(AIError) {
+        guard Self.mlxBits.contains(bits) else {
+            throw mlx.fault("quantization bits \(bits) are none that MLX packs")
+        }
+        self.bits = bits
+        groupSize = try mlx.count("group_size")
+        method = .mlx
+        var overrides: [String: Packing?] = [:]
+        for (name, value) in members {
+            if value.bool == false { overrides[name] = .some(nil) }
+            guard let own = value.object else { continue }
+            let fields = ConfigurationFields(own, path: mlx.path)
+            let ownBits = try fields.count("bits") ?? bits
+            guard Self.mlxBits.contains(ownBits) else {
+                throw mlx.fault("quantization bits \(ownBits) of \(name.printable) are none that MLX packs")
+            }
+            overrides[name] = Packing(bits: ownBits, groupSize: try fields.count("group_size") ?? groupSize ?? 64)
+        }
+        self.overrides = overrides
+        let group = groupSize.map { "group size \($0)" }
+        let kinds = Set(overrides.values.compactMap { $0?.bits }).union([bits]).sorted()
+        let mixed =
+            kinds.count > 1
+            ? "mixed with \(kinds.filter { $0 != bits }.map { "\($0)-bit" }.joined(separator: ", "))" : nil
+        let notes = [group, mixed].compactMap { $0 }.joined(separator: ", ")
+        description = "MLX \(bits)-bit quantisation" + (notes.isEmpty ? "" : " (\(notes))")
+    }
+
+    private init(described other: ConfigurationFields) throws(AIError) {
+        let name = try other.string("quant_method") ?? "unnamed"
+        var bits = try other.count("bits")
+        switch name.lowercased() {
+        case "gptq", "gptq_marlin": method = .gptq
+        case "awq": method = .awq
+        case "bitsandbytes":
+            method = .bitsAndBytes
+            let (four, eight) = (try other.bool("load_in_4bit"), try other.bool("load_in_8bit"))
+            bits = bits ?? (four == true ? 4 : eight == true ? 8 : nil)
+        case "fp8", "fbgemm_fp8":
+            method = .fp8
+            bits = bits ?? 8
+        case "compressed-tensors", "compressed_tensors":
+            method = .compressedTensors
+            let groups = try other.object("config_groups")
+            let weights = try groups?.object("group_0")?.object("weights")
+            bits = bits ?? weights?.optionalCount("num_bits")
+        case "mxfp4":
+            method = .mxfp4
+            bits = bits ?? 4
+        default: method = .other
+        }
+        self.bits = bits
+        groupSize = other.optionalCount("group_size")
+        overrides = [:]
+        description = "\(name)\(bits.map { " \($0)-bit" } ?? "") quantisation"
+    }
+}

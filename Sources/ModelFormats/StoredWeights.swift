@@ -1,0 +1,79 @@
+import HubCore
+
+/// One tensor as it is stored, whatever the format.
+package struct StoredTensor: Sendable, Hashable {
+    package let name: String
+    /// `BF16`, `Q4_K`, …
+    package let type: String
+    /// As Python counts: the last dimension lies together.
+    package let shape: [Int]
+    package let elementCount: Int
+    /// Bytes in the file.
+    package let byteCount: Int
+    /// Where they begin; nil where they lie in an archive.
+    package let offset: Int?
+    /// Which of ``StoredWeights/files`` holds it.
+    package let file: Int
+}
+
+/// The tensors of a model over all its files, as their headers list them.
+package struct StoredWeights: Sendable {
+    package struct File: Sendable, Hashable {
+        package let path: String
+        package let size: Int64
+        package let format: WeightFormat
+    }
+
+    package let files: [File]
+    package let tensors: [StoredTensor]
+
+    package init(_ folder: SafetensorsFolder) { self.init(safetensors: folder.shards) }
+
+    /// Of files that are no set with an index too.
+    package init(safetensors shards: [SafetensorsFolder.Shard]) {
+        files = shards.map { File(path: $0.path, size: $0.fileSize, format: .safetensors) }
+        tensors = shards.enumerated().flatMap { index, shard in
+            shard.header.tensors.map { tensor in
+                StoredTensor(
+                    name: tensor.name, type: tensor.dataType.rawValue, shape: tensor.shape,
+                    elementCount: tensor.elementCount, byteCount: tensor.byteRange.count,
+                    offset: tensor.byteRange.lowerBound, file: index)
+            }
+        }
+    }
+
+    package init(_ model: GGUFModel) {
+        files = model.shards.map { File(path: $0.path, size: $0.fileSize, format: .gguf) }
+        tensors = model.shards.enumerated().flatMap { index, shard in
+            shard.header.tensors.map { tensor in
+                StoredTensor(
+                    name: tensor.name, type: tensor.type.name, shape: tensor.dimensions.reversed(),
+                    elementCount: tensor.elementCount, byteCount: tensor.byteRange.count,
+                    offset: tensor.byteRange.lowerBound, file: index)
+            }
+        }
+    }
+
+    package init(_ checkpoints: [TorchFile]) {
+        files = checkpoints.map { File(path: $0.path, size: $0.fileSize, format: .pickle) }
+        tensors = checkpoints.enumerated().flatMap { index, file in
+            file.tensors.map { tensor in
+                let bits = TensorDataType(rawValue: tensor.dataType)?.bits ?? 8
+                return StoredTensor(
+                    name: tensor.name, type: tensor.dataType, shape: tensor.shape,
+                    elementCount: tensor.elementCount,
+                    byteCount: max(0, tensor.elementCount.multipliedReportingOverflow(by: bits).partialValue / 8),
+                    offset: nil,
+                    file: index)
+            }
+        }
+    }
+
+    /// Bytes of all tensors.
+    package var tensorBytes: Int64 { tensors.reduce(ByteCount(0)) { $0 + ByteCount(Int64($1.byteCount)) }.bytes }
+
+    /// Elements by type, those of packed words as the words they lie in: `["BF16": 1115264]`.
+    package var dataTypes: [String: Int64] {
+        tensors.reduce(into: [:]) { $0[$1.type, default: 0] &+= Int64($1.elementCount) }
+    }
+}

@@ -1,0 +1,85 @@
+/// What kind of tokenizer a model has, told without reading its vocabulary.
+package enum TokenizerKind {
+    /// Bytes of `tokenizer.json` that are enough: the kind stands behind the added tokens and before the vocabulary.
+    package static let enoughBytes = 256 << 10
+
+    /// From the beginning of `tokenizer.json`; nil where that does not say.
+    package static func name(beginning bytes: [UInt8]) -> String? {
+        var scanner = TokenizerScanner(bytes)
+        return scanner.kind()
+    }
+
+    /// From a GGUF file's metadata; nil where it has no vocabulary.
+    package static func name(_ header: GGUFHeader) -> String? {
+        guard let model = header["tokenizer.ggml.model"]?.string, model != "no_vocab" else { return nil }
+        return switch model {
+        case "gpt2": "byte-level BPE"
+        case "llama": "SentencePiece BPE"
+        case "bert": "WordPiece"
+        case "t5": "Unigram"
+        default: model
+        }
+    }
+}
+
+/// Goes through JSON that may end anywhere, for one string and its place.
+private struct TokenizerScanner {
+    private let bytes: [UInt8]
+    private var at = 0
+    private var path: [String] = []
+    private var isByteLevel = false
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func kind() -> String? {
+        var text: String?
+        var key = ""
+        while at < bytes.count {
+            let byte = bytes[at]
+            at += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let string = string() else { return nil }
+                text = string
+            case UInt8(ascii: ":"):
+                key = text ?? ""
+                text = nil
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                path.append(key)
+                (key, text) = ("", nil)
+                // Nothing of a tokenizer is deeper.
+                if path.count > 64 { return nil }
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if let found = value(text, key) { return found }
+                text = nil
+                if byte != UInt8(ascii: ",") { _ = path.popLast() }
+                if path.last != "" || byte != UInt8(ascii: ",") { key = "" }
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private mutating func value(_ text: String?, _ key: String) -> String? {
+        guard let text, key == "type" else { return nil }
+        if text == "ByteLevel" { isByteLevel = true }
+        guard path == ["", "model"] else { return nil }
+        return text == "BPE" && isByteLevel ? "byte-level BPE" : text
+    }
+
+    /// A string whose quotation mark has been passed; nil where it does not end.
+    private mutating func string() -> String? {
+        let start = at
+        while at < bytes.count {
+            if bytes[at] == UInt8(ascii: "\\") {
+                at += 2
+            } else if bytes[at] == UInt8(ascii: "\"") {
+                defer { at += 1 }
+                return String(decoding: bytes[start..<at], as: UTF8.self)
+            } else {
+                at += 1
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,147 @@
+import HubCore
+
+/// What a ZIP archive holds and where, for files that are stored as they are: PyTorch's checkpoints, NumPy's `.npz`.
+/// https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+struct ZipDirectory: Sendable {
+    struct Entry: Sendable, Hashable {
+        let name: String
+        /// Where its bytes lie; nil where they are compressed or encrypted.
+        let byteRange: Range<Int>?
+        /// Bytes as they are when unpacked.
+        let size: Int
+    }
+
+    let entries: [Entry]
+
+    private static let endMark: UInt32 = 0x0605_4B50
+    private static let wideLocatorMark: UInt32 = 0x0706_4B50
+    private static let wideEndMark: UInt32 = 0x0606_4B50
+    private static let entryMark: UInt32 = 0x0201_4B50
+    private static let fileMark: UInt32 = 0x0403_4B50
+    /// The end record and the longest comment.
+    private static let (endSize, commentLimit) = (22, 65_535)
+
+    /// Whether a file begins as an archive does.
+    static func begins(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) }
+
+    /// - Throws: ``ErrorCode/malformedModel``.
+    init(_ bytes: UnsafeRawBufferPointer, path: String) throws(AIError) {
+        do {
+            let place = try Self.directory(bytes, path)
+            var reader = ByteReader(bytes, at: place.offset)
+            var entries: [Entry] = []
+            for _ in 0..<place.count { entries.append(try Self.entry(&reader, path)) }
+            self.entries = entries
+        } catch is ByteReader.Short {
+            throw .malformed(path, "its ZIP directory goes on behind the file's end: it is cut short or damaged")
+        } catch {
+            throw AIError.wrapping(error)
+        }
+    }
+
+    /// Where the list of entries begins, and how many there are.
+    private static func directory(_ bytes: UnsafeRawBufferPointer, _ path: String) throws -> (
+        offset: Int, count: Int
+    ) {
+        let first = max(0, bytes.count - endSize - commentLimit)
+        guard bytes.count >= endSize,
+            let end = stride(from: bytes.count - endSize, through: first, by: -1).first(where: {
+                UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self)) == endMark
+            })
+        else { throw AIError.malformed(path, "its ZIP directory is missing: it is cut short or damaged") }
+        var reader = ByteReader(bytes, at: end + 10)
+        var count = UInt64(try reader.number(UInt16.self))
+        try reader.skip(4)
+        var offset = UInt64(try reader.number(UInt32.self))
+        if count == 0xFFFF || offset == 0xFFFF_FFFF, end >= 20 {
+            var locator = ByteReader(bytes, at: end - 20)
+            if try locator.number(UInt32.self) == wideLocatorMark {
+                try locator.skip(4)
+                let place: UInt64 = try locator.number()
+                guard place < UInt64(bytes.count) else { throw ByteReader.Short(needed: .max) }
+                var wide = ByteReader(bytes, at: Int(place))
+                guard try wide.number(UInt32.self) == wideEndMark else {
+                    throw AIError.malformed(path, "its ZIP64 directory is damaged")
+                }
+                try wide.skip(28)
+                count = try wide.number()
+                try wide.skip(8)
+                offset = try wide.number()
+            }
+        }
+        // An entry takes 46 bytes at least.
+        guard offset <= UInt64(bytes.count), count <= (UInt64(bytes.count) - offset) / 46 else {
+            throw AIError.malformed(
+                path,
+                "its ZIP directory says it has \(count) entries at byte \(offset), the file has \(bytes.count)")
+        }
+        return (Int(offset), Int(count))
+    }
+
+    private static func entry(_ reader: inout ByteReader, _ path: String) throws -> Entry {
+        guard try reader.number(UInt32.self) == entryMark else {
+            throw AIError.malformed(path, "its ZIP directory is damaged")
+        }
+        try reader.skip(4)
+        let flags: UInt16 = try reader.number()
+        let method: UInt16 = try reader.number()
+        try reader.skip(8)
+        var packed = UInt64(try reader.number(UInt32.self))
+        var size = UInt64(try reader.number(UInt32.self))
+        let nameLength = Int(try reader.number(UInt16.self))
+        let extraLength = Int(try reader.number(UInt16.self))
+        let commentLength = Int(try reader.number(UInt16.self))
+        try reader.skip(8)
+        var place = UInt64(try reader.number(UInt32.self))
+        let name = reader.bytes.repairedText(try reader.skip(nameLength))
+        let extra = try reader.skip(extraLength)
+        try reader.skip(commentLength)
+        try widen(&size, &packed, &place, UnsafeRawBufferPointer(rebasing: reader.bytes[extra]))
+        guard flags & 1 == 0, method == 0 else {
+            return Entry(name: name, byteRange: nil, size: Int(clamping: size))
+        }
+        guard packed == size else { throw AIError.malformed(path, "\(name.printable) in it has two sizes") }
+        let range = try content(at: place, size: size, in: reader.bytes, path)
+        return Entry(name: name, byteRange: range, size: range.count)
+    }
+
+    /// Numbers that have no room in 32 bits stand in an extra field, in this order.
+    private static func widen(
+        _ size: inout UInt64, _ packed: inout UInt64, _ place: inout UInt64, _ extra: UnsafeRawBufferPointer
+    ) throws {
+        var reader = ByteReader(extra)
+        while reader.rest >= 4 {
+            let kind: UInt16 = try reader.number()
+            let length = Int(try reader.number(UInt16.self))
+            let end = reader.at + length
+            guard kind == 1 else {
+                try reader.skip(length)
+                continue
+            }
+            if size == 0xFFFF_FFFF { size = try reader.number() }
+            if packed == 0xFFFF_FFFF { packed = try reader.number() }
+            if place == 0xFFFF_FFFF { place = try reader.number() }
+            guard end >= reader.at else { return }
+            try reader.skip(end - reader.at)
+        }
+    }
+
+    /// The bytes behind a file's own header, whose name and extra field may have other lengths than the directory's.
+    private static func content(at place: UInt64, size: UInt64, in bytes: UnsafeRawBufferPointer, _ path: String)
+        throws
+        -> Range<Int>
+    {
+        guard let start = Int(exactly: place), let size = Int(exactly: size), start <= bytes.count else {
+            throw ByteReader.Short(needed: .max)
+        }
+        var reader = ByteReader(bytes, at: start)
+        guard try reader.number(UInt32.self) == fileMark else {
+            throw AIError.malformed(path, "its ZIP directory points at no file")
+        }
+        try reader.skip(22)
+        let nameLength = Int(try reader.number(UInt16.self))
+        let extraLength = Int(try reader.number(UInt16.self))
+        try reader.skip(nameLength + extraLength)
+        return try reader.skip(size)
+    }
+}

@@ -1,0 +1,159 @@
+import HubCore
+import Support
+import Testing
+
+@Suite struct InspectCommandTests {
+    /// A Llama of 80 layers in 30 shards, 723 tensors, as a model of 70B has; its matrices are small.
+    private static func large(_ root: TemporaryFolder) throws {
+        let repository = try ModelRepository("org/large", in: root)
+        let config = """
+            {"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8,"num_hidden_layers":80,
+            "num_attention_heads":2,"num_key_value_heads":1,"intermediate_size":16,"vocab_size":32768,
+            "max_position_embeddings":8192,"tie_word_embeddings":false,"torch_dtype":"bfloat16"}
+            """
+        try repository.write("config.json", config)
+        try repository.write(
+            "tokenizer.json",
+            #"{"added_tokens":[],"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{}}}"#)
+        try repository.write("tokenizer_config.json", #"{"chat_template":"{{ messages }}"}"#)
+        try repository.write("README.md", "---\nlicense: mit\n---\n# Large\nA model for tests that is large.\n")
+        var tensors: [(String, [Int])] = [
+            ("model.embed_tokens.weight", [32768, 8]), ("lm_head.weight", [32768, 8]), ("model.norm.weight", [8]),
+        ]
+        for layer in 0..<80 {
+            let p = "model.layers.\(layer)."
+            tensors += [
+                (p + "input_layernorm.weight", [8]), (p + "post_attention_layernorm.weight", [8]),
+                (p + "self_attn.q_proj.weight", [8, 8]), (p + "self_attn.k_proj.weight", [4, 8]),
+                (p + "self_attn.v_proj.weight", [4, 8]), (p + "self_attn.o_proj.weight", [8, 8]),
+                (p + "mlp.gate_proj.weight", [16, 8]), (p + "mlp.up_proj.weight", [16, 8]),
+                (p + "mlp.down_proj.weight", [8, 16]),
+            ]
+        }
+        #expect(tensors.count == 723)
+        var map: [(key: String, value: JSON)] = []
+        for shard in 0..<30 {
+            let digits = String(shard + 1)
+            let name = "model-\(String(repeating: "0", count: 5 - digits.count))\(digits)-of-00030.safetensors"
+            var entries: [(key: String, value: JSON)] = []
+            var at: Int64 = 0
+            for (tensor, shape) in tensors.enumerated().filter({ $0.offset * 30 / 723 == shard }).map(\.element) {
+                let end = at + Int64(shape.reduce(2, *))
+                entries.append(
+                    (
+                        tensor,
+                        .object([
+                            "dtype": "BF16", "shape": .array(shape.map { .int(Int64($0)) }),
+                            "data_offsets": .array([.int(at), .int(end)]),
+                        ])
+                    ))
+                map.append((tensor, .string(name)))
+                at = end
+            }
+            let header = Array(JSON.object(JSONObject(entries)).text().utf8)
+            let length = (0..<8).map { UInt8(truncatingIfNeeded: header.count >> (8 * $0)) }
+            try repository.sparse(
+                name, size: Int64(8 + header.count) + at, patches: [(offset: 0, bytes: length + header)])
+        }
+        try repository.write(
+            "model.safetensors.index.json", JSON.object(["weight_map": .object(JSONObject(map))]).text())
+    }
+
+    @Test func headersOfThirtyShardsTakeFewRequestsAndLittleOfTheLine() async throws {
+        let stage = try Stage(Self.large)
+        let result = try await stage.run("info", "org/large", "--inspect", "--context", "4096", "--json")
+        let inspection = try #require(try result.document()["inspection"]?.object)
+        let layer = 8 + 8 + 64 + 32 + 32 + 64 + 3 * 128
+        #expect(inspection["parameters"]?.int == Int64(2 * 32768 * 8 + 8 + 80 * layer))
+        #expect(inspection["bits_per_weight"]?.double == 16 && inspection["layers"]?.int == 80)
+        #expect(inspection["kv_bytes_per_token"]?.int == Int64(80 * 2 * 4 * 4))
+        #expect(inspection["tokenizer"]?.string == "byte-level BPE" && inspection["chat_template"]?.bool == true)
+        #expect(inspection["memory_context"]?.int == 4096 && inspection["fits"]?.bool == true)
+        #expect(inspection["supported"]?.bool == true)
+        #expect(inspection["parameters_by_part"]?.object?["head"]?.int == Int64(32768 * 8))
+        // What the Hub is asked; it sends each LFS file's reader on to the CDN.
+        let asked = stage.hub.requests.filter { $0.listener == .hub }
+        #expect(
+            asked.count <= 40,
+            "\(asked.map { "\($0.line) \($0.range ?? "") \($0.status)" }.filter { !$0.contains("safetensors b") })")
+        #expect(stage.hub.requests.reduce(0) { $0 + $1.bytesSent } < 5_000_000)
+        #expect(stage.hub.requests.allSatisfy { $0.listener == .hub || $0.bytesSent <= 32 << 10 })
+        #expect(!FileSystem.exists(stage.cache))
+    }
+
+    @Test func aGGUFFileIsReadByRanges() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/gguf", in: root)
+            for name in ["model-q4_0.gguf", "model-q8_0.gguf"] {
+                try repository.write(name, Fixtures.bytes("tiny-shakespeare-gguf/\(name)"))
+            }
+        }
+        // The larger of those that fit.
+        let result = try await stage.run("info", "org/gguf", "--inspect")
+        #expect(result.status == 0 && result.output.contains("  model       llama, 1.1M parameters, Q8_0\n"))
+        #expect(result.output.contains("GGUF weights (model-q4_0.gguf)"))
+        let chosen = try await stage.run("info", "org/gguf:*q4_0*", "--inspect", "--json").document()
+        let inspection = try #require(chosen["inspection"]?.object)
+        #expect(inspection["quantization"]?.string == "Q4_0" && inspection["tokenizer"]?.string == "byte-level BPE")
+        #expect(inspection["parameters"]?.int == 1_115_264 && inspection["chat_template"]?.bool == true)
+    }
+
+    @Test func aBrokenHeaderIsExit7() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/broken", in: root)
+            try repository.write("config.json", #"{"model_type":"llama"}"#)
+            try repository.write(
+                "model.safetensors", [0, 0, 0, 0, 0, 0, 0, 0x80] + [UInt8](repeating: 0x7B, count: 100))
+        }
+        let result = try await stage.run("info", "org/broken", "--inspect")
+        #expect(
+            result.status == 7
+                && result.error.contains(
+                    "org/broken/model.safetensors: the header says it has 9223372036854775808 bytes")
+        )
+    }
+
+    // MARK: hub try --check
+
+    @Test func aPulledModelIsCheckedAndTheResultKept() async throws {
+        let stage = try Stage.withModel()
+        #expect(try await stage.run("pull", "org/tiny").status == 0)
+        let first = try await stage.run("try", "org/tiny", "--check=full", "--json")
+        #expect(first.status == 0)
+        let document = try first.document()
+        document.expectKeys(
+            "id path verdict architecture parameters dtype weights_bytes memory_bytes checks findings")
+        #expect(document["verdict"]?.string == "pass")
+        let values = { (document: JSONObject) in
+            document.objects("checks").first { $0["name"]?.string == "values" }?["detail"]?.string
+        }
+        #expect(values(document) == "every number is finite")
+        let second = try await stage.run("try", "org/tiny", "--check", "--json").document()
+        #expect(values(second) == "samples of every tensor are finite (1 of 1 files were looked at before)")
+        #expect(try await stage.run("try", "org/tiny", "--check", "-q").output == "pass\n")
+    }
+
+    @Test func aFailedCheckIsExit7AndNamesFileAndTensor() async throws {
+        let stage = try Stage()
+        let folder = try TemporaryFolder("broken")
+        for name in ["config.json", "tokenizer.json", "tokenizer_config.json"] {
+            try folder.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+        }
+        var weights = try Fixtures.bytes("tiny-shakespeare/model.safetensors")
+        // The last number of the file is NaN.
+        weights[weights.count - 2] = 0xC0
+        weights[weights.count - 1] = 0x7F
+        try folder.write("model.safetensors", weights)
+        let result = try await stage.run("try", folder.path, "--check=full")
+        #expect(result.status == 7 && result.output.contains("\n  verdict             fail\n"))
+        #expect(result.error.contains("fails its check: tensor \"model.norm.weight\" has a number that is none"))
+        let document = try await stage.run("try", folder.path, "--check=full", "--json")
+        #expect(try document.errorCode() == "malformed_model")
+        let finding = try #require(try document.document().objects("findings").first)
+        finding.expectKeys("check status file tensor expected found detail")
+        #expect(finding["file"]?.string == "model.safetensors" && finding["tensor"]?.string == "model.norm.weight")
+        #expect(finding["expected"]?.string == "finite numbers" && finding["found"]?.string == "nan")
+        let wrong = try await stage.run("try", folder.path, "--check=half")
+        #expect(wrong.status == 2 && wrong.error.contains("--check[=full]"))
+    }
+}

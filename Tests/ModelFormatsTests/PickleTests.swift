@@ -1,0 +1,122 @@
+import HubCore
+import ModelFormats
+import Support
+import Testing
+
+private func torch(_ bytes: [UInt8]) throws(AIError) -> TorchFile {
+    try bytes.withUnsafeBytes { buffer in
+        Result { () throws(AIError) in try TorchFile(buffer, path: "/m/a.bin") }
+    }.get()
+}
+
+private func bytes(hex: String) -> [UInt8] {
+    let digits = Array(hex.utf8).map { $0 < 0x3A ? $0 - 0x30 : $0 - 0x57 }
+    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+}
+
+@Suite struct PickleTests {
+    @Test func whatPythonWritesIsReadInEveryProtocol() throws {
+        let goldens = try JSON.parse(Support.Fixtures.bytes("formats/goldens.json"))
+        let pickles = try #require(goldens["pickles"]?.array)
+        #expect(pickles.count == 24)
+        for golden in pickles {
+            let raw = bytes(hex: try #require(golden["hex"]?.string))
+            let name = "\(golden["name"]?.string ?? "") \(golden["protocol"]?.int ?? -1)"
+            // A pickle of protocol 0 or 1 may begin with any opcode, and is told by its name then.
+            guard let read = try? torch(raw) else {
+                #expect(golden["protocol"]?.int ?? 9 < 2, "\(name)")
+                continue
+            }
+            #expect(read.fault == nil, "\(name)")
+            #expect(
+                read.imports.map(\.description).sorted() == golden["imports"]?.array?.compactMap(\.string),
+                "\(name)")
+            let isPlain = golden["name"]?.string == "plain"
+            #expect(read.danger == (isPlain ? .harmless : .dangerous), "\(name)")
+        }
+    }
+
+    @Test func aCheckpointIsListed() throws {
+        let file = try TorchFile(try Support.Fixtures.path("formats/state.bin"))
+        #expect(file.tensors.map(\.name) == ["a.weight", "a.bias", "step"])
+        #expect(file.tensors.map(\.dataType) == ["F32", "BF16", "I64"])
+        #expect(file.tensors.map(\.shape) == [[2, 3], [3], []] && file.tensors.map(\.elementCount) == [6, 3, 1])
+        #expect(file.danger == .harmless && file.fault == nil && file.callingOpcodes == ["REDUCE"])
+    }
+
+    @Test func aCheckpointCutAtAnyByteIsRefused() throws {
+        let whole = try Support.Fixtures.bytes("formats/state.bin")
+        for count in 0..<whole.count {
+            let error = #expect(throws: AIError.self, "\(count) bytes") { try torch(Array(whole[..<count])) }
+            #expect(error?.code == .malformedModel)
+        }
+    }
+
+    @Test func aStorageThatIsTooShortIsSaid() throws {
+        // The archive's two sizes of the first storage, 24 bytes, made smaller in its directory and before its content.
+        var bytes = try Support.Fixtures.bytes("formats/state.bin")
+        let size: [UInt8] = [24, 0, 0, 0, 24, 0, 0, 0]
+        for at in 0..<bytes.count - 8 where Array(bytes[at..<at + 8]) == size {
+            (bytes[at], bytes[at + 4]) = (20, 20)
+        }
+        let file = try torch(bytes)
+        #expect(file.fault == "tensor \"a.weight\" needs 24 bytes, its storage has 20")
+    }
+
+    /// What was called before the pickle breaks has been called.
+    @Test func importsBeforeAFaultAreNamed() throws {
+        let raw =
+            Array("\u{80}".unicodeScalars.map { UInt8($0.value) }) + [2] + Array("cos\nsystem\n(X".utf8) + [
+                9, 0, 0, 0,
+            ]
+        let file = try torch(raw)
+        #expect(file.imports.map(\.description) == ["os.system"] && file.danger == .dangerous)
+        #expect(file.fault == "its pickle ends in the middle")
+    }
+
+    @Test func whatHidesANameIsDangerous() throws {
+        // A module's name that a call would give; an extension's number.
+        let computed: [UInt8] = [0x80, 4, 0x8C, 1, 0x61, 0x29, 0x52, 0x8C, 1, 0x62, 0x93, 0x2E]
+        #expect(try torch(computed).danger == .dangerous)
+        #expect(try torch([0x80, 2, 0x82, 1, 0x2E]).imports.map(\.module) == ["copyreg"])
+        #expect(try torch([0x80, 2] + Array("(ios\nsystem\n.".utf8)).callingOpcodes == ["INST"])
+    }
+
+    @Test func unknownImportsAreNeitherHarmlessNorDangerous() throws {
+        let file = try torch([0x80, 2] + Array("cmy_package.models\nNet\n)R.".utf8))
+        #expect(file.danger == .unknown && file.imports.map(\.description) == ["my_package.models.Net"])
+        #expect(PickleImport(module: "builtins", name: "getattr").danger == .dangerous)
+        #expect(PickleImport(module: "torch", name: "FloatStorage").danger == .harmless)
+        #expect(PickleImport(module: "torch._utils", name: "_rebuild_tensor_v2").danger == .harmless)
+        #expect(PickleImport(module: "os.path", name: "join").danger == .dangerous)
+    }
+
+    @Test(
+        arguments: [
+            ([0x80, 2, 0x52, 0x2E], "empty stack"), ([0x80, 2, 0x74, 0x2E], "mark"),
+            ([0x80, 2, 0x68, 9, 0x2E], "remembers"),
+            ([0x80, 2, 0xFF], "byte 255"), ([0x80, 2, 0x28, 0x30, 0x30, 0x2E], "empty stack"),
+            ([0x80, 4, 0x8D, 255, 255, 255, 255, 255, 255, 255, 127], "ends in the middle"),
+        ] as [([UInt8], String)])
+    func brokenPicklesAreSaid(raw: [UInt8], fault: String) throws {
+        #expect(try torch(raw).fault?.contains(fault) == true)
+    }
+
+    /// A million tuples in one another, a list that holds itself, a dictionary that doubles thirty times.
+    @Test func depthAndCirclesCostNothing() throws {
+        let deep: [UInt8] = [0x80, 2, 0x4E] + [UInt8](repeating: 0x85, count: 200_000) + [0x2E]
+        #expect(try torch(deep).fault == nil)
+        let circle: [UInt8] = [0x80, 2, 0x5D, 0x71, 0, 0x68, 0, 0x61, 0x2E]
+        #expect(try torch(circle).fault == nil)
+        var doubling: [UInt8] = [0x80, 2, 0x7D]
+        for level in 0..<UInt8(60) {
+            doubling += [0x71, level, 0x30, 0x7D, 0x28, 0x4B, 1, 0x68, level, 0x4B, 2, 0x68, level, 0x75]
+        }
+        #expect(try torch(doubling + [0x2E]).fault == nil)
+    }
+
+    @Test(arguments: [[], Array("PK".utf8), Array("not a pickle".utf8), [UInt8](repeating: 0, count: 40)])
+    func whatIsNoneIsRefused(raw: [UInt8]) throws {
+        #expect(throws: AIError.self) { try torch(raw) }
+    }
+}
