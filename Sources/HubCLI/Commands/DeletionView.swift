@@ -190,3 +190,11 @@ struct DeletionView {
         ["in use", "pinned"].first { reason.hasPrefix($0) } ?? reason
     }
 }
+
+extension Context {
+    /// Finishes moves into the trash that were cut off. What cannot be finished is told, and is in nobody's way.
+    func finishTrash(of workspace: Workspace) async {
+        let faults = await Offload.run { Trash(workspace.layout).finish() }
+        for fault in faults { output.warning(fault.message, advice: fault.specificAdvice) }
+    }
+}
