@@ -99,7 +99,8 @@ struct RepositoryRemoval {
 
     private mutating func removeBlob(_ name: String) throws(AIError) {
         let path = folder.blob(name)
-        guard let status = try FileSystem.linkStatus(path) else { return }
+        // A folder is no blob, whoever has put it there.
+        guard let status = try FileSystem.linkStatus(path), status.kind != .directory else { return }
         if let target = try FileSystem.status(path), openFiles.users[PhysicalFile(target).identity] != nil {
             return
         }

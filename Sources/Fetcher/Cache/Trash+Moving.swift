@@ -3,8 +3,12 @@ package import HubCore
 extension Trash {
     /// Moves what a plan names into the trash; what stays after all. What an earlier run was cut off at comes first.
     ///
-    /// - Parameter protection: looked at now.
-    package func take(_ plan: DeletionPlan, protection: Protection) throws(AIError) -> [DeletionPlan.Protected] {
+    /// - Parameters:
+    ///   - protection: looked at now.
+    ///   - journal: where the plan has deletions from that were cut off and end here.
+    package func take(_ plan: DeletionPlan, protection: Protection, journal: DeletionJournal? = nil)
+        throws(AIError) -> [DeletionPlan.Protected]
+    {
         try create()
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
@@ -34,6 +38,7 @@ extension Trash {
             try carryOut(entry, folder)
             withExtendedLifetime(claim) {}
         }
+        journal?.end(plan.interrupted)
         return outcome.spared
     }
 
@@ -288,7 +293,7 @@ extension RepositoryFolder {
     }
 
     /// The blobs that all snapshots but one link to.
-    fileprivate func linkedBlobs(below path: String, besides name: String) throws(AIError) -> Set<String> {
+    func linkedBlobs(below path: String, besides name: String) throws(AIError) -> Set<String> {
         var out: Set<String> = []
         for other in try FileSystem.entries(path) ?? [] where other != name {
             out.formUnion(try linkedBlobs(below: Path.join(path, other)))

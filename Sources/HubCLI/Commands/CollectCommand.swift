@@ -78,7 +78,7 @@ enum CollectCommand {
         if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
         if policy.damaged { policy.verified = await workspace.verified() }
-        let planner = try await workspace.planner(state)
+        let planner = try await workspace.planner(state, keep: policy.keep)
         let plan = try await Offload.run { [policy] in
             try policy.plan(
                 with: planner, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
