@@ -76,7 +76,8 @@ extension Workspace {
     /// What is pinned, for who may not go on without knowing.
     private func pinsForDeletion() throws(AIError) -> [Pin] {
         do throws(AIError) {
-            return try dispensable.insist { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) } ?? []
+            return try dispensable.insist { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) }
+                ?? []
         } catch {
             // Where there is no catalog nothing was ever pinned.
             if try FileSystem.linkStatus(catalogPath) == nil { return [] }

@@ -71,7 +71,8 @@ extension TrashEntry {
     /// Reads a manifest; nil where it is none, or names something that such an entry never holds.
     init?(name: String, json: JSON) {
         guard json["version"]?.int == 1, let folder = json["folder"]?.string, let what = json["what"]?.string,
-            folder.isEmpty || RepositoryFolder.isName(folder), let moves = json["moves"]?.array, let payloads = json["payloads"]?.array
+            folder.isEmpty || RepositoryFolder.isName(folder), let moves = json["moves"]?.array,
+            let payloads = json["payloads"]?.array
         else { return nil }
         self.init(
             name: name, repository: Repository(folderName: folder), folder: folder,
@@ -86,9 +87,8 @@ extension TrashEntry {
             self.moves.append(Move(from: from, to: to))
         }
         // A payload goes with its manifest, which goes first.
-        guard !folder.isEmpty || self.moves.map(\.from) == self.moves.last.map({ [$0.from + ".refs", $0.from] }) else {
-            return nil
-        }
+        let payload = self.moves.last.map { [$0.from + ".refs", $0.from] }
+        guard !folder.isEmpty || self.moves.map(\.from) == payload else { return nil }
         guard self.payloads.allSatisfy({ if case .sha256? = ContentDigest(etag: $0) { true } else { false } })
         else {
             return nil

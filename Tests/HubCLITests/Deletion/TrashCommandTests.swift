@@ -95,8 +95,9 @@ import Testing
         try FileSystem.replace(Path.join(elsewhere, "manifest.json.1.tmp"), with: Array("mine".utf8))
         try FileSystem.createSymlink(elsewhere, at: Path.join(trash, "14-abcdef"))
         let before = try stage.listing(trash)
-        for words in [["gc", "--orphans", "--yes"], ["rm", "org/one", "--yes"], ["rm", "org/two", "--trash", "--yes"]]
-        {
+        for words in [
+            ["gc", "--orphans", "--yes"], ["rm", "org/one", "--yes"], ["rm", "org/two", "--trash", "--yes"],
+        ] {
             let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
             #expect(result.status == 0, "\(words): \(result.error)")
         }
