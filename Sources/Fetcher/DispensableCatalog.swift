@@ -7,6 +7,8 @@ package final class DispensableCatalog: Sendable {
     private enum State: Sendable {
         case usable(Catalog)
         case absent(AIError?)
+        /// It was open, and has failed.
+        case givenUp(Catalog, AIError)
     }
     private let state: Mutex<State>
     private let tell: @Sendable (AIError) -> Void
@@ -36,7 +38,15 @@ package final class DispensableCatalog: Sendable {
     }
 
     /// Why there is none; nil where nothing failed.
-    package var fault: AIError? { state.withLock { if case .absent(let fault) = $0 { fault } else { nil } } }
+    package var fault: AIError? {
+        state.withLock { state in
+            switch state {
+            case .usable: nil
+            case .absent(let fault): fault
+            case .givenUp(_, let fault): fault
+            }
+        }
+    }
 
     /// What the catalog says; nil where there is none any more. Blocks.
     @discardableResult
@@ -48,11 +58,22 @@ package final class DispensableCatalog: Sendable {
         }
     }
 
+    /// What the catalog says to somebody who may not go on without it; nil where none was asked for. Blocks.
+    ///
+    /// - Throws: why there is none. One that was given up is asked all the same: a full disk can be read.
+    package func insist<Value>(_ body: (Catalog) throws(AIError) -> Value) throws(AIError) -> Value? {
+        switch state.withLock({ $0 }) {
+        case .usable(let catalog), .givenUp(let catalog, _): return try body(catalog)
+        case .absent(let fault?): throw fault
+        case .absent(nil): return nil
+        }
+    }
+
     /// Goes on without the catalog because of a fault that was met elsewhere.
     package func giveUp(_ fault: AIError) {
         let isFirst = state.withLock { state in
-            guard case .usable = state else { return false }
-            state = .absent(fault)
+            guard case .usable(let catalog) = state else { return false }
+            state = .givenUp(catalog, fault)
             return true
         }
         if isFirst { tell(fault) }

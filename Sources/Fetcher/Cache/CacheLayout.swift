@@ -68,6 +68,12 @@ package struct RepositoryFolder: Sendable, Hashable {
         self.name = name
     }
 
+    /// Whether a folder of this name is a repository's, be the name Python's or not.
+    static func isName(_ name: String) -> Bool {
+        !name.utf8.contains(UInt8(ascii: "/"))
+            && (Repository(folderName: name) ?? Repository(foreignFolderName: name)) != nil
+    }
+
     package var path: String { Path.join(cache.root, name) }
     package var blobs: String { Path.join(path, "blobs") }
     package var refs: String { Path.join(path, "refs") }

@@ -89,10 +89,12 @@ extension DeletionPlan.Row {
         }
         if protection.pin(folder, commit) != nil { return "pinned" }
         let held = try folder.heldLocks()
-        if !held.isEmpty, let tree = try folder.readTree(commit),
-            let etag = held.intersection(tree.files.map(\.digest.hex)).min()
-        {
-            return "in use: \(etag.prefix(12)) is being downloaded"
+        if !held.isEmpty {
+            // Where its files are not known, any lock is of it that is not of another revision.
+            let others = try folder.linkedBlobs(below: folder.snapshots, besides: commit.hash)
+            let tree = try folder.readTree(commit)
+            let own = tree.map { held.intersection($0.files.map(\.digest.hex)) } ?? held.subtracting(others)
+            if let etag = own.min() { return "in use: \(etag.prefix(12)) is being downloaded" }
         }
         guard !protection.openFiles.users.isEmpty else { return nil }
         let user = try folder.user(of: folder.snapshot(commit), in: protection.openFiles)

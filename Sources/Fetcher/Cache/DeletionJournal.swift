@@ -1,5 +1,5 @@
 package import Catalog
-import HubCore
+package import HubCore
 
 /// Notes in the catalog what is being deleted, so that the next run finishes what was cut off. Without a catalog a
 /// deletion goes on without: what it leaves is found as orphans.
@@ -33,6 +33,14 @@ package struct DeletionJournal: Sendable {
         return catalog.use { catalog throws(AIError) in try catalog.begin(deletions, inCache: cache) } ?? []
     }
 
+    /// Forgets what was cut off in a repository's folder: what is there now was asked back.
+    package func forget(_ folder: String) {
+        catalog.use { catalog throws(AIError) in
+            let rows = try catalog.begunDeletions(inCache: cache).filter { $0.folder == folder }.map(\.row)
+            if !rows.isEmpty { try catalog.end(deletions: rows) }
+        }
+    }
+
     func end(_ rows: [Int64]) {
         guard !rows.isEmpty else { return }
         catalog.use { catalog throws(AIError) in try catalog.end(deletions: rows) }
@@ -58,11 +66,13 @@ extension Workspace {
     }
 
     /// A planner that knows what is pinned, what is in use, and what earlier deletions have left to do.
-    package func planner(_ state: CacheState) async throws -> DeletionPlanner {
+    ///
+    /// - Parameter keep: what those may not go on with.
+    package func planner(_ state: CacheState, keep: [ModelReference] = []) async throws -> DeletionPlanner {
         let protection = try await protection(for: state)
         return try await Offload.run { [journal] in
             var planner = DeletionPlanner(state, protection: protection)
-            try planner.addInterrupted(journal.interrupted())
+            try planner.addInterrupted(journal.interrupted(), keep: keep)
             return planner
         }
     }

@@ -53,6 +53,17 @@ package struct DeletionPlan: Sendable {
     package internal(set) var kept: [Kept] = []
     /// What a person should know before saying yes.
     package internal(set) var remarks: [String] = []
+    /// Why nobody knows what is pinned; nil where it is known.
+    package internal(set) var pinsFault: AIError?
+    /// Whether something goes that could be pinned.
+    package var concernsPins: Bool {
+        rows.contains { row in
+            switch row.subject {
+            case .revision, .files: true
+            default: false
+            }
+        }
+    }
     /// Rows of the catalog about deletions that were cut off, which this plan takes up or settles.
     var interrupted: [Int64] = []
     package var freedBytes: Int64 { rows.reduce(0) { $0 + $1.freedBytes } }

@@ -3,35 +3,55 @@ package import HubCore
 
 extension DeletionPlanner {
     /// Plans the end of deletions that were cut off. What somebody has fetched or used since is wanted again, and stays.
-    package mutating func addInterrupted(_ begun: [BegunDeletion]) throws(AIError) {
+    ///
+    /// - Parameter keep: what stays in any case.
+    package mutating func addInterrupted(_ begun: [BegunDeletion], keep: [ModelReference] = []) throws(AIError) {
         let reason = "its deletion was cut off"
         for deletion in begun {
-            plan.interrupted.append(deletion.row)
+            let refusals = refusals
             if let repository = state.repositories.first(where: { $0.folder.name == deletion.folder }) {
-                try addRest(of: deletion, in: repository, reason)
+                try addRest(of: deletion, in: repository, reason, keep: keep)
             }
             addUnusedPayloads(among: Set(deletion.payloads), reason: reason)
+            // What had to stay this time is for a later run.
+            if refusals == self.refusals { plan.interrupted.append(deletion.row) }
         }
     }
 
     private mutating func addRest(
-        of deletion: BegunDeletion, in repository: CachedRepository, _ reason: String
+        of deletion: BegunDeletion, in repository: CachedRepository, _ reason: String, keep: [ModelReference]
     ) throws(AIError) {
-        let folder = repository.folder
+        var names = Set(deletion.names)
+        let fresh = try entries(of: repository, madeSince: deletion.beganAt)
         if let commit = deletion.commit {
             let revision =
                 repository.revisions.first { $0.commit == commit }
                 ?? CachedRevision(
                     commit: commit, refs: [], files: [], isComplete: nil, downloadedAt: 0, lastUsedAt: 0)
-            if try !isWanted(revision, in: folder, since: deletion.beganAt) {
+            if keep.contains(where: { $0.names(revision, of: repository) }) {
+                return protect(repository, commit, "kept")
+            }
+            if try !isWanted(revision, of: repository, fresh, since: deletion.beganAt) {
                 let isThere = repository.revisions.contains { $0.commit == commit }
                 let hasRest = try hasRest(of: commit, deletion.names, repository)
                 if isThere || hasRest {
-                    try add(revision, of: repository, reason: reason, blobs: Set(deletion.names))
+                    try add(revision, of: repository, reason: reason, blobs: names)
                 }
             }
         }
-        try addOrphans(of: repository, among: Set(deletion.names), reason: reason)
+        names.subtract(fresh)
+        try addOrphans(of: repository, among: names, reason: reason)
+    }
+
+    /// The entries of `blobs/` that somebody has made since.
+    private func entries(of repository: CachedRepository, madeSince time: Double) throws(AIError) -> Set<String> {
+        var out: Set<String> = []
+        for name in Array(repository.blobs.keys) + repository.partials.map(\.name) {
+            if let status = try FileSystem.linkStatus(repository.folder.blob(name)), status.modified > time {
+                out.insert(name)
+            }
+        }
+        return out
     }
 
     /// Whether anything is left of a revision whose snapshot is gone.
@@ -49,16 +69,19 @@ extension DeletionPlanner {
         return false
     }
 
-    /// Whether a snapshot, or a ref to it, was made or used after a time. What is in it keeps its own times while what
-    /// lies beside it is deleted.
-    private func isWanted(_ revision: CachedRevision, in folder: RepositoryFolder, since time: Double)
-        throws(AIError)
-        -> Bool
-    {
+    /// Whether a snapshot, or a ref to it, was made or used after a time, or a pull has begun that has linked nothing yet.
+    /// What is in a snapshot keeps its own times while what lies beside it is deleted.
+    private func isWanted(
+        _ revision: CachedRevision, of repository: CachedRepository, _ fresh: Set<String>, since time: Double
+    ) throws(AIError) -> Bool {
+        let others = repository.revisions.filter { $0.commit != revision.commit }
+        if !fresh.subtracting(others.flatMap { $0.files.compactMap(\.blob) }).isEmpty { return true }
         if revision.files.isEmpty { return false }
         if max(revision.downloadedAt, revision.lastUsedAt) > time { return true }
         for name in revision.refs {
-            if let status = try FileSystem.linkStatus(folder.ref(name)), status.modified > time { return true }
+            if let status = try FileSystem.linkStatus(repository.folder.ref(name)), status.modified > time {
+                return true
+            }
         }
         return false
     }

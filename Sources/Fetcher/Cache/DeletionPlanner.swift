@@ -6,6 +6,8 @@ package struct DeletionPlanner {
     let store: SharedStore
     var obstacles: DeletionObstacles
     package internal(set) var plan = DeletionPlan()
+    /// How often something had to stay.
+    private(set) var refusals = 0
     private var count: FreedCount
     private var revisionsGone: [RepositoryFolder: Set<Commit>] = [:]
     /// Paths taken from revisions that stay.
@@ -21,6 +23,7 @@ package struct DeletionPlanner {
         obstacles = DeletionObstacles(protection)
         count = FreedCount(state.layout)
         plan.remarks = protection.remarks
+        plan.pinsFault = protection.pinsFault
     }
 
     /// Bytes freed by the rows so far.
@@ -52,6 +55,9 @@ package struct DeletionPlanner {
         // With its last revision a repository goes whole, as in Python: what were left would be no repository to it.
         let names = isLast ? Set(repository.blobs.keys) : own.intersection(repository.blobs.keys)
         let partials = isLast ? repository.partials : []
+        if isLast, let name = try folder.folderAmongBlobs() {
+            return protect(repository, revision.commit, "blobs/\(name) is a folder, and somebody's own")
+        }
         if let why = try obstacles.find(revision, of: repository, blobs: names, partials: partials) {
             return protect(repository, revision.commit, why)
         }
@@ -121,6 +127,9 @@ package struct DeletionPlanner {
         }
         // With a revision whose deletion was cut off the rest has gone already.
         guard !foldersGone.contains(repository.folder), revisionsGone[repository.folder] == nil else { return }
+        if let name = try repository.folder.folderAmongBlobs() {
+            return protect(repository, nil, "blobs/\(name) is a folder, and somebody's own")
+        }
         let names = Set(repository.blobs.keys)
         if let why = try obstacles.find(repository, blobs: names, partials: repository.partials) {
             return protect(repository, nil, why)
@@ -190,6 +199,7 @@ package struct DeletionPlanner {
                 !plan.rows.contains(where: { $0.subject == .payload(payload.name) })
             else { continue }
             if let user = obstacles.user(of: [payload]) {
+                refusals += 1
                 plan.remarks.append("the shared payload \(payload.name.prefix(12)) stays: \(user) has it open")
                 continue
             }
@@ -214,6 +224,7 @@ package struct DeletionPlanner {
     // MARK: Rows
 
     package mutating func protect(_ repository: CachedRepository, _ commit: Commit?, _ reason: String) {
+        refusals += 1
         let entry = DeletionPlan.Protected(repository: repository.repository, commit: commit, reason: reason)
         if !plan.protected.contains(entry) { plan.protected.append(entry) }
     }
@@ -266,6 +277,16 @@ extension CachedRepository {
     var obstacle: String? {
         if !isReadable { return "not all of it can be read, so what it needs is not known" }
         if isElsewhere { return "a link leads to it, and what lies outside of the cache is somebody's own" }
+        return nil
+    }
+}
+
+extension RepositoryFolder {
+    /// What lies in `blobs/` and can be no blob, such as a notebook's checkpoints.
+    fileprivate func folderAmongBlobs() throws(AIError) -> String? {
+        for name in try FileSystem.entries(blobs) ?? [] {
+            if try FileSystem.linkStatus(blob(name))?.kind == .directory { return name }
+        }
         return nil
     }
 }

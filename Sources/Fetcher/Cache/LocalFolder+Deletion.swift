@@ -54,6 +54,7 @@ extension LocalFolder {
     fileprivate func sort(_ open: OpenFiles) throws(AIError) -> (
         going: [String], kept: [DeletionPlan.Kept], freed: Deletion.Outcome.Freed
     ) {
+        if let why = try obstacle() { return ([], [why], .init()) }
         let noted = Set(try noted().map(ExactText.init))
         var going: [String] = []
         var kept: [DeletionPlan.Kept] = []
@@ -67,9 +68,6 @@ extension LocalFolder {
                 freed.add(status)
             }
         }
-        if kept.isEmpty, try isBeingFilled() {
-            kept.append(.init(path: path, reason: "in use: it is being downloaded"))
-        }
         if kept.isEmpty {
             for partial in try partials() {
                 if let status = try FileSystem.linkStatus(partial) { freed.add(status) }
@@ -81,6 +79,7 @@ extension LocalFolder {
     /// Deletes files that are still as the pull left them, with their notes; the bookkeeping with the last of them.
     func delete(_ files: [String], sparing open: OpenFiles) throws(AIError) -> Deletion.Outcome.Freed {
         var freed = Deletion.Outcome.Freed()
+        guard try obstacle() == nil else { return freed }
         for file in files where try obstacle(to: file, open) == nil {
             guard let status = try FileSystem.linkStatus(place(file)) else { continue }
             if try FileSystem.remove(place(file)) { freed.add(status) }
@@ -89,15 +88,34 @@ extension LocalFolder {
             while parent != path, try FileSystem.removeEmptyDirectory(parent) { parent = Path.parent(parent) }
         }
         // Notes of what has gone before are of no use to anybody.
-        guard try contents().isEmpty, try !isBeingFilled() else { return freed }
+        guard try contents().isEmpty, try obstacle() == nil else { return freed }
         for partial in try partials() {
             guard let status = try FileSystem.linkStatus(partial) else { continue }
             if try FileSystem.remove(partial) { freed.add(status) }
         }
-        try FileSystem.removeTree(bookkeeping)
-        try FileSystem.removeEmptyDirectory(Path.parent(bookkeeping))
-        try FileSystem.removeEmptyDirectory(path)
+        try removeBookkeeping()
         return freed
+    }
+
+    /// Removes what `--local-dir` makes, and what is empty then. In the same folder others can keep what is theirs: it is
+    /// that of Python's whole cache where the home folder was pulled into.
+    private func removeBookkeeping() throws(AIError) {
+        for name in ["download", "trees"] { try FileSystem.removeTree(Path.join(bookkeeping, name)) }
+        let marks: Set<String> = [".gitignore", "CACHEDIR.TAG"]
+        guard let left = try FileSystem.entries(bookkeeping), marks.isSuperset(of: left) else { return }
+        for name in left { try FileSystem.remove(Path.join(bookkeeping, name)) }
+        for folder in [bookkeeping, Path.parent(bookkeeping), path] {
+            guard try FileSystem.removeEmptyDirectory(folder) else { return }
+        }
+    }
+
+    /// Why nothing of it may be deleted now: somebody is at work there, or a link leads the bookkeeping elsewhere.
+    private func obstacle() throws(AIError) -> DeletionPlan.Kept? {
+        for place in [Path.parent(bookkeeping), bookkeeping, downloads]
+        where try FileSystem.linkStatus(place)?.kind == .symlink {
+            return .init(path: path, reason: "its notes lie elsewhere: \(place) is a link")
+        }
+        return try isBeingFilled() ? .init(path: path, reason: "in use: it is being downloaded") : nil
     }
 
     /// The files that a deletion could take.

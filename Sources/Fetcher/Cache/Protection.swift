@@ -6,6 +6,8 @@ package struct Protection: Sendable {
     /// By repository folder.
     package var pins: [String: [Commit: Pin]] = [:]
     package var openFiles = OpenFiles()
+    /// Why nobody knows what is pinned; nil where it is known.
+    package var pinsFault: AIError?
     /// What could not be found out, for a person to read.
     package var remarks: [String] = []
 
@@ -15,6 +17,13 @@ package struct Protection: Sendable {
         for pin in pins { self.pins[pin.folder, default: [:]][pin.commit] = pin }
         self.openFiles = openFiles
         if let remark = openFiles.remark { remarks.append(remark) }
+    }
+
+    /// The error of who would have to go on without knowing what is pinned.
+    package static func refusal(_ fault: AIError) -> AIError {
+        AIError(
+            .catalogUnusable, "what is pinned cannot be told, so nothing was deleted: \(fault.message)",
+            advice: fault.recoverySuggestion)
     }
 
     package func pin(_ folder: RepositoryFolder, _ commit: Commit) -> Pin? { pins[folder.name]?[commit] }
@@ -53,8 +62,26 @@ extension Workspace {
 
     /// As ``protection(for:)-(Set<PhysicalFile.Identity>)``. Blocks.
     package func readProtection(for files: Set<PhysicalFile.Identity>) throws(AIError) -> Protection {
-        var protection = Protection(pins: readPins(), openFiles: try OpenFiles.look(for: files))
-        if catalog == nil { protection.remarks.append("what is pinned cannot be told without the catalog") }
-        return protection
+        let openFiles = try OpenFiles.look(for: files)
+        do throws(AIError) {
+            return Protection(pins: try pinsForDeletion(), openFiles: openFiles)
+        } catch {
+            var protection = Protection(pins: [], openFiles: openFiles)
+            protection.pinsFault = error
+            protection.remarks.append("what is pinned cannot be told without the catalog")
+            return protection
+        }
+    }
+
+    /// What is pinned, for who may not go on without knowing.
+    private func pinsForDeletion() throws(AIError) -> [Pin] {
+        do throws(AIError) {
+            return try dispensable.insist { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) }
+                ?? []
+        } catch {
+            // Where there is no catalog nothing was ever pinned.
+            if try FileSystem.linkStatus(catalogPath) == nil { return [] }
+            throw error
+        }
     }
 }

@@ -99,7 +99,8 @@ struct RepositoryRemoval {
 
     private mutating func removeBlob(_ name: String) throws(AIError) {
         let path = folder.blob(name)
-        guard let status = try FileSystem.linkStatus(path) else { return }
+        // A folder is no blob, whoever has put it there.
+        guard let status = try FileSystem.linkStatus(path), status.kind != .directory else { return }
         if let target = try FileSystem.status(path), openFiles.users[PhysicalFile(target).identity] != nil {
             return
         }
@@ -131,9 +132,14 @@ struct RepositoryRemoval {
     /// A repository that held nothing but what has just gone is no repository any more. To Python a folder without
     /// `snapshots` is a damaged one, so that goes last, and at once: by a rename to where Python does not look.
     private func removeIfEmpty() throws(AIError) {
-        guard try folder.snapshotNames().isEmpty, try FileSystem.entries(folder.blobs)?.isEmpty ?? true,
+        // What is no repository's folder is somebody's own, the cache itself above all.
+        guard RepositoryFolder.isName(folder.name), Path.parent(folder.path) == folder.cache.root,
+            try folder.snapshotNames().isEmpty, try FileSystem.entries(folder.blobs)?.isEmpty ?? true,
             FileSystem.exists(folder.path)
         else { return }
+        // Whoever has put a blob there since the look keeps it.
+        try FileSystem.removeEmptyDirectory(folder.blobs)
+        guard try FileSystem.linkStatus(folder.blobs) == nil else { return }
         for name in try FileSystem.entries(folder.path) ?? [] where name != "snapshots" {
             try FileSystem.removeTree(Path.join(folder.path, name))
         }

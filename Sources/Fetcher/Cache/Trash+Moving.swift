@@ -3,16 +3,22 @@ package import HubCore
 extension Trash {
     /// Moves what a plan names into the trash; what stays after all. What an earlier run was cut off at comes first.
     ///
-    /// - Parameter protection: looked at now.
-    package func take(_ plan: DeletionPlan, protection: Protection) throws(AIError) -> [DeletionPlan.Protected] {
+    /// - Parameters:
+    ///   - protection: looked at now.
+    ///   - journal: where the plan has deletions from that were cut off and end here.
+    package func take(_ plan: DeletionPlan, protection: Protection, journal: DeletionJournal? = nil)
+        throws(AIError) -> [DeletionPlan.Protected]
+    {
         try create()
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
-        try finishUnderLock()
+        _ = finishUnderLock()
         var outcome = Deletion.Outcome()
         for row in plan.rows {
             if case .payload(let hash) = row.subject {
-                try move(payload: hash, row, protection.openFiles)
+                let from = "blobs/\(hash.prefix(2))/\(hash)"
+                let moves = [TrashEntry.Move(from: from + ".refs", to: "1"), .init(from: from, to: "0")]
+                try carryOut(payload: made(row, "", nil, moves, payloads: []), protection.openFiles)
                 continue
             }
             guard let folder = row.folder, FileSystem.exists(folder.path) else { continue }
@@ -32,36 +38,54 @@ extension Trash {
             try carryOut(entry, folder)
             withExtendedLifetime(claim) {}
         }
+        journal?.end(plan.interrupted)
         return outcome.spared
     }
 
     /// Makes the moves that an earlier run was cut off at. What has changed since is wanted again, and stays.
-    package func finish() throws(AIError) {
-        guard FileSystem.exists(path) else { return }
-        let lock = try exclusive()
-        try finishUnderLock()
-        withExtendedLifetime(lock) {}
+    ///
+    /// - Returns: why an entry could not be finished: none of it is in the way of anything else.
+    package func finish() -> [AIError] {
+        do throws(AIError) {
+            guard try FileSystem.status(path)?.kind == .directory, try !entryNames().isEmpty else { return [] }
+            let lock = try exclusive()
+            defer { withExtendedLifetime(lock) {} }
+            return finishUnderLock()
+        } catch {
+            return [error]
+        }
     }
 
-    private func finishUnderLock() throws(AIError) {
-        for name in try FileSystem.entries(path) ?? [] where !name.hasPrefix(".") {
-            let folder = Path.join(path, name)
+    private func finishUnderLock() -> [AIError] {
+        var faults: [AIError] = []
+        do throws(AIError) {
+            for name in try entryNames() {
+                do throws(AIError) { try finish(name) } catch { faults.append(error) }
+            }
+        } catch {
+            faults.append(error)
+        }
+        return faults
+    }
+
+    private func finish(_ name: String) throws(AIError) {
+        let place = Path.join(path, name)
+        // A manifest that was cut off before it took the other's place.
+        for name in try FileSystem.entries(place) ?? []
+        where name.hasPrefix(TrashEntry.manifest + ".") && name.hasSuffix(".tmp") {
+            try FileSystem.remove(Path.join(place, name))
+        }
+        guard let entry = try entry(name) else {
             // Before its manifest nothing went into it.
-            guard FileSystem.exists(Path.join(folder, TrashEntry.manifest)) else {
-                try FileSystem.removeTree(folder)
-                continue
-            }
-            // A manifest that was cut off before it took the other's place.
-            for name in try FileSystem.entries(folder) ?? [] where name.hasPrefix(TrashEntry.manifest + ".") {
-                try FileSystem.remove(Path.join(folder, name))
-            }
+            try FileSystem.removeEmptyDirectory(place)
+            return
         }
-        for entry in try entries() where !entry.isComplete {
-            let folder = RepositoryFolder(cache: layout, name: entry.folder)
-            guard let claim = try RepositoryUse.claim(folder) else { continue }
-            try carryOut(entry, folder, unchangedSince: entry.trashedAt)
-            withExtendedLifetime(claim) {}
-        }
+        guard !entry.isComplete else { return }
+        if entry.payload != nil { return try carryOut(payload: entry, OpenFiles()) }
+        let folder = RepositoryFolder(cache: layout, name: entry.folder)
+        guard let claim = try RepositoryUse.claim(folder) else { return }
+        try carryOut(entry, folder, unchangedSince: entry.trashedAt)
+        withExtendedLifetime(claim) {}
     }
 
     // MARK: What is to move
@@ -110,7 +134,7 @@ extension Trash {
     ) -> TrashEntry {
         let now = Timestamp.now
         return TrashEntry(
-            name: "\(Int64(now * 1000))-\(FileSystem.randomHex(3))", repository: row.repository, folder: folder,
+            name: TrashEntry.newName(at: now), repository: row.repository, folder: folder,
             commit: commit, refs: row.refs, what: row.subject.word, size: row.freedBytes, trashedAt: now,
             moves: moves,
             payloads: payloads)
@@ -133,8 +157,20 @@ extension Trash {
     private func carryOut(_ entry: TrashEntry, _ folder: RepositoryFolder, unchangedSince time: Double? = nil)
         throws(AIError)
     {
-        var entry = entry
-        try write(entry)
+        do throws(AIError) {
+            try write(entry)
+            try moveAll(of: entry, folder, unchangedSince: time)
+        } catch {
+            // What cannot be moved would fail every later run too: who was told asks again, or not.
+            try? settle(entry)
+            throw error
+        }
+        try settle(entry)
+    }
+
+    private func moveAll(of entry: TrashEntry, _ folder: RepositoryFolder, unchangedSince time: Double?)
+        throws(AIError)
+    {
         let store = SharedStore(layout: layout)
         for hash in entry.payloads {
             let kept = place(TrashEntry.payloadName(hash), of: entry)
@@ -150,9 +186,8 @@ extension Trash {
             try self.move(move, of: entry, unchangedSince: time)
         }
         let waiting = Dictionary(
-            uniqueKeysWithValues: entry.moves.compactMap { move in
-                move.from.dropping(prefix: blobs).map { ($0, move) }
-            })
+            entry.moves.compactMap { move in move.from.dropping(prefix: blobs).map { ($0, move) } }
+        ) { first, _ in first }
         try folder.withBlobLocks(Set(waiting.keys)) { names throws(AIError) in
             let needed = try folder.linkedBlobs(below: folder.snapshots)
             for name in names where !needed.contains(name) {
@@ -165,11 +200,18 @@ extension Trash {
         // A repository that held nothing else is none any more.
         var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
         try removal.remove(partials: [])
-        // An entry into which nothing went is none either.
-        guard entry.moves.contains(where: { ((try? FileSystem.linkStatus(place($0.to, of: entry))) ?? nil) != nil })
-        else { return try FileSystem.removeTree(place(entry)) }
+    }
+
+    /// Notes that an entry is finished; one into which nothing went is none.
+    private func settle(_ entry: TrashEntry) throws(AIError) {
+        var entry = entry
         entry.isComplete = true
-        try write(entry)
+        for move in entry.moves where try FileSystem.linkStatus(place(move.to, of: entry)) != nil {
+            return try write(entry)
+        }
+        for hash in entry.payloads { try FileSystem.remove(place(TrashEntry.payloadName(hash), of: entry)) }
+        try FileSystem.remove(place(TrashEntry.manifest, of: entry))
+        try FileSystem.removeEmptyDirectory(place(entry))
     }
 
     private func move(_ move: TrashEntry.Move, of entry: TrashEntry, unchangedSince time: Double?) throws(AIError) {
@@ -179,21 +221,40 @@ extension Trash {
         try FileSystem.rename(from, to: to)
     }
 
-    private func move(payload hash: String, _ row: DeletionPlan.Row, _ open: OpenFiles) throws(AIError) {
+    /// Moves a payload of the shared store with its manifest: under its lock, and while no repository links to it.
+    private func carryOut(payload entry: TrashEntry, _ open: OpenFiles) throws(AIError) {
         let store = SharedStore(layout: layout)
+        guard let hash = entry.payload else { return }
         let path = store.payload(hash)
-        guard let status = try FileSystem.linkStatus(path), open.users[PhysicalFile(status).identity] == nil else {
-            return
-        }
+        guard store.exists(), let status = try FileSystem.linkStatus(path) else { return try settle(entry) }
         let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
-        guard try lock.tryLock() != false, store.references(hash)?.isEmpty == true else { return }
-        let from = "blobs/\(hash.prefix(2))/\(hash)"
-        let moves = [TrashEntry.Move(from: from + ".refs", to: "1"), TrashEntry.Move(from: from, to: "0")]
-        var entry = made(row, "", nil, moves, payloads: [])
-        try write(entry)
-        for step in moves { try move(step, of: entry, unchangedSince: nil) }
-        entry.isComplete = true
-        try write(entry)
+        guard try lock.tryLock() != false else { return }
+        try bringBackManifest(of: path, entry)
+        if open.users[PhysicalFile(status).identity] == nil, store.references(hash)?.isEmpty == true {
+            do throws(AIError) {
+                try write(entry)
+                for step in entry.moves { try move(step, of: entry, unchangedSince: nil) }
+            } catch {
+                // Without its manifest nobody could ever delete it.
+                try? bringBackManifest(of: path, entry)
+                try? settle(entry)
+                throw error
+            }
+        }
+        try settle(entry)
+    }
+
+    /// Undoes the first half of a move that was cut off: what the manifest says has to be asked again.
+    private func bringBackManifest(of payload: String, _ entry: TrashEntry) throws(AIError) {
+        guard let move = entry.moves.first, entry.moves.count > 1, FileSystem.exists(payload) else { return }
+        let (there, kept) = (Path.join(layout.root, move.from), place(move.to, of: entry))
+        guard try FileSystem.linkStatus(kept) != nil else { return }
+        if try FileSystem.linkStatus(there) == nil {
+            try FileSystem.rename(kept, to: there)
+        } else {
+            // Who has linked to the payload since has made a new one.
+            try FileSystem.remove(kept)
+        }
     }
 }
 
@@ -232,7 +293,7 @@ extension RepositoryFolder {
     }
 
     /// The blobs that all snapshots but one link to.
-    fileprivate func linkedBlobs(below path: String, besides name: String) throws(AIError) -> Set<String> {
+    func linkedBlobs(below path: String, besides name: String) throws(AIError) -> Set<String> {
         var out: Set<String> = []
         for other in try FileSystem.entries(path) ?? [] where other != name {
             out.formUnion(try linkedBlobs(below: Path.join(path, other)))

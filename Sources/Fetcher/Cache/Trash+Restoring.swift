@@ -3,7 +3,9 @@ package import HubCore
 extension Trash {
     /// Puts an entry back as it was. Nothing is changed where something stands in its place, or where a blob that it
     /// needs lies in another entry.
-    package func restore(_ entry: TrashEntry) throws(AIError) {
+    ///
+    /// - Parameter journal: forgets deletions of the folder that were cut off, which would go on with what is back.
+    package func restore(_ entry: TrashEntry, journal: DeletionJournal? = nil) throws(AIError) {
         var entry = entry
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
@@ -22,6 +24,7 @@ extension Trash {
         // From here on it is on its way back: no later run may go on moving it away.
         entry.isComplete = true
         try write(entry)
+        journal?.forget(entry.folder)
         try restorePayloads(of: entry, folder)
         for move in waiting.reversed() {
             let path = Path.join(layout.root, move.from)

@@ -49,18 +49,37 @@ package struct Trash: Sendable {
     /// What lies in the trash, the newest first. What has no manifest yet holds nothing.
     package func entries() throws(AIError) -> [TrashEntry] {
         var out: [TrashEntry] = []
-        for name in try FileSystem.entries(path) ?? [] where !name.hasPrefix(".") {
-            guard let bytes = try FileSystem.contents(Path.join(Path.join(path, name), TrashEntry.manifest)) else {
-                continue
-            }
-            guard let json = try? JSON.parse(bytes), let entry = TrashEntry(name: name, json: json) else {
-                throw AIError(
-                    .ioError, "\(Path.join(path, name)) has a manifest that cannot be read",
-                    advice: "move what you need out of it by hand, then remove it", context: .init(path: path))
-            }
-            out.append(entry)
+        for name in try entryNames() {
+            if let entry = try entry(name) { out.append(entry) }
         }
         return out.sorted { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }
+    }
+
+    /// The folders that deletions have made there. Whatever else lies there is somebody's own, and is left alone.
+    ///
+    /// - Parameter prefix: what stands before their names.
+    func entryNames(prefix: String = "") throws(AIError) -> [String] {
+        var out: [String] = []
+        for name in try FileSystem.entries(path) ?? [] {
+            guard let rest = name.dropping(prefix: prefix), TrashEntry.isName(rest),
+                try FileSystem.linkStatus(Path.join(path, name))?.kind == .directory
+            else { continue }
+            out.append(name)
+        }
+        return out
+    }
+
+    /// An entry by its manifest; nil where it has none.
+    func entry(_ name: String) throws(AIError) -> TrashEntry? {
+        guard let bytes = try FileSystem.contents(Path.join(Path.join(path, name), TrashEntry.manifest)) else {
+            return nil
+        }
+        guard let json = try? JSON.parse(bytes), let entry = TrashEntry(name: name, json: json) else {
+            throw AIError(
+                .ioError, "\(Path.join(path, name)) has a manifest that cannot be read",
+                advice: "move what you need out of it by hand, then remove it", context: .init(path: path))
+        }
+        return entry
     }
 
     func write(_ entry: TrashEntry) throws(AIError) {
@@ -71,6 +90,9 @@ package struct Trash: Sendable {
 
     // MARK: Emptying
 
+    /// What stands before the name of an entry that is being deleted.
+    private static let gone = ".deleted-"
+
     /// Deletes entries for good.
     package func empty(_ entries: [TrashEntry]) throws(AIError) -> Deletion.Outcome {
         guard FileSystem.exists(path) else { return Deletion.Outcome() }
@@ -79,10 +101,9 @@ package struct Trash: Sendable {
         var freed = Deletion.Outcome.Freed()
         for entry in entries {
             // Half an entry is none to bring back.
-            let gone = Path.join(path, ".deleted-" + entry.name)
-            try FileSystem.rename(place(entry), to: gone)
+            try FileSystem.rename(place(entry), to: Path.join(path, Self.gone + entry.name))
         }
-        for name in try FileSystem.entries(path) ?? [] where name.hasPrefix(".deleted-") {
+        for name in try entryNames(prefix: Self.gone) {
             let gone = Path.join(path, name)
             let manifest = try FileSystem.contents(Path.join(gone, TrashEntry.manifest))
             let entry = manifest.flatMap { try? JSON.parse($0) }.flatMap { TrashEntry(name: name, json: $0) }

@@ -38,6 +38,9 @@ package struct TrashEntry: Sendable, Hashable {
         return Set(names + [Self.manifest])
     }
 
+    /// The payload of the shared store that it is of; nil for an entry of a repository.
+    var payload: String? { folder.isEmpty ? moves.last.map { Path.name($0.from) } : nil }
+
     static let manifest = "manifest.json"
     static func payloadName(_ hash: String) -> String { "payload-\(hash)" }
 }
@@ -53,10 +56,23 @@ extension TrashEntry {
         ]
     }
 
-    /// Reads a manifest; nil where it is none, or names something outside.
+    /// A name for an entry made now, unlike any other.
+    static func newName(at time: Double) -> String { "\(Int64(time * 1000))-\(FileSystem.randomHex(3))" }
+
+    /// Whether a name is one that ``newName(at:)`` makes.
+    static func isName(_ name: String) -> Bool {
+        let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+        return parts.count == 2 && !parts[0].isEmpty && parts[0].allSatisfy(digits.contains)
+            && parts[1].count == 6 && parts[1].allSatisfy { digits.contains($0) || letters.contains($0) }
+    }
+
+    /// Reads a manifest; nil where it is none, or names something that such an entry never holds.
     init?(name: String, json: JSON) {
         guard json["version"]?.int == 1, let folder = json["folder"]?.string, let what = json["what"]?.string,
-            let moves = json["moves"]?.array, let payloads = json["payloads"]?.array
+            folder.isEmpty || RepositoryFolder.isName(folder), let moves = json["moves"]?.array,
+            let payloads = json["payloads"]?.array
         else { return nil }
         self.init(
             name: name, repository: Repository(folderName: folder), folder: folder,
@@ -65,18 +81,28 @@ extension TrashEntry {
             trashedAt: json["trashed_at"]?.double ?? 0, moves: [], payloads: payloads.compactMap(\.string),
             isComplete: json["complete"]?.bool ?? false)
         for move in moves {
-            guard let from = move["from"]?.string, let to = move["to"]?.string, Self.isInside(from),
-                Self.isInside(to)
+            guard let from = move["from"]?.string, let to = move["to"]?.string, let number = Int(to),
+                String(number) == to, number >= 0, Self.isInside(from, folder)
             else { return nil }
             self.moves.append(Move(from: from, to: to))
         }
+        // A payload goes with its manifest, which goes first.
+        let payload = self.moves.last.map { [$0.from + ".refs", $0.from] }
+        guard !folder.isEmpty || self.moves.map(\.from) == payload else { return nil }
         guard self.payloads.allSatisfy({ if case .sha256? = ContentDigest(etag: $0) { true } else { false } })
         else {
             return nil
         }
     }
 
-    private static func isInside(_ path: String) -> Bool {
-        !path.isEmpty && !path.hasPrefix("/") && !Path.parts(path).contains("..")
+    /// Whether a path is of a repository's folder, or, where that is empty, of a payload of the shared store.
+    private static func isInside(_ path: String, _ folder: String) -> Bool {
+        let parts = Path.parts(path, omittingEmpty: false)
+        guard !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return false }
+        guard folder.isEmpty else { return parts[0] == folder }
+        guard parts.count == 3, parts[0] == "blobs" else { return false }
+        let hash = parts[2].hasSuffix(".refs") ? parts[2].dropLast(5) : parts[2]
+        guard case .sha256? = ContentDigest(etag: String(hash)) else { return false }
+        return parts[1] == hash.prefix(2)
     }
 }

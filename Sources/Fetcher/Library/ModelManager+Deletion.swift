@@ -7,7 +7,7 @@ extension ModelManager {
     /// that other revisions need stay.
     ///
     /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/invalidInput`` where it is pinned, ``ErrorCode/ioError`` where it is being downloaded or another process is using it:
-    ///   then nothing is deleted.
+    ///   then nothing is deleted. ``ErrorCode/catalogUnusable`` where it cannot be told what is pinned.
     @discardableResult
     public func delete(_ model: ModelIdentifier) async throws -> ByteCount {
         let reference = try reference(model)
@@ -37,7 +37,8 @@ extension ModelManager {
     /// and Spaces that share the cache stay.
     ///
     /// - Throws: ``ErrorCode/ioError`` where any model is being downloaded or another process is using it, and
-    ///   ``ErrorCode/invalidInput`` where one is pinned: then nothing is deleted.
+    ///   ``ErrorCode/invalidInput`` where one is pinned: then nothing is deleted. ``ErrorCode/catalogUnusable`` where
+    ///   it cannot be told what is pinned.
     @discardableResult
     public func clearCache() async throws -> ByteCount {
         guard downloads.active.isEmpty else {
@@ -59,6 +60,7 @@ extension ModelManager {
     private static func carryOut(_ plan: DeletionPlan, _ protection: Protection, _ workspace: Workspace)
         throws(AIError) -> ByteCount
     {
+        if let fault = plan.pinsFault, plan.concernsPins { throw Protection.refusal(fault) }
         let outcome = try Deletion(
             plan, layout: workspace.layout, journal: workspace.journal, protection: protection
         ).carryOut()

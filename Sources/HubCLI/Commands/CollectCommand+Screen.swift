@@ -37,7 +37,7 @@ extension CollectCommand {
             !arguments[plain] && !isDumb && context.isInteractive && context.output.settings.outputIsTerminal
         let workspace = try await context.workspace()
         let isDryRun = arguments[SharedFlags.dryRun]
-        if !isDryRun { try await Offload.run { try Trash(workspace.layout).finish() } }
+        if !isDryRun { await context.finishTrash(of: workspace) }
         let inventory = try await inventory(workspace, now: context.now)
         guard !inventory.items.isEmpty else {
             context.output.note("nothing is cached in \(workspace.layout.root)")

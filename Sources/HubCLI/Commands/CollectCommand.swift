@@ -75,10 +75,10 @@ enum CollectCommand {
         }
         let workspace = try await context.workspace()
         // Moves that were agreed to and cut off; nothing is lost by them.
-        if !arguments[SharedFlags.dryRun] { try await Offload.run { try Trash(workspace.layout).finish() } }
+        if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
         if policy.damaged { policy.verified = await workspace.verified() }
-        let planner = try await workspace.planner(state)
+        let planner = try await workspace.planner(state, keep: policy.keep)
         let plan = try await Offload.run { [policy] in
             try policy.plan(
                 with: planner, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)

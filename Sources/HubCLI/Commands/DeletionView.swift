@@ -20,16 +20,21 @@ struct DeletionView {
         context.output.document(json(deleted: false))
         showPlan(isTrash: isTrash)
         if isDryRun || plan.isEmpty { return }
+        let fault = plan.concernsPins ? plan.pinsFault : nil
+        if let fault, isAgreed, !context.isInteractive || context.mode == .json { throw Protection.refusal(fault) }
+        let question = isTrash ? "Move this into the trash" : "Delete this"
         guard
             try await context.confirm(
-                isTrash ? "Move this into the trash?" : "Delete this?", isGiven: isAgreed,
-                otherwise: "deleting needs a yes; nothing was deleted")
+                fault == nil
+                    ? "\(question)?" : "What of it is pinned cannot be told. \(question) all the same?",
+                isGiven: isAgreed && fault == nil, otherwise: "deleting needs a yes; nothing was deleted")
         else {
             context.output.note("nothing was deleted")
             return
         }
         // Minutes may have passed at the question.
         let protection = try await currentProtection()
+        if fault == nil, plan.concernsPins, let fault = protection.pinsFault { throw Protection.refusal(fault) }
         if isTrash { try await moveIntoTrash(protection) } else { try await delete(protection) }
         // Brings the catalog up to date, so that the next list is quick.
         _ = try await workspace.state()
@@ -52,8 +57,8 @@ struct DeletionView {
     }
 
     private func moveIntoTrash(_ protection: Protection) async throws {
-        let (plan, trash) = (plan, Trash(workspace.layout))
-        let spared = try await Offload.run { try trash.take(plan, protection: protection) }
+        let (plan, trash, journal) = (plan, Trash(workspace.layout), workspace.journal)
+        let spared = try await Offload.run { try trash.take(plan, protection: protection, journal: journal) }
         context.output.document(json(deleted: true, spared: spared))
         context.output.line(
             Styled("moved into \(trash.path); ", .strong)
@@ -188,5 +193,13 @@ struct DeletionView {
     /// What programs are to tell apart: who is at work, or what was noted, is for people.
     private static func kind(of reason: String) -> String {
         ["in use", "pinned"].first { reason.hasPrefix($0) } ?? reason
+    }
+}
+
+extension Context {
+    /// Finishes moves into the trash that were cut off. What cannot be finished is told, and is in nobody's way.
+    func finishTrash(of workspace: Workspace) async {
+        let faults = await Offload.run { Trash(workspace.layout).finish() }
+        for fault in faults { output.warning(fault.message, advice: fault.specificAdvice) }
     }
 }

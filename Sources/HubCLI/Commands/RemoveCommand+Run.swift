@@ -12,7 +12,7 @@ extension RemoveCommand {
         let targets = try arguments.operands.map { text throws(AIError) in (text, try target(text, context)) }
         let workspace = try await context.workspace()
         // Moves that were agreed to and cut off; nothing is lost by them.
-        if !arguments[SharedFlags.dryRun] { try await Offload.run { try Trash(workspace.layout).finish() } }
+        if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
         var failures = Failures()
         var planner = try await workspace.planner(state)

@@ -15,7 +15,7 @@ extension TrashCommand {
         let selectors = try words.map { text throws(AIError) in
             (text: text, selector: try CacheSelector(text, context))
         }
-        let workspace = try await context.workspace(opensCatalog: false)
+        let workspace = try await context.workspace(opensCatalog: action == .restore)
         let trash = Trash(workspace.layout)
         let entries = try await Offload.run { try trash.entries() }
         switch action {
@@ -24,7 +24,8 @@ extension TrashCommand {
                 entries.filter { entry in selectors.isEmpty || selectors.contains { $0.selector.matches(entry) } },
                 trash, context)
         case .restore:
-            try await restore(selectors, entries, trash, context, isDryRun: arguments[SharedFlags.dryRun])
+            try await restore(
+                selectors, entries, trash, workspace.journal, context, isDryRun: arguments[SharedFlags.dryRun])
         case .empty: try await empty(entries, trash, context, arguments)
         }
     }
@@ -97,7 +98,7 @@ extension TrashCommand {
 
     private static func restore(
         _ selectors: [(text: String, selector: CacheSelector)], _ entries: [TrashEntry], _ trash: Trash,
-        _ context: Context, isDryRun: Bool
+        _ journal: DeletionJournal, _ context: Context, isDryRun: Bool
     ) async throws {
         var failures = Failures()
         var done: [TrashEntry] = []
@@ -110,7 +111,7 @@ extension TrashCommand {
                 }
                 // The newest first: what it stood on went after it.
                 for entry in found {
-                    if !isDryRun { try await Offload.run { try trash.restore(entry) } }
+                    if !isDryRun { try await Offload.run { try trash.restore(entry, journal: journal) } }
                     done.append(entry)
                 }
             }

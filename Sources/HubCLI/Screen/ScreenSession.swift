@@ -131,7 +131,8 @@ final class ScreenSession: Sendable {
         if let stopping = news.stopping {
             terminal.pause()
             stopping()
-            try waitUntilContinued()
+            // During a long step both can have come: then the process goes on already.
+            if !news.isContinued { try waitUntilContinued() }
             terminal.forget()
         }
         if let size = terminal.size(), (size.columns, size.rows) != (model.columns, model.lines) {

@@ -43,6 +43,30 @@ import Testing
         #expect(try await stage.run("pin", "org/two:b.bin").status == 2)
     }
 
+    /// A catalog that cannot be read has pins that nobody knows: only a person who is told so can go on.
+    @Test func wherePinsCannotBeReadNothingGoesUnasked() async throws {
+        #expect(try await stage.run("pin", "org/one").status == 0)
+        for name in try FileSystem.entries(Path.parent(stage.catalog)) ?? [] {
+            try FileSystem.remove(Path.join(Path.parent(stage.catalog), name))
+        }
+        try FileSystem.replace(stage.catalog, with: Array("garbage".utf8))
+        for words in [
+            ["rm", "org/one", "--yes"], ["rm", "org/one", "--yes", "--trash"],
+            ["gc", "--max-size", "0B", "--yes", "--json"],
+        ] {
+            let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
+            #expect(result.status == 6, "\(words)")
+            #expect(result.error.contains("what is pinned cannot be told, so nothing was deleted"), "\(words)")
+        }
+        #expect(try await stage.run("gc", "--orphans", "--partials", "--yes").status == 0)
+        #expect(try await stage.run("ls", "-q", "--sort", "name").lines == ["org/one", "org/two"])
+        let process = try stage.start("rm", "org/one", terminal: .init(columns: 100, rows: 24))
+        try await process.wait(forText: "What of it is pinned cannot be told. Delete this all the same? [y/N] ")
+        process.write("y\n")
+        #expect(try await process.wait().status == 0)
+        #expect(try await stage.run("ls", "-q").lines == ["org/two"])
+    }
+
     #if os(Linux)
     /// A program that has a file open, and one that only has it mapped: it runs from there.
     @Test func whatAnotherProcessReadsStaysAndTheProcessIsNamed() async throws {

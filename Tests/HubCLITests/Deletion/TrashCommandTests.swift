@@ -82,6 +82,31 @@ import Testing
         #expect(!FileSystem.exists(trash))
     }
 
+    /// A folder of this name can have been there before: what deletions have not put into it is somebody's own.
+    @Test func whatOthersKeepInItsFolderStays() async throws {
+        let elsewhere = stage.machine("elsewhere")
+        for name in ["photos/a.jpg", "x/manifest.json", "12-abc/b", "12-abcdef/own.txt", ".deleted-me/c"] {
+            try FileSystem.createDirectories(Path.parent(Path.join(trash, name)))
+            try FileSystem.replace(Path.join(trash, name), with: Array("mine".utf8))
+        }
+        try FileSystem.replace(Path.join(trash, "notes.txt"), with: Array("mine".utf8))
+        try FileSystem.replace(Path.join(trash, "13-abcdef"), with: Array("mine".utf8))
+        try FileSystem.createDirectories(elsewhere)
+        try FileSystem.replace(Path.join(elsewhere, "manifest.json.1.tmp"), with: Array("mine".utf8))
+        try FileSystem.createSymlink(elsewhere, at: Path.join(trash, "14-abcdef"))
+        let before = try stage.listing(trash)
+        for words in [
+            ["gc", "--orphans", "--yes"], ["rm", "org/one", "--yes"], ["rm", "org/two", "--trash", "--yes"],
+        ] {
+            let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
+            #expect(result.status == 0, "\(words): \(result.error)")
+        }
+        #expect(try await stage.run("trash", "-q").lines == ["org/two@33333333"])
+        #expect(try await stage.run("trash", "empty", "--yes").lines.last == "8 B freed")
+        #expect(try stage.listing(trash) == before)
+        #expect(try FileSystem.entries(elsewhere) == ["manifest.json.1.tmp"])
+    }
+
     /// Files of a `--local-dir` folder: those that the pull left unchanged.
     @Test func ofALocalFolderOnlyWhatThePullLeftGoes() async throws {
         let stage = try Stage { root in

@@ -1,0 +1,68 @@
+@testable import Fetcher
+import HubCore
+import Support
+import Testing
+
+/// Of a folder of `--local-dir` goes what a pull has put there, and nothing while one is at work.
+@Suite struct LocalFolderDeletionTests {
+    private let cache: HandmadeCache
+    private let folder: LocalFolder
+
+    init() throws {
+        cache = try HandmadeCache()
+        folder = LocalFolder(cache.folder("work"))
+        try folder.prepare(RepositoryTree(commit: .of("a"), files: []))
+        try cache.write(folder.place("a.bin"), "aaaa")
+        try folder.write("a.bin", commit: .of("a"), digest: .gitSHA1(sha1("1")))
+    }
+
+    private func plan() throws -> DeletionPlan {
+        var planner = DeletionPlanner(try cache.scan())
+        try planner.add(folder, sparing: OpenFiles(), reason: "test")
+        return planner.plan
+    }
+
+    private func names() throws -> [String] { try folder.names(below: folder.path) }
+
+    /// The home of Python's cache can be the very same folder.
+    @Test func whatOthersKeepBesideTheBookkeepingStays() throws {
+        try cache.write(Path.join(folder.bookkeeping, "hub/models--org--m/refs/main"), "x")
+        try cache.write(Path.join(folder.bookkeeping, "token"), "x")
+        let freed = try Deletion(try plan(), layout: cache.layout).run()
+        #expect(freed == 4)
+        #expect(
+            try names().map { $0.dropping(prefix: ".cache/huggingface/") ?? $0 }
+                == [".gitignore", "CACHEDIR.TAG", "hub/models--org--m/refs/main", "token"])
+    }
+
+    @Test func aloneItGoesWhole() throws {
+        _ = try Deletion(try plan(), layout: cache.layout).run()
+        #expect(!FileSystem.exists(folder.path))
+    }
+
+    @Test(arguments: [".cache", ".cache/huggingface", ".cache/huggingface/download"])
+    func nothingGoesWhereALinkLeadsElsewhere(name: String) throws {
+        let elsewhere = cache.folder("elsewhere")
+        try FileSystem.rename(folder.place(name), to: elsewhere)
+        try FileSystem.createSymlink(elsewhere, at: folder.place(name))
+        let before = try folder.names(below: cache.folder.path)
+        let plan = try plan()
+        #expect(plan.isEmpty && plan.kept.count == 1)
+        #expect(try folder.delete(["a.bin"], sparing: OpenFiles()).size == 0)
+        #expect(try folder.names(below: cache.folder.path) == before)
+    }
+
+    @Test func nothingGoesDuringAPull() throws {
+        let made = try plan()
+        #expect(made.rows.count == 1)
+        let lock = try FileDescriptor(
+            cache.write(Path.join(folder.downloads, "b.bin.lock")), [.write])
+        try lock.lock()
+        let before = try names()
+        let plan = try plan()
+        #expect(plan.isEmpty && plan.kept.map(\.reason) == ["in use: it is being downloaded"])
+        _ = try Deletion(made, layout: cache.layout).run()
+        #expect(try names() == before)
+        try lock.setMode(0o666)
+    }
+}

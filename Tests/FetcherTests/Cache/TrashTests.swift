@@ -1,0 +1,110 @@
+@testable import Fetcher
+import HubCore
+import Support
+import Testing
+
+/// What a trash does at its edges: with a payload whose move was cut off, a manifest made up, a move that fails.
+@Suite struct TrashTests {
+    private let cache: HandmadeCache
+    private let trash: Trash
+    private let hash = String(repeating: "ab", count: 32)
+
+    init() throws {
+        cache = try HandmadeCache()
+        trash = Trash(cache.layout)
+    }
+
+    private func entry(_ folder: String, _ moves: [String], isComplete: Bool = false) -> TrashEntry {
+        TrashEntry(
+            name: TrashEntry.newName(at: Timestamp.now), repository: nil, folder: folder, commit: nil, refs: [],
+            what: "payload", size: 10, trashedAt: Timestamp.now,
+            moves: zip(moves, moves.indices.reversed()).map { .init(from: $0, to: String($1)) }, payloads: [],
+            isComplete: isComplete)
+    }
+
+    private func cutPayload() throws -> TrashEntry {
+        try cache.makeStore()
+        try cache.payload(hash)
+        try cache.write(Path.join(cache.layout.root, "notes.txt"), "mine")
+        try trash.create()
+        let cut = entry("", ["blobs/ab/\(hash).refs", "blobs/ab/\(hash)"])
+        try trash.write(cut)
+        return cut
+    }
+
+    @Test(arguments: [false, true]) func aPayloadThatWasCutOffGoesAloneWithItsManifest(isHalf: Bool) throws {
+        let cut = try cutPayload()
+        let payload = SharedStore(layout: cache.layout).payload(hash)
+        if isHalf { try FileSystem.rename(payload + ".refs", to: trash.place("1", of: cut)) }
+        var expected = try cache.listing()
+        #expect(trash.finish().isEmpty)
+        for name in ["", ".refs"] { expected["blobs/ab/\(hash)\(name)"] = nil }
+        #expect(try cache.listing() == expected)
+        #expect(try trash.entries().map(\.isComplete) == [true])
+        #expect(try FileSystem.entries(trash.place(cut)) == ["0", "1", "manifest.json"])
+    }
+
+    @Test(arguments: [false, true]) func aPayloadThatIsNeededAgainStays(isHalf: Bool) throws {
+        let cut = try cutPayload()
+        try cache.share(sha256("1"), hash, in: cache.repository())
+        let expected = try cache.listing()
+        if isHalf {
+            try FileSystem.rename(
+                SharedStore(layout: cache.layout).payload(hash) + ".refs", to: trash.place("1", of: cut))
+        }
+        #expect(trash.finish().isEmpty)
+        #expect(try cache.listing() == expected)
+        #expect(try trash.entries().isEmpty && !FileSystem.exists(trash.place(cut)))
+    }
+
+    @Test func aPayloadWhoseLockIsHeldWaits() throws {
+        let cut = try cutPayload()
+        let before = try cache.listing()
+        let lock = try FileDescriptor(SharedStore(layout: cache.layout).payload(hash) + ".lock", [.write])
+        try lock.lock()
+        #expect(trash.finish().isEmpty)
+        #expect(try cache.listing() == before)
+        #expect(try trash.entries() == [cut])
+        try lock.setMode(0o666)
+    }
+
+    @Test(arguments: [
+        ("/etc", "/etc/passwd"), ("..", "../x"), ("models--org--m", "models--org--n/refs"),
+        ("models--org--m", "models--org--m/../x"), ("models--org--m/refs", "models--org--m/refs/main"),
+        ("hub", "hub/x"), ("", "notes.txt"), ("", "blobs/ab/x"), ("models--org--m", "/models--org--m"),
+    ])
+    func aManifestNamesNothingOutsideOfItsRepository(folder: String, from: String) {
+        let name = TrashEntry.newName(at: 1)
+        #expect(TrashEntry(name: name, json: .object(entry(folder, [from]).json)) == nil)
+        let good = entry("models--org--m", ["models--org--m/refs/main", "models--org--m"])
+        #expect(TrashEntry(name: name, json: .object(good.json))?.moves == good.moves)
+    }
+
+    /// The cache itself is no repository's folder, whatever led there.
+    @Test func onlyARepositorysFolderIsRemovedAsOne() throws {
+        try cache.write(Path.join(cache.layout.root, "notes.txt"), "mine")
+        let before = try cache.listing()
+        for name in ["", "notes", "models--org--m/.."] {
+            var removal = RepositoryRemoval(folder: cache.repository(name), openFiles: OpenFiles())
+            try removal.remove(partials: [])
+        }
+        #expect(try cache.listing() == before)
+    }
+
+    /// What was moved before a move failed can be brought back; no later run tries again.
+    @Test func aMoveThatFailsIsNotTriedForEver() throws {
+        let folder = cache.repository()
+        try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
+        try trash.create()
+        var cut = entry(
+            folder.name, ["\(folder.name)/refs/main", "\(folder.name)/snapshots/\(Commit.of("a").hash)"])
+        // A name that no file system takes.
+        cut.moves[1].to = String(repeating: "1", count: 18)
+        cut.moves.append(.init(from: "\(folder.name)/\(String(repeating: "x", count: 300))", to: "7"))
+        cut.trashedAt += 100
+        try trash.write(cut)
+        #expect(trash.finish().count == 1)
+        #expect(try trash.entries().map(\.isComplete) == [true])
+        #expect(trash.finish().isEmpty)
+    }
+}
