@@ -68,6 +68,8 @@ private struct Search {
     /// The model of an id, or the most popular one whose id differs from it by letter case alone.
     private func called(_ id: RepositoryID) throws -> KnownModel? {
         if let known = try ModelRow.find(Repository(query.kind, id), connection) { return known.known }
+        // The words of an owner and a name leave few rows; a single word may leave every second one.
+        guard id.owner != nil else { return nil }
         var expression = SearchExpression(query.kind)
         try expression.require(author: id.owner, connection)
         try expression.require(words: id.name, connection)
