@@ -82,6 +82,8 @@ void hub_terminal_guard_leaving(const char *text, size_t length) {
 
 void hub_terminal_guard_give_back(void) { give_back(); }
 
+void hub_terminal_guard_take_again(void) { atomic_store(&is_taken, true); }
+
 void hub_terminal_guard_end(void) {
     // What left by itself has nothing more to write.
     leaving_length = 0;

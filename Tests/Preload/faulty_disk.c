@@ -4,6 +4,7 @@
 //   crash:N   the program is killed at its Nth step that changes a catalog's file or one beside it
 //   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it
 //   full:N    space cannot be reserved, and after N bytes of a repository's files the disk is full
+//   waits:F   nothing, but the file F is made when the program waits for a catalog that another holds
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,6 +45,13 @@ int fallocate(int descriptor, int mode, off_t offset, off_t length) {
 int fallocate64(int descriptor, int mode, off64_t offset, off64_t length) {
     int (*real)(int, int, off64_t, off64_t) = dlsym(RTLD_NEXT, "fallocate64");
     return lacks("full:") ? refuse(EOPNOTSUPP) : real(descriptor, mode, offset, length);
+}
+
+// SQLite's way to wait.
+int usleep(useconds_t duration) {
+    int (*real)(useconds_t) = dlsym(RTLD_NEXT, "usleep");
+    if (lacks("waits:")) close(open(getenv("FAULTY_DISK") + 6, O_CREAT | O_WRONLY, 0600));
+    return real(duration);
 }
 
 static atomic_llong steps;

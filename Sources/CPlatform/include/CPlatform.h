@@ -69,6 +69,9 @@ void hub_terminal_guard_leaving(const char *text, size_t length);
 /// Gives the terminal back now, as those signals do. From any thread, and from a handler; the second time does nothing.
 void hub_terminal_guard_give_back(void);
 
+/// After it was given back: the program takes the terminal again, and it is to be given back as before.
+void hub_terminal_guard_take_again(void);
+
 /// Ends what hub_terminal_guard_begin began, once the program has left the terminal by itself.
 void hub_terminal_guard_end(void);
 

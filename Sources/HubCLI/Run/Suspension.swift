@@ -5,20 +5,23 @@ import Synchronization
 final class Suspension: Sendable {
     private struct Watcher {
         var prepare: @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+        var force: @Sendable () -> Void
         var resume: @Sendable () -> Void
     }
 
     private let watchers = Mutex<(all: [Int: Watcher], nextKey: Int)>(([:], 0))
 
-    /// Calls `prepare` before the process stops, which waits until that calls its argument, but not for long; and
-    /// `resume` when it goes on. Both on the signal thread. The key takes them back.
+    /// Calls `prepare` before the process stops, which waits until that calls its argument, but not for long: then
+    /// `force` must do what the process cannot stop without; and `resume` when it goes on. All on the signal thread.
+    /// The key takes them back.
     func onSuspend(
         _ prepare: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void,
+        force: @escaping @Sendable () -> Void = {},
         resume: @escaping @Sendable () -> Void
     ) -> Int {
         watchers.withLock { state in
             state.nextKey += 1
-            state.all[state.nextKey] = Watcher(prepare: prepare, resume: resume)
+            state.all[state.nextKey] = Watcher(prepare: prepare, force: force, resume: resume)
             return state.nextKey
         }
     }
@@ -34,7 +37,9 @@ final class Suspension: Sendable {
             watcher.prepare { prepared.leave() }
         }
         // A disk that hangs must not keep the keyboard from stopping us.
-        _ = prepared.wait(timeout: .now() + 1)
+        if prepared.wait(timeout: .now() + 1) == .timedOut {
+            for watcher in known { watcher.force() }
+        }
         stop()
         for watcher in known { watcher.resume() }
     }

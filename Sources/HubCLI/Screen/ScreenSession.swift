@@ -66,6 +66,9 @@ final class ScreenSession: Sendable {
         let stop = context.interruption.onRequest { self.tell { $0.isInterrupted = true } }
         let suspension = context.suspension.onSuspend { done in
             self.tell { $0.stopping = done }
+        } force: {
+            // The loop is at a long step.
+            ScreenTerminal.giveBack()
         } resume: {
             self.tell { $0.isContinued = true }
         }
@@ -96,10 +99,11 @@ final class ScreenSession: Sendable {
             inventory, goal: goal, isTrash: isTrash, columns: size.columns, lines: size.rows, now: context.now)
         let renderer = ScreenRenderer(model, isUnicode: context.isUnicode)
         while true {
-            terminal.draw(renderer.page(model), columns: model.columns)
-            let hasInput = try waitForSomething()
+            // After a long step the terminal may be the shell's.
             try hearMail(terminal, &model)
-            guard hasInput else { continue }
+            terminal.draw(renderer.page(model), columns: model.columns)
+            guard try waitForSomething() else { continue }
+            try hearMail(terminal, &model)
             while let key = terminal.key() {
                 if let ending = perform(model.press(key), terminal, &model) { return ending }
             }
@@ -133,7 +137,7 @@ final class ScreenSession: Sendable {
             stopping()
             // During a long step both can have come: then the process goes on already.
             if !news.isContinued { try waitUntilContinued() }
-            terminal.forget()
+            terminal.takeAgain()
         }
         if let size = terminal.size(), (size.columns, size.rows) != (model.columns, model.lines) {
             terminal.resize(columns: size.columns, rows: size.rows)

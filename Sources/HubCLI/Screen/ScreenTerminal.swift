@@ -41,8 +41,17 @@ struct ScreenTerminal {
         hub_terminal_guard_end()
     }
 
-    /// Gives the terminal back for a while; the next ``draw(_:columns:)`` takes it again.
+    /// Gives the terminal back for a while, until ``takeAgain()``.
     func pause() { hub_curses_close() }
+
+    /// The same from any thread, where the one that uses it does not answer.
+    static func giveBack() { hub_terminal_guard_give_back() }
+
+    /// The next ``draw(_:columns:)`` takes the terminal, and sends everything.
+    func takeAgain() {
+        hub_terminal_guard_take_again()
+        hub_curses_forget()
+    }
 
     /// The size in cells; nil where the terminal does not say.
     func size() -> (columns: Int, rows: Int)? { Terminal.size(0) }

@@ -1,3 +1,4 @@
+import Catalog
 import HubCore
 import Support
 import Testing
@@ -17,11 +18,7 @@ import Darwin
 
     init() throws {
         stage = try Stage()
-        for (digit, days) in [("1", 30.0), ("2", 20), ("3", 10)] {
-            try stage.plantOld(
-                "models--org--m\(digit)", commit: String(repeating: digit, count: 40),
-                blobs: [(String(repeating: digit, count: 64), 1000)], daysAgo: days)
-        }
+        try stage.plantThree()
         before = try stage.listing(stage.cache)
     }
 
@@ -124,6 +121,36 @@ import Darwin
         screen.process.write("\n")
         #expect(try await screen.process.wait().status == 0)
     }
+
+    #if os(Linux)
+    /// While the list waits for the catalog, which another process holds.
+    @Test func aStopDuringALongStepGivesTheTerminalBackToo() async throws {
+        let library = try await FaultyDisk.library(in: stage.machine)
+        let waits = stage.machine("waits")
+        let (screen, mode) = try await atList(
+            "set -m; LD_PRELOAD=\(library) FAULTY_DISK=waits:\(waits) \"$hub\" gc; echo \"stopped $?\"; "
+                + "read line; fg >/dev/null; echo \"ended $?\"; read line")
+        let holder = try Connection(stage.catalog)
+        try holder.execute("BEGIN IMMEDIATE")
+        screen.process.write("p")
+        try await eventually("the list waits") { FileSystem.exists(waits) }
+        screen.process.write("\u{1A}")
+        try await screen.process.wait(forText: "stopped 148")
+        try await expectGivenBack(screen, mode)
+        try holder.execute("ROLLBACK")
+        screen.process.write("\n")
+        let terminal = try await screen.wait("the pinned model") {
+            $0.showsAlternate && $0.lines.last?.hasSuffix("q quit") == true && $0.lines[3].contains("pinned")
+        }
+        #expect(terminal.lines[3].hasPrefix("> [-] org/m1"))
+        #expect(screen.process.terminalEchoes == false)
+        screen.process.write("q")
+        try await screen.process.wait(forText: "ended 0")
+        try await expectGivenBack(screen, mode)
+        screen.process.write("\n")
+        #expect(try await screen.process.wait().status == 0)
+    }
+    #endif
 
     // MARK: Terminals that show less
 
