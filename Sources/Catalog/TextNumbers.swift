@@ -1,3 +1,5 @@
+import HubCore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -20,14 +22,12 @@ struct TextNumbers {
     private var texts: [UInt8] = []
     /// The place of an entry and one, or 0; a power of two of them, never more than half in use.
     private var slots = [UInt32](repeating: 0, count: 1024)
-    /// Another in each process, so that nobody can send names that all fall together.
-    private let seed = UInt64.random(in: .min ... .max)
 
     var count: Int { entries.count }
 
     /// The number of a text; nil for none.
     func number(of text: UnsafeRawBufferPointer) -> Int64? {
-        place(of: text, hash(text)).entry.map { entries[$0].number }
+        place(of: text, ByteHash.hash(text.assumingMemoryBound(to: UInt8.self))).entry.map { entries[$0].number }
     }
 
     /// Gives a text its number, unless it has one.
@@ -35,7 +35,7 @@ struct TextNumbers {
     /// - Returns: whether it is new.
     @discardableResult
     mutating func insert(_ text: UnsafeRawBufferPointer, _ number: Int64) -> Bool {
-        let hash = hash(text)
+        let hash = ByteHash.hash(text.assumingMemoryBound(to: UInt8.self))
         let place = place(of: text, hash)
         guard place.entry == nil else { return false }
         entries.append(Entry(hash: hash, start: texts.count, count: text.count, number: number))
@@ -72,22 +72,5 @@ struct TextNumbers {
             while slots[slot] != 0 { slot = (slot + 1) & mask }
             slots[slot] = UInt32(place + 1)
         }
-    }
-
-    /// Multiplies eight bytes at a time with a large odd number and folds the halves of the product together.
-    private func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
-        func mixed(_ state: UInt64, _ word: UInt64) -> UInt64 {
-            let product = (state ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
-            return product.high ^ product.low
-        }
-        var state = seed
-        var place = 0
-        while place + 8 <= text.count {
-            state = mixed(state, text.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-            place += 8
-        }
-        var rest: UInt64 = 0
-        for byte in text[place...] { rest = rest << 8 | UInt64(byte) }
-        return mixed(mixed(state, rest), UInt64(text.count))
     }
 }

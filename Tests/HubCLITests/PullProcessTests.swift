@@ -203,14 +203,7 @@ import Testing
         let processes = [try start("pull", "org/big"), try start("pull", "org/big")]
         try await gate.reached()
         // One of them waits; the other never says so, and nobody waits for that.
-        let told = Monitor(false)
-        for process in processes {
-            Task {
-                try await process.wait(forText: "another process is fetching w.safetensors")
-                told.update { $0 = true }
-            }
-        }
-        _ = try await told.value("that one of them waits") { $0 ? true : nil }
+        try await RunningProcess.waitForOne(of: processes, toSay: "another process is fetching w.safetensors")
         gate.release()
         hub.clearFaults()
         for process in processes { #expect(try await process.wait().status == 0) }

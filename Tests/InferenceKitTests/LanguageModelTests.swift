@@ -178,4 +178,32 @@ import Testing
             #expect(try await thrown { try await open(options) }.code == .invalidInput)
         }
     }
+
+    // MARK: Conversations
+
+    private let conversation: [Message] = [
+        .system("You are a player at the Globe."), .user("  Who goes there?\n"), .assistant("A friend, my lord."),
+    ]
+
+    @Test func aConversationGoesThroughTheModelsTemplate() async throws {
+        let golden = try Fixtures.json("goldens/chat-tiny-shakespeare.json")
+        let model = try await open()
+        let prompt = try await model.prompt(for: conversation)
+        #expect(prompt == golden["rendered_with_generation_prompt"]?.string)
+        let config = GenerateConfig.precise.maxTokens(8)
+        let said = try await model.generate(messages: conversation, config: config).collect()
+        let raw = model.generate(prompt: prompt, addsSpecialTokens: false, config: config)
+        #expect(try await raw.collect() == said)
+    }
+
+    /// What is wrong with the template comes where everything else does.
+    @Test func aModelWithoutATemplateSaysSoInTheStream() async throws {
+        let folder = try TemporaryFolder(linking: "micro/llama", except: ["tokenizer_config.json"])
+        let model = try await LanguageModel.open(folder: folder.path)
+        let error = await #expect(throws: AIError.self) { try await model.prompt(for: conversation) }
+        #expect(error?.code == .unsupportedModel)
+        let stream = model.generate(messages: conversation)
+        let told = await #expect(throws: AIError.self) { try await stream.collect() }
+        #expect(told?.code == .unsupportedModel)
+    }
 }

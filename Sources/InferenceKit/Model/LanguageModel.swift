@@ -58,25 +58,39 @@ public final class LanguageModel: Sendable {
     public func generate(
         prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig = .default
     ) -> GenerationStream {
+        generate(addsSpecialTokens, config) { prompt }
+    }
+
+    /// Generates the assistant's next turn of a conversation; see ``prompt(for:_:)``.
+    ///
+    /// Nothing runs until the stream is iterated. Errors of the template come there too.
+    public func generate(
+        messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options(),
+        config: GenerateConfig = .default
+    ) -> GenerationStream {
+        let folder = inspection.folder
+        return generate(false, config) { () throws(AIError) in try Self.prompt(messages, options, folder) }
+    }
+
+    private func generate(
+        _ addsSpecialTokens: Bool, _ config: GenerateConfig,
+        prompt: @escaping @Sendable () throws(AIError) -> String
+    ) -> GenerationStream {
         let seed = config.seed ?? UInt64.random(in: .min ... .max)
         return GenerationStream { [model, queue] in
             let job = GenerationJob()
             queue.start {
-                var run = GenerationRun(
-                    model: model, prompt: prompt, addsSpecialTokens: addsSpecialTokens, config: config, seed: seed,
-                    job: job)
-                job.end(Result { () throws(AIError) in try run.run() })
+                job.end(
+                    Result { () throws(AIError) in
+                        var run = GenerationRun(
+                            model: model, prompt: try prompt(), addsSpecialTokens: addsSpecialTokens,
+                            config: config,
+                            seed: seed, job: job)
+                        return try run.run()
+                    })
             }
             return job
         }
-    }
-
-    /// Generates the assistant's next turn of a conversation; see ``prompt(for:_:)``.
-    public func generate(
-        messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options(),
-        config: GenerateConfig = .default
-    ) throws(AIError) -> GenerationStream {
-        generate(prompt: try prompt(for: messages, options), addsSpecialTokens: false, config: config)
     }
 
     /// What the model's own chat template makes of a conversation; special tokens must not be added to it.
@@ -85,9 +99,17 @@ public final class LanguageModel: Sendable {
     ///   ``ChatTemplates/read(model:)`` and ``ChatTemplates/render(json:_:)`` throw.
     public func prompt(
         for messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options()
+    ) async throws(AIError) -> String {
+        let folder = inspection.folder
+        // A template may take seconds before its limits end it.
+        return try await queue.run { _ throws(AIError) in try Self.prompt(messages, options, folder) }
+    }
+
+    private static func prompt(
+        _ messages: [Message], _ options: ChatTemplate.Options, _ folder: String
     ) throws(AIError) -> String {
-        guard let templates = try ChatTemplates.read(model: inspection.folder) else {
-            throw .unsupported(inspection.folder, "the model has no chat template")
+        guard let templates = try ChatTemplates.read(model: folder) else {
+            throw .unsupported(folder, "the model has no chat template")
         }
         return try templates.render(json: messages.map(\.json), options).text
     }

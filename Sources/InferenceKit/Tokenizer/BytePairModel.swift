@@ -110,12 +110,7 @@ final class BytePairModel: Sendable {
 
     /// Appends the tokens of one piece.
     func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput) {
-        if out.isTracked { return encodeAnew(piece, scratch, into: &out) }
-        let hash = ByteHash.hash(piece)
-        if scratch.cache.append(piece, hash: hash, to: &out.ids) { return }
-        let start = out.ids.count
-        encodeAnew(piece, scratch, into: &out)
-        scratch.cache.keep(piece, hash: hash, out.ids[start...])
+        scratch.append(piece, to: &out) { out in encodeAnew(piece, scratch, into: &out) }
     }
 
     private func encodeAnew(

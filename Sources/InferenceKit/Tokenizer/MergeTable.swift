@@ -1,3 +1,5 @@
+import HubCore
+
 /// What pairs of tokens merge into, and which goes first: a flat table with open addressing.
 struct MergeTable: Sendable {
     /// What becomes of a pair.

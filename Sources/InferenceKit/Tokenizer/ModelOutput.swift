@@ -1,3 +1,5 @@
+import HubCore
+
 /// What a model makes of pieces of text: ids, and for each the bytes of its piece that it stands for, where asked.
 struct ModelOutput {
     var ids: [Int] = []
@@ -71,4 +73,18 @@ final class EncodingScratch {
     let cache = WordCache()
     var word = MergingWord()
     var lattice = Lattice()
+
+    /// Appends the tokens of a piece: those that were found before, or what `find` appends.
+    @inline(__always)
+    func append<Failure: Error>(
+        _ piece: UnsafeBufferPointer<UInt8>, to out: inout ModelOutput,
+        find: (inout ModelOutput) throws(Failure) -> Void
+    ) throws(Failure) {
+        if out.isTracked { return try find(&out) }
+        let hash = ByteHash.hash(piece)
+        if cache.append(piece, hash: hash, to: &out.ids) { return }
+        let start = out.ids.count
+        try find(&out)
+        cache.keep(piece, hash: hash, out.ids[start...])
+    }
 }

@@ -1,3 +1,5 @@
+import HubCore
+
 /// The byte-pair encoding of SentencePiece: of all neighbours those are merged first that make the token of the highest
 /// score (https://github.com/google/sentencepiece/blob/master/src/bpe_model.cc).
 final class ScoredPairModel: Sendable {
@@ -39,12 +41,7 @@ final class ScoredPairModel: Sendable {
 
     /// Appends the tokens of one piece.
     func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput) {
-        if out.isTracked { return encodeAnew(piece, scratch, into: &out) }
-        let hash = ByteHash.hash(piece)
-        if scratch.cache.append(piece, hash: hash, to: &out.ids) { return }
-        let start = out.ids.count
-        encodeAnew(piece, scratch, into: &out)
-        scratch.cache.keep(piece, hash: hash, out.ids[start...])
+        scratch.append(piece, to: &out) { out in encodeAnew(piece, scratch, into: &out) }
     }
 
     private func encodeAnew(

@@ -68,12 +68,7 @@ final class UnigramModel: Sendable {
     func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
         throws(AIError)
     {
-        if out.isTracked { return try encodeAnew(piece, scratch, into: &out) }
-        let hash = ByteHash.hash(piece)
-        if scratch.cache.append(piece, hash: hash, to: &out.ids) { return }
-        let start = out.ids.count
-        try encodeAnew(piece, scratch, into: &out)
-        scratch.cache.keep(piece, hash: hash, out.ids[start...])
+        try scratch.append(piece, to: &out) { out throws(AIError) in try encodeAnew(piece, scratch, into: &out) }
     }
 
     private func encodeAnew(

@@ -1,3 +1,5 @@
+import HubCore
+
 /// Tokens by spelling and by id.
 ///
 /// All spellings lie in one block of memory, found through one flat table: a hundred thousand little strings would take a

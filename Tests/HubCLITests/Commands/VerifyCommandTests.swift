@@ -237,14 +237,7 @@ import Testing
             try stage.start("verify", "org/m", "--repair"), try stage.start("verify", "org/m", "--repair"),
         ]
         try await gate.reached()
-        let told = Monitor(false)
-        for process in processes {
-            Task {
-                try await process.wait(forText: "another process is fetching w.safetensors")
-                told.update { $0 = true }
-            }
-        }
-        _ = try await told.value("that one of them waits") { $0 ? true : nil }
+        try await RunningProcess.waitForOne(of: processes, toSay: "another process is fetching w.safetensors")
         gate.release()
         stage.hub.clearFaults()
         for process in processes {

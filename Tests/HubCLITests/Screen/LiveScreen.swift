@@ -111,6 +111,15 @@ extension Stage {
         if let ref { try FileSystem.replace(Path.join(place, "refs/\(ref)"), with: Array(commit.utf8)) }
     }
 
+    /// Three models of a thousand bytes each, last used 30, 20 and 10 days ago.
+    func plantThree() throws {
+        for (digit, days) in [("1", 30.0), ("2", 20), ("3", 10)] {
+            try plantOld(
+                "models--org--m\(digit)", commit: String(repeating: digit, count: 40),
+                blobs: [(String(repeating: digit, count: 64), 1000)], daysAgo: days)
+        }
+    }
+
     /// A file below the cache or beside it, so old.
     func plantOldFile(_ path: String, size: Int, daysAgo: Double) throws {
         try FileSystem.createDirectories(Path.parent(path))

@@ -8,11 +8,7 @@ import Testing
 
     init() throws {
         stage = try Stage()
-        for (digit, days) in [("1", 30.0), ("2", 20), ("3", 10)] {
-            try stage.plantOld(
-                "models--org--m\(digit)", commit: String(repeating: digit, count: 40),
-                blobs: [(String(repeating: digit, count: 64), 1000)], daysAgo: days)
-        }
+        try stage.plantThree()
     }
 
     static let question = "Rows to delete, such as 1 3-5 (none: Enter): "

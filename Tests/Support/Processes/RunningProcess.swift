@@ -147,6 +147,18 @@ package final class RunningProcess: Sendable {
         }
     }
 
+    /// Waits until one of several has said something; nobody waits for the others to.
+    package static func waitForOne(of processes: [RunningProcess], toSay text: String) async throws {
+        let told = Monitor(false)
+        for process in processes {
+            Task {
+                try await process.wait(forText: text)
+                told.update { $0 = true }
+            }
+        }
+        _ = try await told.value("that one of them says \"\(text)\"") { $0 ? true : nil }
+    }
+
     /// Waits until it has written a text anywhere; what it has written until then.
     @discardableResult
     package func wait(forText text: String, seconds: Double = TestTimeout.seconds) async throws -> String {

@@ -2,12 +2,13 @@
 ///
 /// Of the family of wyhash (https://github.com/wangyi-fudan/wyhash), its keys drawn anew by each process: a file cannot
 /// be made to collide.
-enum ByteHash {
-    private static let keys: (UInt64, UInt64, UInt64) = (
+package enum ByteHash {
+    package static let keys: (UInt64, UInt64, UInt64) = (
         .random(in: 1 ... .max), .random(in: 1 ... .max), .random(in: 1 ... .max) | 1
     )
 
-    static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    @inlinable
+    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let (first, second, _) = keys
         guard let start = UnsafeRawPointer(bytes.baseAddress) else { return first }
         let count = bytes.count
@@ -27,25 +28,24 @@ enum ByteHash {
             low = UInt64((start + at).loadUnaligned(as: UInt32.self))
             high = UInt64((start + count - 4).loadUnaligned(as: UInt32.self))
         } else if left > 0 {
-            low = UInt64(start[at]) << 16 | UInt64(start[at + left / 2]) << 8 | UInt64(start[count - 1])
+            low = UInt64(bytes[at]) << 16 | UInt64(bytes[at + left / 2]) << 8 | UInt64(bytes[count - 1])
         }
         return mix(second ^ low, state ^ high)
     }
 
     /// The hash of a pair of ids.
-    static func hash(_ pair: UInt64) -> UInt64 {
+    @inlinable
+    package static func hash(_ pair: UInt64) -> UInt64 {
         let (first, _, third) = keys
         return mix(pair ^ first, third)
     }
 
-    private static func word(_ pointer: UnsafeRawPointer) -> UInt64 { pointer.loadUnaligned(as: UInt64.self) }
+    @inlinable
+    package static func word(_ pointer: UnsafeRawPointer) -> UInt64 { pointer.loadUnaligned(as: UInt64.self) }
 
-    private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    @inlinable
+    package static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)
         return product.high ^ product.low
     }
-}
-
-extension UnsafeRawPointer {
-    fileprivate subscript(offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
 }
