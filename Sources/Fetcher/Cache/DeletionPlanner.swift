@@ -31,6 +31,11 @@ package struct DeletionPlanner {
 
     // MARK: Revisions
 
+    /// Whether the plan has a whole revision in it already.
+    func isGoing(_ revision: CachedRevision, of repository: CachedRepository) -> Bool {
+        revisionsGone[repository.folder]?.contains(revision.commit) == true || foldersGone.contains(repository.folder)
+    }
+
     /// Plans the deletion of a revision; says so instead where it is in use or pinned.
     package mutating func add(_ revision: CachedRevision, of repository: CachedRepository, reason: String)
         throws(AIError)
@@ -43,9 +48,7 @@ package struct DeletionPlanner {
         _ revision: CachedRevision, of repository: CachedRepository, reason: String, blobs left: Set<String>
     ) throws(AIError) {
         let folder = repository.folder
-        guard !revisionsGone[folder, default: []].contains(revision.commit), !foldersGone.contains(folder) else {
-            return
-        }
+        guard !isGoing(revision, of: repository) else { return }
         if let why = repository.obstacle { return protect(repository, revision.commit, why) }
         let survivors = survivors(of: repository, besides: revision.commit)
         let foreign = try folder.foreignSnapshots(besides: repository.revisions)
@@ -83,9 +86,7 @@ package struct DeletionPlanner {
         files paths: Set<String>, of revision: CachedRevision, _ repository: CachedRepository, reason: String
     ) throws(AIError) {
         let folder = repository.folder
-        guard !revisionsGone[folder, default: []].contains(revision.commit), !foldersGone.contains(folder) else {
-            return
-        }
+        guard !isGoing(revision, of: repository) else { return }
         let going = files(of: revision, folder).filter { paths.contains($0.path) }
         guard !going.isEmpty else { return }
         guard going.count < files(of: revision, folder).count else {

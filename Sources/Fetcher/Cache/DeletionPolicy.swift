@@ -55,8 +55,14 @@ package struct DeletionPolicy: Sendable {
         guard detached || damaged || olderThan != nil || maxSize != nil || free != nil else { return planner.plan }
 
         var candidates: [(CachedRepository, CachedRevision, String)] = []
+        var remaining = RemainingSize(state)
         for repository in state.repositories {
             for revision in repository.revisions {
+                // The end of a deletion that was cut off brings a target nearer too.
+                guard !planner.isGoing(revision, of: repository) else {
+                    remaining.remove(revision, of: repository)
+                    continue
+                }
                 let isDetached = detached && revision.refs.isEmpty
                 let damage = damaged ? try repository.damage(of: revision, verified) : nil
                 if detached || damaged, !isDetached, damage == nil { continue }
@@ -70,7 +76,6 @@ package struct DeletionPolicy: Sendable {
             }
         }
         candidates.sort { $0.1.lastUsedAt < $1.1.lastUsedAt }
-        var remaining = RemainingSize(state)
         for (repository, revision, reason) in candidates {
             if maxSize != nil || free != nil {
                 let sizeReached = maxSize.map { remaining.bytes <= $0 } ?? true

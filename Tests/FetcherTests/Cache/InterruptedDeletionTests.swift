@@ -67,6 +67,22 @@ import Testing
         #expect(plan.freedBytes == 10 && plan.interrupted == [7])
     }
 
+    /// A target counts what goes anyway, so that nothing more than before goes for it.
+    @Test func theEndOfADeletionBringsATargetNearer() throws {
+        try cache.revision(.of("a"), [(sha1("1"), 100)], in: folder)
+        try cache.revision(.of("b"), [(sha1("2"), 100)], in: folder)
+        try cache.revision(.of("c"), [(sha1("3"), 100)], in: folder)
+        let state = try cache.scan()
+        var planner = DeletionPlanner(state)
+        try planner.addInterrupted([begun(at: now + 100)])
+        var policy = DeletionPolicy()
+        policy.maxSize = 200
+        let plan = try policy.plan(with: planner, now: now, diskFree: 0)
+        #expect(plan.rows.map(\.subject) == [.revision(.of("a"))] && plan.freedBytes == 100)
+        policy.maxSize = 199
+        #expect(try policy.plan(with: planner, now: now, diskFree: 0).freedBytes == 200)
+    }
+
     /// What went into the trash and came back is not what a deletion was cut off at any more.
     @Test func theTrashEndsItAndRestoringForgetsIt() throws {
         try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
