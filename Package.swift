@@ -65,7 +65,8 @@ let package = Package(
             swiftSettings: swiftSettings),
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
-            name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher", "InferenceKit"], path: "Benchmarks",
+            name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit"],
+            path: "Benchmarks",
             exclude: ["Data", "catalog_peer.py", "synthetic_models.py", "tokenizer_peer.py"],
             swiftSettings: swiftSettings),
         // Held to what other packages may call, and run by a test.

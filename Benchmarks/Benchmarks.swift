@@ -15,7 +15,7 @@ enum Benchmarks {
     static func main() {
         do {
             let words = Array(CommandLine.arguments.dropFirst())
-            if try CatalogTasks.run(words) || TokenizerTask.run(words) { return }
+            if try CatalogTasks.run(words) || FormatTasks.run(words) || TokenizerTask.run(words) { return }
             let suite = try Suite(Options(words))
             let report = suite.report()
             print(report.text())

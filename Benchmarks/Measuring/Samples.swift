@@ -29,6 +29,7 @@ enum Measure: String {
     case load
     case encoding
     case decoding
+    case scan
 
     /// The one value that stands for all: the median, but the worst of what must never happen.
     func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
@@ -57,7 +58,7 @@ enum Measure: String {
         switch self {
         case .wall, .processor, .percentile, .load: value < 1 ? (1e3, " ms") : (1, " s")
         case .memory, .again: (1 / .mebibyte, " MiB")
-        case .rate, .encoding, .decoding: (1e-6, " MB/s")
+        case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
         case .requests, .survived: (1, "")
         case .prompt, .decode: (1, " tokens/s")
         case .models: (1, " models/s")
@@ -70,7 +71,7 @@ enum Measure: String {
         switch self {
         case .wall, .processor, .percentile, .load: "seconds"
         case .memory, .again: "bytes"
-        case .rate, .encoding, .decoding: "bytes_per_second"
+        case .rate, .encoding, .decoding, .scan: "bytes_per_second"
         case .requests: "requests"
         case .survived: "pulls"
         case .prompt, .decode: "tokens_per_second"

@@ -1,11 +1,11 @@
 import CKernels
 import Dispatch
-import HubCore
-import ModelFormats
+package import HubCore
+package import ModelFormats
 import Synchronization
 
 /// Looks for numbers that are none, and for tensors that say nothing, in the weights of one file.
-struct ValueScan {
+package struct ValueScan {
     /// Raised whenever a file could be judged otherwise than before.
     static let version = 1
 
@@ -16,7 +16,14 @@ struct ValueScan {
     let tensors: [StoredTensor]
     let isWhole: Bool
 
-    func findings() -> [CheckFinding] {
+    /// - Parameter isWhole: whether every number is looked at; else samples of each tensor.
+    package init(file: MappedFile, tensors: [StoredTensor], isWhole: Bool) {
+        self.file = file
+        self.tensors = tensors
+        self.isWhole = isWhole
+    }
+
+    package func findings() -> [CheckFinding] {
         let found = Mutex<[Int: CheckFinding]>([:])
         // The largest first, so that none is left over at the end for one thread alone.
         let order = tensors.indices.sorted { tensors[$0].byteCount > tensors[$1].byteCount }

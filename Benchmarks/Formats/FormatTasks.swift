@@ -1,0 +1,71 @@
+import Dispatch
+import HubCore
+import InferenceKit
+import ModelFormats
+import Synchronization
+
+/// What a process of its own measures within itself, so that no start of a program is in the figures.
+///
+///     Benchmarks headers FOLDER
+///     Benchmarks scan FILE.safetensors
+///     Benchmarks read FILE.safetensors
+enum FormatTasks {
+    /// Does the task that the first word names; false where it names none.
+    static func run(_ arguments: [String]) throws -> Bool {
+        switch (arguments.first, arguments.count) {
+        case ("headers", 2): try headers(arguments[1])
+        case ("scan", 2): try scan(arguments[1])
+        case ("read", 2): try read(arguments[1])
+        default: return false
+        }
+        return true
+    }
+
+    private static func headers(_ folder: String) throws {
+        _ = try SafetensorsFolder(folder)
+        let began = Clock.seconds
+        let count = try SafetensorsFolder(folder).tensors.count
+        let seconds = Clock.seconds - began
+        print(JSON.object(["tensors": .int(Int64(count)), "load_seconds": .double(seconds)]).text())
+    }
+
+    /// The values of a file, as a full check looks at them.
+    private static func scan(_ path: String) throws {
+        let header = try SafetensorsHeader(file: path)
+        let file = try MappedFile(path)
+        let shard = SafetensorsFolder.Shard(path: path, fileSize: Int64(file.bytes.count), header: header)
+        let scan = ValueScan(file: file, tensors: StoredWeights(safetensors: [shard]).tensors, isWhole: true)
+        try report(file) { scan.findings().isEmpty }
+    }
+
+    /// The same bytes added up, eight words at a time: what the memory gives.
+    private static func read(_ path: String) throws {
+        let file = try MappedFile(path)
+        let parts = 64
+        let bytes = file.bytes.count / parts / 128 * 128
+        try report(file) {
+            let total = Atomic<UInt64>(0)
+            DispatchQueue.concurrentPerform(iterations: parts) { part in
+                var sums = (SIMD8<UInt64>(), SIMD8<UInt64>())
+                for at in stride(from: part * bytes, to: (part + 1) * bytes, by: 128) {
+                    sums.0 &+= file.bytes.loadUnaligned(fromByteOffset: at, as: SIMD8<UInt64>.self)
+                    sums.1 &+= file.bytes.loadUnaligned(fromByteOffset: at + 64, as: SIMD8<UInt64>.self)
+                }
+                total.wrappingAdd((sums.0 &+ sums.1).wrappedSum(), ordering: .relaxed)
+            }
+            return total.load(ordering: .relaxed) != 0
+        }
+    }
+
+    /// Does it once so that the pages are mapped, and once against the clock.
+    private static func report(_ file: MappedFile, _ work: () -> Bool) throws {
+        let first = work()
+        let began = Clock.seconds
+        let second = work()
+        let seconds = Clock.seconds - began
+        print(
+            JSON.object([
+                "is_right": .bool(first && second), "bytes_per_second": .double(Double(file.bytes.count) / seconds),
+            ]).text())
+    }
+}
