@@ -178,6 +178,9 @@ def listing(cache: Path):
             continue
         if path.is_symlink():
             out[name] = os.readlink(path)
+        elif path.suffix == ".refs":
+            # Whoever reads a manifest of the store looks which of its lines are true; a kill may leave one that is not.
+            out[name] = {line for line in path.read_text().split() if os.path.lexists(cache / line)}
         elif path.is_file():
             out[name] = path.read_bytes()
         else:

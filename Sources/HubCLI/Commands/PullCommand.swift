@@ -37,6 +37,7 @@ enum PullCommand {
             The bookkeeping in DIR/.cache/huggingface is that of hf download. What the cache holds is copied from there. A \
             file that was changed since it was fetched is only replaced with --force.
             """)
+    static let yes = Switch("yes", "for scripts that say it everywhere: hub pull asks nothing anyway")
 
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache, resuming what was begun",
@@ -53,7 +54,7 @@ enum PullCommand {
         operands: [Operand("REF", .some, .model)],
         flags: [
             include.flag, exclude.flag, format.flag, quant.flag, revision.flag, estimate.flag, force.flag,
-            connections.flag, limitRate.flag, localDir.flag,
+            connections.flag, limitRate.flag, localDir.flag, yes.flag,
         ],
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
