@@ -38,6 +38,8 @@ void hub_read_ahead(int descriptor, off_t offset, off_t length) {
     fcntl(descriptor, F_RDADVISE, &advice);
 }
 
+void hub_prefer_large_pages(void *start, size_t length) { (void)start, (void)length; }
+
 int hub_processors(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 
 int hub_is_network_file_system(const char *path) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
@@ -46,6 +47,12 @@ int hub_open_unnoticed(const char *path) {
 void hub_read_ahead(int descriptor, off_t offset, off_t length) {
     if (offset == 0) posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     posix_fadvise(descriptor, offset, length, POSIX_FADV_WILLNEED);
+}
+
+void hub_prefer_large_pages(void *start, size_t length) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)start + page - 1) / page * page, end = ((uintptr_t)start + length) / page * page;
+    if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
 int hub_processors(void) {

@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /// flock(2), retried after EINTR. Its name is a struct's too, which makes the call ambiguous in Swift.
 int hub_flock(int descriptor, int operation);
 
@@ -25,6 +29,10 @@ int hub_open_unnoticed(const char *path);
 
 /// Says that `length` bytes from `offset` on are about to be read, in order. Only a hint.
 void hub_read_ahead(int descriptor, off_t offset, off_t length);
+
+/// Asks for large pages behind memory that is about to be filled: a table of some megabytes is then there after a few faults
+/// instead of thousands, and is gone through with fewer looks at the page table. Only a hint.
+void hub_prefer_large_pages(void *start, size_t length);
 
 /// How many processors this process may run on.
 int hub_processors(void);
@@ -83,3 +91,7 @@ uint64_t hub_open_file_limit(void);
 
 /// This process's peak resident set in bytes.
 uint64_t hub_peak_resident_bytes(void);
+
+#ifdef __cplusplus
+}
+#endif

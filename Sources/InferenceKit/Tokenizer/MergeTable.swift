@@ -21,7 +21,7 @@ struct MergeTable: Sendable {
     init(count: Int) {
         var size = 16
         while 2 * size < 3 * count { size *= 2 }
-        slots = [Slot](repeating: Slot(pair: Self.free, merge: Merge(rank: 0, result: 0)), count: size)
+        slots = [Slot](large: size, repeating: Slot(pair: Self.free, merge: Merge(rank: 0, result: 0)))
     }
 
     /// What a pair merges into. A pair that is set again takes the later value, as a map filled in order does in the

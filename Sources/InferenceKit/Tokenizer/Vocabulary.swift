@@ -37,7 +37,7 @@ struct Vocabulary: Sendable {
     init(count: Int) {
         var size = 16
         while 2 * size < 3 * count { size *= 2 }
-        slots = [Slot](repeating: Slot(tag: 0, id: 0, place: .none), count: size)
+        slots = [Slot](large: size, repeating: Slot(tag: 0, id: 0, place: .none))
         places = [Place](repeating: .none, count: count + count / 8 + 64)
         order.reserveCapacity(count)
         spellings.reserveCapacity(8 * count)
