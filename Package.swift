@@ -45,7 +45,8 @@ let package = Package(
         .systemLibrary(name: "CNCurses", providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
         .target(
-            name: "CSimdJSON", dependencies: ["CSimdJSONSystem", "CPlatform"], linkerSettings: [.linkedLibrary("simdjson")]),
+            name: "CSimdJSON", dependencies: ["CSimdJSONSystem", "CPlatform"],
+            linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CPlatform"),
         .target(name: "CKernels"),
 

@@ -3,12 +3,14 @@
 /// Of the family of wyhash (https://github.com/wangyi-fudan/wyhash), its keys drawn anew by each process: a file cannot
 /// be made to collide.
 package enum ByteHash {
-    package static let keys: (UInt64, UInt64, UInt64) = (
+    package typealias Keys = (UInt64, UInt64, UInt64)
+    package static let keys: Keys = (
         .random(in: 1 ... .max), .random(in: 1 ... .max), .random(in: 1 ... .max) | 1
     )
 
-    @inlinable
-    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    /// - Parameter keys: read once by whoever hashes in a loop: each look at them asks whether they are drawn.
+    @inlinable @inline(__always)
+    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>, _ keys: Keys = keys) -> UInt64 {
         let (first, second, _) = keys
         guard let start = UnsafeRawPointer(bytes.baseAddress) else { return first }
         let count = bytes.count
@@ -33,9 +35,32 @@ package enum ByteHash {
         return mix(second ^ low, state ^ high)
     }
 
+    /// Whether as many bytes are the same at both places: two or three looks at short runs, which most are.
+    @inlinable @inline(__always)
+    package static func areEqual(_ one: UnsafeRawPointer, _ other: UnsafeRawPointer, count: Int) -> Bool {
+        if count >= 8 {
+            var at = 0
+            while at < count &- 8 {
+                if word(one + at) != word(other + at) { return false }
+                at &+= 8
+            }
+            return word(one + (count &- 8)) == word(other + (count &- 8))
+        }
+        if count >= 4 {
+            let last = count &- 4
+            return one.loadUnaligned(as: UInt32.self) == other.loadUnaligned(as: UInt32.self)
+                && (one + last).loadUnaligned(as: UInt32.self) == (other + last).loadUnaligned(as: UInt32.self)
+        }
+        for at in 0..<count
+        where (one + at).loadUnaligned(as: UInt8.self) != (other + at).loadUnaligned(as: UInt8.self) {
+            return false
+        }
+        return true
+    }
+
     /// The hash of a pair of ids.
-    @inlinable
-    package static func hash(_ pair: UInt64) -> UInt64 {
+    @inlinable @inline(__always)
+    package static func hash(_ pair: UInt64, _ keys: Keys = keys) -> UInt64 {
         let (first, _, third) = keys
         return mix(pair ^ first, third)
     }

@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include "hub_scan.h"
 
+/// Says that memory is about to be read. It may be any address.
+static inline void hub_prefetch(const void *address) { __builtin_prefetch(address); }
+
 /// How a weight is stored.
 typedef enum { HUB_F32, HUB_F16, HUB_BF16, HUB_ELEMENT_COUNT } hub_element;
 

@@ -6,6 +6,10 @@ import ModelFormats
 struct MergePairs {
     private var lefts: [UnsafeBufferPointer<UInt8>] = []
     private var rights: [UnsafeBufferPointer<UInt8>] = []
+    /// Theirs, by ``ByteHash``.
+    private var leftHashes: [UInt64] = []
+    private var rightHashes: [UInt64] = []
+    private let keys = ByteHash.keys
 
     /// Whether all of the file's merges are here; the one after the last is no pair otherwise.
     private(set) var isWhole = true
@@ -13,6 +17,8 @@ struct MergePairs {
     init(count: Int) {
         lefts.reserveCapacity(count)
         rights.reserveCapacity(count)
+        leftHashes.reserveCapacity(count)
+        rightHashes.reserveCapacity(count)
     }
 
     /// The merges of a list.
@@ -31,9 +37,15 @@ struct MergePairs {
             isWhole = false
             return false
         }
+        append(left, right)
+        return true
+    }
+
+    private mutating func append(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) {
         lefts.append(left)
         rights.append(right)
-        return true
+        leftHashes.append(ByteHash.hash(left, keys))
+        rightHashes.append(ByteHash.hash(right, keys))
     }
 
     /// Appends a merge with a space between its halves.
@@ -44,8 +56,8 @@ struct MergePairs {
             isWhole = false
             return false
         }
-        lefts.append(UnsafeBufferPointer(rebasing: text[..<middle]))
-        rights.append(UnsafeBufferPointer(rebasing: text[(middle + 1)...]))
+        append(
+            UnsafeBufferPointer(rebasing: text[..<middle]), UnsafeBufferPointer(rebasing: text[(middle + 1)...]))
         return true
     }
 
@@ -58,7 +70,8 @@ struct MergePairs {
         -> MergeTable
     {
         func fault(_ rank: Int) -> AIError { .malformed(path, "merge \(rank) is not a pair of known tokens") }
-        var found = [Found](repeating: Found(left: 0, right: 0, result: 0), count: lefts.count)
+        var found = [Found](
+            large: lefts.count, repeating: (0, 0, MergeTable.Merge(rank: 0, result: 0)))
         var faults = [Int?](repeating: nil, count: max(1, min(Self.parts, lefts.count / 1024)))
         let parts = faults.count
         found.withUnsafeMutableBufferPointer { found in
@@ -74,20 +87,13 @@ struct MergePairs {
         }
         if let rank = faults.lazy.compactMap(\.self).first { throw fault(rank) }
         guard isWhole else { throw fault(lefts.count) }
-        // By itself, so that the places in the table are fetched side by side.
         var table = MergeTable(count: found.count)
-        for (rank, merge) in found.enumerated() {
-            table[merge.left, merge.right] = MergeTable.Merge(rank: Int32(rank), result: merge.result)
-        }
+        table.set(found)
         return table
     }
 
     /// A merge by ids.
-    private struct Found {
-        var left: Int32
-        var right: Int32
-        var result: Int32
-    }
+    private typealias Found = (left: Int32, right: Int32, merge: MergeTable.Merge)
 
     /// Waiting for memory takes most of the time, which several threads can do at once.
     private static let parts = 4
@@ -99,7 +105,8 @@ struct MergePairs {
         _ ranks: Range<Int>, _ vocabulary: Vocabulary, _ prefixCount: Int,
         into found: UnsafeMutableBufferPointer<Found>
     ) -> Int? {
-        let (leftIDs, rightIDs) = (vocabulary.ids(of: lefts[ranks]), vocabulary.ids(of: rights[ranks]))
+        let leftIDs = vocabulary.ids(of: lefts[ranks], leftHashes[ranks])
+        let rightIDs = vocabulary.ids(of: rights[ranks], rightHashes[ranks])
         var joined: [UInt8] = []
         // Merges come in the order of what they make, so that it is nearly always what was made before, or what follows.
         var last: Int32 = -1
@@ -116,7 +123,7 @@ struct MergePairs {
                 guard let id = vocabulary.id(of: joined) else { return rank }
                 last = id
             }
-            found[rank] = Found(left: leftID, right: rightID, result: last)
+            found[rank] = (leftID, rightID, MergeTable.Merge(rank: Int32(rank), result: last))
         }
         return nil
     }

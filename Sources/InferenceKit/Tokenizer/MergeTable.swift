@@ -1,3 +1,4 @@
+import CKernels
 import HubCore
 
 /// What pairs of tokens merge into, and which goes first: a flat table with open addressing.
@@ -37,6 +38,28 @@ struct MergeTable: Sendable {
             guard let newValue else { return }
             let slot = slots.withUnsafeBufferPointer { Self.slot($0, left, right) }
             slots[slot] = Slot(pair: Self.key(left, right), merge: newValue)
+        }
+    }
+
+    /// Sets many pairs in their order.
+    mutating func set(_ pairs: [(left: Int32, right: Int32, merge: Merge)]) {
+        let keys = ByteHash.keys
+        slots.withUnsafeMutableBufferPointer { slots in
+            guard let base = slots.baseAddress else { return }
+            let mask = slots.count - 1
+            // The table is larger than the processor's near memory: some dozen places are on their way at once.
+            let ahead = 32
+            for start in stride(from: 0, to: pairs.count, by: ahead) {
+                let range = start..<min(start + ahead, pairs.count)
+                for pair in pairs[range] {
+                    let hash = ByteHash.hash(Self.key(pair.left, pair.right), keys)
+                    hub_prefetch(base + (Int(truncatingIfNeeded: hash) & mask))
+                }
+                for (left, right, merge) in pairs[range] {
+                    let slot = Self.slot(UnsafeBufferPointer(slots), left, right)
+                    slots[slot] = Slot(pair: Self.key(left, right), merge: merge)
+                }
+            }
         }
     }
 

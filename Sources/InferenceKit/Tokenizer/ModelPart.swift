@@ -45,17 +45,21 @@ struct ModelPart {
         guard let vocab else { throw settings.malformed("has no vocab") }
         var vocabulary = Vocabulary(count: vocab.count)
         var fault: String?
+        var some: [(spelling: JSONCursor.Text, id: Int32)] = []
+        func addSome() {
+            if let doubled = vocabulary.add(some) { fault = fault ?? "two tokens have the id \(some[doubled].id)" }
+            some.removeAll(keepingCapacity: true)
+        }
         let isWhole = vocab.members { token, value in
             guard let id = value.int.flatMap({ Int32(exactly: $0) }), id >= 0 else {
                 fault = "token \"\(String(decoding: token, as: UTF8.self))\" has no valid id"
                 return false
             }
-            if !vocabulary.add(token, id: id) {
-                fault = "two tokens have the id \(id)"
-                return false
-            }
-            return true
+            some.append((token, id))
+            if some.count == Vocabulary.ahead { addSome() }
+            return fault == nil
         }
+        addSome()
         if let fault { throw .malformed(path, fault) }
         guard isWhole else { throw settings.malformed("has a vocab that is no object") }
         return vocabulary

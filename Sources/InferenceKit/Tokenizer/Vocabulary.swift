@@ -1,3 +1,4 @@
+import CKernels
 import HubCore
 
 /// Tokens by spelling and by id.
@@ -48,9 +49,27 @@ struct Vocabulary: Sendable {
     /// - Parameter keepsAlike: Whether the earlier keeps its id; else that is free again.
     /// - Returns: false where the id is taken.
     mutating func add(_ spelling: UnsafeBufferPointer<UInt8>, id: Int32, keepsAlike: Bool = false) -> Bool {
+        add(spelling, ByteHash.hash(spelling), id: id, keepsAlike: keepsAlike)
+    }
+
+    /// Adds tokens in their order.
+    ///
+    /// - Returns: the first whose id is taken; nil where all were added.
+    mutating func add(_ tokens: [(spelling: UnsafeBufferPointer<UInt8>, id: Int32)]) -> Int? {
+        let keys = ByteHash.keys
+        let hashes = tokens.map { ByteHash.hash($0.spelling, keys) }
+        fetch(hashes[...])
+        for (index, token) in tokens.enumerated() {
+            guard add(token.spelling, hashes[index], id: token.id, keepsAlike: false) else { return index }
+        }
+        return nil
+    }
+
+    private mutating func add(
+        _ spelling: UnsafeBufferPointer<UInt8>, _ hash: UInt64, id: Int32, keepsAlike: Bool
+    ) -> Bool {
         precondition(order.count < slots.count && spelling.count < Int(Int32.max))
         guard place(of: id).isNone else { return false }
-        let hash = ByteHash.hash(spelling)
         let slot = slot(of: spelling, hash)
         var place = slots[slot].place
         if place.isNone {
@@ -83,35 +102,34 @@ struct Vocabulary: Sendable {
 
     /// The ids of many spellings, -1 for those that have none.
     ///
-    /// The table is larger than the processor's near memory: a few dozen places are looked at before the first is needed,
-    /// so that all are on their way at once.
-    func ids(of texts: ArraySlice<UnsafeBufferPointer<UInt8>>) -> [Int32] {
+    /// - Parameter hashes: theirs, by ``ByteHash``.
+    func ids(of texts: ArraySlice<UnsafeBufferPointer<UInt8>>, _ hashes: ArraySlice<UInt64>) -> [Int32] {
         var ids: [Int32] = []
         ids.reserveCapacity(texts.count)
-        var hashes = [UInt64](repeating: 0, count: 32)
+        for start in stride(from: texts.startIndex, to: texts.endIndex, by: Self.ahead) {
+            let range = start..<min(start + Self.ahead, texts.endIndex)
+            fetch(hashes[range])
+            for index in range { ids.append(id(of: texts[index], hashes[index]) ?? -1) }
+        }
+        return ids
+    }
+
+    /// How many places are looked at before the first is needed.
+    static let ahead = 32
+
+    /// The table is larger than the processor's near memory: what is looked at in one go is on its way at once.
+    private func fetch(_ hashes: ArraySlice<UInt64>) {
         let mask = slots.count - 1
         slots.withUnsafeBufferPointer { slots in
             spellings.withUnsafeBufferPointer { spellings in
-                for start in stride(from: texts.startIndex, to: texts.endIndex, by: hashes.count) {
-                    let count = min(hashes.count, texts.endIndex - start)
-                    var looked: UInt32 = 0
-                    for index in 0..<count {
-                        hashes[index] = ByteHash.hash(texts[start + index])
-                        looked &+= slots[Int(truncatingIfNeeded: hashes[index]) & mask].place.start
-                    }
-                    for index in 0..<count {
-                        let place = slots[Int(truncatingIfNeeded: hashes[index]) & mask].place
-                        if !place.isNone, place.start < spellings.count {
-                            looked &+= UInt32(spellings[Int(place.start)])
-                        }
-                    }
-                    // Never so, but the compiler cannot know.
-                    if looked == .max, ids.isEmpty { ids.reserveCapacity(texts.count + 1) }
-                    for index in 0..<count { ids.append(id(of: texts[start + index], hashes[index]) ?? -1) }
+                guard let slots = slots.baseAddress, let spellings = spellings.baseAddress else { return }
+                for hash in hashes { hub_prefetch(slots + (Int(truncatingIfNeeded: hash) & mask)) }
+                for hash in hashes {
+                    let place = slots[Int(truncatingIfNeeded: hash) & mask].place
+                    if !place.isNone { hub_prefetch(spellings + Int(place.start)) }
                 }
             }
         }
-        return ids
     }
 
     /// Whether an id is spelled as two texts one after the other are.
@@ -119,11 +137,8 @@ struct Vocabulary: Sendable {
         let place = place(of: id)
         guard !place.isNone, place.range.count == first.count + second.count else { return false }
         return spellings.withUnsafeBufferPointer { spellings in
-            let start = Int(place.start)
-            for offset in 0..<first.count where spellings[start + offset] != first[offset] { return false }
-            let middle = start + first.count
-            for offset in 0..<second.count where spellings[middle + offset] != second[offset] { return false }
-            return true
+            Self.begin(spellings, Int(place.start), with: first)
+                && Self.begin(spellings, Int(place.start) + first.count, with: second)
         }
     }
 
@@ -190,12 +205,17 @@ struct Vocabulary: Sendable {
         }
     }
 
+    /// Whether a text is what is spelled from a place on, where at least as many bytes are.
+    private static func begin(
+        _ spellings: UnsafeBufferPointer<UInt8>, _ start: Int, with text: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard let known = spellings.baseAddress, let sought = text.baseAddress else { return true }
+        return ByteHash.areEqual(known + start, sought, count: text.count)
+    }
+
     private static func isSame(
         _ spellings: UnsafeBufferPointer<UInt8>, _ place: Place, _ spelling: UnsafeBufferPointer<UInt8>
     ) -> Bool {
-        guard Int(place.extent) == spelling.count + 1 else { return false }
-        let start = Int(place.start)
-        for offset in 0..<spelling.count where spellings[start + offset] != spelling[offset] { return false }
-        return true
+        Int(place.extent) == spelling.count + 1 && begin(spellings, Int(place.start), with: spelling)
     }
 }
