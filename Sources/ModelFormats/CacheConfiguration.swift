@@ -10,36 +10,54 @@ package struct CacheConfiguration: Sendable, Hashable {
     /// Numbers that one layer keeps of one position.
     package let numbersPerLayer: Int
 
-    /// Kinds of layers that keep a state of fixed size in place of positions.
-    private static let stateful: Set<String> = [
-        "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning",
-    ]
-    /// Whose every layer has the window that the file names.
-    private static let allWindowed: Set<String> = ["mistral", "mixtral", "phi3", "starcoder2"]
+    /// Whether anything is kept: an encoder and a recurrent model keep nothing.
+    package var keepsPositions: Bool { fullLayers > 0 || windowedLayers > 0 }
 
-    init(_ fields: ConfigurationFields, modelType: String, layers: Int?, kvHeads: Int?, headSize: Int?) {
+    /// Kinds of layers that keep a state of fixed size in place of positions, or nothing at all.
+    private static let stateful: Set<String> = [
+        "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning", "mlp", "moe",
+    ]
+    /// More layers than any model has; a file that says so is not gone through layer by layer.
+    private static let mostLayers = 10_000
+
+    /// - Parameter type: `model_type` of the decoder.
+    /// - Returns: nil where the file does not say enough to tell.
+    init?(_ fields: ConfigurationFields, type: String, layers: Int?, kvHeads: Int?, headSize: Int?) {
+        if ArchitectureTraits.keepsNothing(type, isDecoder: fields.isTrue("is_decoder")) {
+            (fullLayers, windowedLayers, window, numbersPerLayer) = (0, 0, nil, 0)
+            return
+        }
+        // Heads of their own for some kinds of layers, or for each, add up to no one size.
+        guard let all = layers,
+            !["global_head_dim", "num_global_key_value_heads", "block_configs"].contains(where: fields.has)
+        else { return nil }
         // Multi-head latent attention keeps one compressed vector and the rotated part of the keys
         // (https://arxiv.org/abs/2405.04434).
         if let rank = fields.optionalCount("kv_lora_rank") {
             numbersPerLayer = rank + (fields.optionalCount("qk_rope_head_dim") ?? 0)
+        } else if let kvHeads, let headSize {
+            numbersPerLayer = 2 * kvHeads * headSize
         } else {
-            numbersPerLayer = 2 * (kvHeads ?? 0) * (headSize ?? 0)
+            return nil
         }
-        let layers = layers ?? 0
-        let kinds = fields.strings("layer_types").prefix(layers)
+        let layers = max(0, all - (fields.optionalCount("num_kv_shared_layers") ?? 0))
+        guard let kinds = fields.layerKinds(layers, most: Self.mostLayers) else { return nil }
         let isSwitchedOff = (try? fields.bool("use_sliding_window")) == false
-        window = isSwitchedOff ? nil : fields.optionalCount("sliding_window", "attention_chunk_size")
+        window =
+            isSwitchedOff
+            ? nil : fields.optionalCount("sliding_window", "attention_chunk_size", "attention_window_size")
         let kept = layers - kinds.count(where: Self.stateful.contains)
         var windowed = 0
         if window != nil {
-            if !kinds.isEmpty {
+            if ArchitectureTraits.windowedThroughout.contains(type) {
+                windowed = kept
+            } else if kinds.contains("sliding_attention") || kinds.contains("chunked_attention") {
                 windowed = kinds.count { $0 == "sliding_attention" || $0 == "chunked_attention" }
-            } else if let pattern = fields.optionalCount("sliding_window_pattern", "_sliding_window_pattern") {
+            } else if kinds.isEmpty,
+                let pattern = fields.optionalCount("sliding_window_pattern", "_sliding_window_pattern")
+                    ?? ArchitectureTraits.windowPattern[type]
+            {
                 windowed = layers - layers / pattern
-            } else if modelType == "gemma2" {
-                windowed = (layers + 1) / 2
-            } else if Self.allWindowed.contains(modelType) {
-                windowed = layers
             }
         }
         windowedLayers = min(windowed, kept)
@@ -50,7 +68,51 @@ package struct CacheConfiguration: Sendable, Hashable {
 extension ConfigurationFields {
     /// Where the decoder of a model with several parts is described.
     func decoder() throws(AIError) -> ConfigurationFields {
-        if has("hidden_size") || has("n_embd") || has("d_model") { return self }
-        return try object("text_config", "llm_config", "language_config", "text_model_config") ?? self
+        let keys = [
+            "num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers", "num_transformer_layers",
+        ]
+        if keys.contains(where: has) { return self }
+        let part = try object("text_config", "llm_config", "language_config", "text_model_config", "thinker_config")
+        return try (part ?? optionalObject("decoder"))?.withDefaults().decoder() ?? self
+    }
+
+    /// Heads of keys and values: as many as `heads` where the file names none; nil where they differ from layer to layer.
+    func kvHeads(of heads: Int?) throws(AIError) -> Int? {
+        // Falcon's newer decoders have groups though they say multi_query.
+        if isTrue("multi_query"), !isTrue("new_decoder_architecture"), !has("n_head_kv") { return 1 }
+        if isTrue("multi_query_attention"), let groups = try count("multi_query_group_num") { return groups }
+        let names = ["num_key_value_heads", "num_kv_heads", "n_head_kv"]
+        if names.contains(where: has) { return try count("num_key_value_heads", "num_kv_heads", "n_head_kv") }
+        let attention = try object("attn_config")
+        if attention?.optionalText("attn_type") == "multiquery_attention" { return 1 }
+        return try attention?.count("kv_n_heads") ?? heads
+    }
+
+    /// The kind of each layer, where the file tells them apart; empty where it does not.
+    ///
+    /// - Returns: nil where it does for more layers than there may be.
+    func layerKinds(_ layers: Int, most: Int) -> [String]? {
+        for key in ["layer_types", "layers_block_type"] where has(key) { return Array(strings(key).prefix(layers)) }
+        let attends: (Int) -> Bool
+        let repeated = strings("block_types")
+        if !repeated.isEmpty {
+            attends = { repeated[$0 % repeated.count] == "attention" }
+        } else if let pattern = optionalText("hybrid_override_pattern").map({ Array($0) }) {
+            attends = { $0 < pattern.count && pattern[$0] == "*" }
+        } else if let interval = optionalCount("full_attention_interval") {
+            attends = { ($0 + 1) % interval == 0 }
+        } else if let period = optionalCount("attn_layer_period") {
+            let offset = (index("attn_layer_offset") ?? 0) % period
+            attends = { $0 % period == offset }
+        } else if let places = integers("attn_layer_indices", "full_attn_idxs", "hybrid_layer_ids").map({ Set($0) })
+        {
+            attends = { places.contains($0) }
+        } else if let flags = integers("attn_type_list") {
+            attends = { $0 < flags.count && flags[$0] == 1 }
+        } else {
+            return []
+        }
+        guard layers <= most else { return nil }
+        return (0..<layers).map { attends($0) ? "full_attention" : "linear_attention" }
     }
 }

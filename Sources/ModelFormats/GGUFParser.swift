@@ -94,7 +94,7 @@ struct GGUFParser {
         case .array: for _ in 0..<count { _ = try array(key, level: level + 1) }
         default: try reader.skip(count * (element.size ?? 1))
         }
-        return GGUFArray(element: element, count: count, byteRange: start..<reader.at)
+        return GGUFArray(element: element, count: count, byteRange: start..<reader.at, in: reader.bytes)
     }
 
     private func alignment(_ value: GGUFValue?) throws(AIError) -> Int {

@@ -29,6 +29,19 @@ package struct GGUFArray: Sendable, Hashable {
     package let count: Int
     /// Counted from the beginning of the file; checked to hold the elements.
     package let byteRange: Range<Int>
+    /// Whole numbers and truth values, where there are no more of them than a model may have layers.
+    package let numbers: [Int64]?
+
+    /// - Parameter file: the bytes that hold it.
+    init(element: GGUFValueType, count: Int, byteRange: Range<Int>, in file: UnsafeRawBufferPointer) {
+        (self.element, self.count, self.byteRange) = (element, count, byteRange)
+        numbers =
+            count <= Self.mostNumbers
+            ? Self.values(element, count, byteRange, file)?.compactMap { $0.bool.map { $0 ? 1 : 0 } ?? $0.int }
+            : nil
+    }
+
+    private static let mostNumbers = 4096
 
     /// Hands over the bytes of each string, in order.
     ///
@@ -50,6 +63,12 @@ package struct GGUFArray: Sendable, Hashable {
 
     /// Its numbers or truth values; nil where they are something else.
     package func values(in file: UnsafeRawBufferPointer) -> [GGUFValue]? {
+        Self.values(element, count, byteRange, file)
+    }
+
+    private static func values(
+        _ element: GGUFValueType, _ count: Int, _ byteRange: Range<Int>, _ file: UnsafeRawBufferPointer
+    ) -> [GGUFValue]? {
         guard element.size != nil, byteRange.upperBound <= file.count else { return nil }
         var reader = ByteReader(file, at: byteRange.lowerBound)
         var values: [GGUFValue] = []

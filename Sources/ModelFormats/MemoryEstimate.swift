@@ -2,8 +2,8 @@
 package struct MemoryEstimate: Sendable, Hashable {
     /// The weights, as stored.
     package let weightsBytes: Int64
-    /// Keys and values of one position in all layers, as float32.
-    package let cacheBytesPerPosition: Int64
+    /// Keys and values of one position in all layers, as float32: 0 where nothing is kept, nil where it is not known what is.
+    package let cacheBytesPerPosition: Int64?
     /// The part of them in layers that keep the last ``window`` positions only.
     package let windowedBytesPerPosition: Int64
     /// nil where every layer keeps all.
@@ -17,8 +17,9 @@ package struct MemoryEstimate: Sendable, Hashable {
         let c = configuration
         self.weightsBytes = weightsBytes
         let cache = c?.cache
-        windowedBytesPerPosition = product(cache?.windowedLayers, cache?.numbersPerLayer, 4)
-        cacheBytesPerPosition = sum(product(cache?.fullLayers, cache?.numbersPerLayer, 4), windowedBytesPerPosition)
+        let windowed = product(cache?.windowedLayers, cache?.numbersPerLayer, 4)
+        windowedBytesPerPosition = windowed
+        cacheBytesPerPosition = cache.map { sum(product($0.fullLayers, $0.numbersPerLayer, 4), windowed) }
         window = cache?.window
         let width = sum(
             product(4, c?.hiddenSize), product(2, c?.intermediateSize), product(2, c?.heads, c?.headSize),
@@ -27,9 +28,10 @@ package struct MemoryEstimate: Sendable, Hashable {
         self.batch = batch
     }
 
-    /// Weights, keys and values of `context` positions, and activations, in bytes; at most `Int64.max`.
+    /// Weights, keys and values of `context` positions as far as they are known, and activations, in bytes; at most
+    /// `Int64.max`.
     package func bytes(context: Int) -> Int64 {
-        let kept = (cacheBytesPerPosition - windowedBytesPerPosition).multipliedClamped(by: Int64(context))
+        let kept = ((cacheBytesPerPosition ?? 0) - windowedBytesPerPosition).multipliedClamped(by: Int64(context))
         return sum(
             weightsBytes, kept,
             windowedBytesPerPosition.multipliedClamped(by: Int64(min(context, window ?? context))),
@@ -62,11 +64,11 @@ package struct MemoryNeed: Sendable, Hashable {
     /// Positions where a configuration does not say what the model was made for.
     private static let usualPositions = 2048
 
-    /// - Parameter configuration: what is known of the decoder; one without layers, heads or widths counts as none.
+    /// - Parameter configuration: what is known of the decoder; one without layers, heads or widths counts as none, and so
+    ///   does one of a model that keeps nothing of a position.
     package init(weightsBytes: Int64, configuration: ModelConfiguration? = nil) {
         self.weightsBytes = weightsBytes
-        guard let c = configuration, c.layers != nil, c.kvHeads != nil, c.headSize != nil, c.hiddenSize != nil
-        else {
+        guard let c = configuration, c.cache?.keepsPositions == true, c.hiddenSize != nil else {
             context = nil
             bytes = sum(weightsBytes, weightsBytes / 5)
             return

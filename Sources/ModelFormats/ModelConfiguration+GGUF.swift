@@ -4,6 +4,8 @@ extension ModelConfiguration {
     /// What a GGUF file's metadata says of the model, in the words of `config.json`.
     /// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md#llm
     ///
+    /// What is out of range in it is passed over and noted, see ``faults``.
+    ///
     /// - Parameter path: the file, for errors.
     package init(_ header: GGUFHeader, path: String) throws(AIError) {
         guard let architecture = header["general.architecture"]?.string, !architecture.isEmpty else {
@@ -14,6 +16,9 @@ extension ModelConfiguration {
             guard let value = header["\(architecture).\(key)"] else { continue }
             if let number = value.int, number != 0 {
                 members.append((name, .int(number)))
+            } else if let numbers = value.array?.numbers, numbers.contains(where: { $0 != 0 }) {
+                // One for each layer; 0 where the layer has none of it.
+                members.append((name, .array(numbers.filter { $0 != 0 }.map { .int($0) })))
             } else if value.int == nil, let number = value.double {
                 members.append((name, .double(number)))
             }
@@ -25,7 +30,19 @@ extension ModelConfiguration {
         for (key, name) in [("bos", "bos_token_id"), ("eos", "eos_token_id")] {
             if let id = header["tokenizer.ggml.\(key)_token_id"]?.int { members.append((name, .int(id))) }
         }
-        try self.init(.object(JSONObject(members)), path: path)
+        if let kinds = Self.layerKinds(header, architecture) {
+            members.append(("layer_types", .array(kinds.map { .string($0) })))
+        }
+        try self.init(.object(JSONObject(members)), path: path, isForgiving: true)
+    }
+
+    /// Layers without heads of keys keep no positions; true is a layer with a window.
+    private static func layerKinds(_ header: GGUFHeader, _ architecture: String) -> [String]? {
+        func numbers(_ key: String) -> [Int64]? { header["\(architecture).attention.\(key)"]?.array?.numbers }
+        if let heads = numbers("head_count_kv"), heads.contains(0) {
+            return heads.map { $0 == 0 ? "linear_attention" : "full_attention" }
+        }
+        return numbers("sliding_window_pattern")?.map { $0 == 0 ? "full_attention" : "sliding_attention" }
     }
 
     private static let names: [(String, String)] = [
@@ -36,5 +53,9 @@ extension ModelConfiguration {
         ("attention.layer_norm_rms_epsilon", "rms_norm_eps"), ("rope.freq_base", "rope_theta"),
         ("expert_count", "num_experts"), ("expert_used_count", "num_experts_per_tok"),
         ("attention.sliding_window", "sliding_window"), ("attention.kv_lora_rank", "kv_lora_rank"),
+        ("attention.sliding_window_pattern", "sliding_window_pattern"),
+        // What is rotated of a compressed key; other models are not asked for it.
+        ("rope.dimension_count", "qk_rope_head_dim"), ("full_attention_interval", "full_attention_interval"),
+        ("attention.shared_kv_layers", "num_kv_shared_layers"),
     ]
 }

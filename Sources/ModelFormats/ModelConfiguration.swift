@@ -7,8 +7,8 @@ package import HubCore
 package struct ModelConfiguration: Sendable {
     /// The file, for errors.
     package let path: String
-    /// `model_type`: `llama`, `qwen2`, …
-    package let modelType: String
+    /// `model_type`: `llama`, `qwen2`, …; nil where the file is not one of transformers'.
+    package let modelType: String?
     /// `architectures`: the class names, `LlamaForCausalLM`.
     package let architectures: [String]
     package let hiddenSize: Int?
@@ -35,44 +35,58 @@ package struct ModelConfiguration: Sendable {
     /// Experts of a mixture, and how many of them each token goes through.
     package let experts: Int?
     package let expertsPerToken: Int?
-    /// What is kept of each position.
-    package let cache: CacheConfiguration
+    /// What is kept of each position; nil where the file does not say enough to tell.
+    package let cache: CacheConfiguration?
     /// What `auto_map` names: code of the repository's own that loading it elsewhere would run.
     package let customCode: [String]
 
+    /// Values of the wrong kind or out of range that were passed over; none but in a reading that is forgiving.
+    package let faults: [String]
+
     /// Reads `config.json` of a folder; nil where there is none.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for a value of the wrong kind or out of range.
-    package static func read(folder: String) throws(AIError) -> ModelConfiguration? {
+    /// - Parameter isForgiving: whether a value of the wrong kind or out of range is only noted, in ``faults``.
+    /// - Throws: ``ErrorCode/malformedModel`` for such a value, or for what is no JSON object.
+    package static func read(folder: String, isForgiving: Bool = false) throws(AIError) -> ModelConfiguration? {
         let path = Path.join(folder, "config.json")
         guard let json = try JSONFile.read(path) else { return nil }
-        return try ModelConfiguration(json, path: path)
+        return try ModelConfiguration(json, path: path, isForgiving: isForgiving)
     }
 
-    package init(_ json: JSON, path: String) throws(AIError) {
+    /// - Parameter isForgiving: see ``read(folder:isForgiving:)``.
+    package init(_ json: JSON, path: String, isForgiving: Bool = false) throws(AIError) {
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
-        let all = ConfigurationFields(members, path: path)
-        guard let modelType = try all.string("model_type") else {
-            throw .malformed(path, "it has no model_type")
-        }
+        let noted = isForgiving ? FaultList() : nil
+        let all = ConfigurationFields(members, path: path, noted: noted)
         self.path = path
-        self.modelType = modelType
+        modelType = try all.string("model_type")
         architectures = (json["architectures"]?.array ?? []).compactMap(\.string)
         let fields = try all.decoder()
-        hiddenSize = try fields.count("hidden_size", "n_embd", "d_model")
-        layers = try fields.count("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers")
-        heads = try fields.count("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads")
-        kvHeads = try fields.count("num_key_value_heads") ?? heads
-        var headSize = try fields.count("head_dim", "d_kv")
-        if headSize == nil, let hiddenSize, let heads {
-            guard hiddenSize % heads == 0 else {
-                throw .malformed(path, "hidden_size \(hiddenSize) is not divisible by \(heads) heads")
+        let type = fields.optionalText("model_type") ?? modelType ?? ""
+        hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim")
+        // Of a model with an encoder too, `num_layers` and `num_hidden_layers` count the encoder's.
+        layers = try fields.count(
+            "decoder_layers", "num_decoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers",
+            "num_transformer_layers")
+        let attends = !ArchitectureTraits.recurrent.contains(type)
+        heads =
+            attends
+            ? try fields.count(
+                "decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads",
+                "num_query_heads") : nil
+        kvHeads = attends ? try fields.kvHeads(of: heads) : nil
+        var headSize = attends ? try fields.count("head_dim", "d_kv", "kv_channels", "attention_head_dim") : nil
+        if attends, headSize == nil, let hiddenSize, let heads {
+            if hiddenSize % heads == 0 {
+                headSize = hiddenSize / heads
+            } else {
+                try fields.report("hidden_size \(hiddenSize) is not divisible by \(heads) heads")
             }
-            headSize = hiddenSize / heads
         }
         self.headSize = headSize
-        intermediateSize = try fields.count("intermediate_size", "n_inner", "d_ff", "decoder_ffn_dim")
-        vocabulary = try fields.count("vocab_size")
+        intermediateSize = try fields.count(
+            "intermediate_size", "n_inner", "d_ff", "decoder_ffn_dim", "ffn_hidden_size", "ffn_dim")
+        vocabulary = try fields.count("vocab_size", "padded_vocab_size")
         maxPositions = try fields.count(
             "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "seq_length")
         rmsNormEpsilon = try fields.number("rms_norm_eps")
@@ -87,14 +101,15 @@ package struct ModelConfiguration: Sendable {
         quantization = outer == nil ? try QuantizationConfiguration(fields) : outer
         bosIDs = try fields.tokenIDs("bos_token_id")
         eosIDs = try fields.tokenIDs("eos_token_id")
-        experts = fields.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-        expertsPerToken = fields.optionalCount(
+        let mixture = try fields.object("ffn_config") ?? fields
+        experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+        expertsPerToken = mixture.optionalCount(
             "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "top_k_experts")
-        cache = CacheConfiguration(
-            fields, modelType: modelType, layers: layers, kvHeads: kvHeads, headSize: headSize)
+        cache = CacheConfiguration(fields, type: type, layers: layers, kvHeads: kvHeads, headSize: headSize)
         customCode = all.members("auto_map").flatMap { member in
             (member.value.array ?? [member.value]).compactMap(\.string)
         }.sorted()
+        faults = noted?.faults ?? []
     }
 }
 
@@ -136,6 +151,6 @@ package struct RopeConfiguration: Sendable, Hashable {
         lowFrequencyFactor = try nested?.number("low_freq_factor")
         highFrequencyFactor = try nested?.number("high_freq_factor")
         originalMaxPositions = try nested?.count("original_max_position_embeddings")
-        if let theta, theta <= 0 || !theta.isFinite { throw fields.fault("rope_theta is not a positive number") }
+        if let theta, theta <= 0 || !theta.isFinite { try fields.report("rope_theta is not a positive number") }
     }
 }

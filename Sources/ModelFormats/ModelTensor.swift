@@ -120,10 +120,29 @@ private struct TensorGrouping {
         let scales =
             beside(weight, ["_scale_inv", "_scale", "_scale_2"])
             + beside(base, [".input_scale", ".k_scale", ".v_scale"])
+        if tensor.type == "U8", let scale = places[weight + "_scale"] {
+            return pairs(index, weight, stored[scale], scales)
+        }
         if tensor.type.hasPrefix("F8_") || tensor.type == "I8", scales.contains(where: { places[$0] != nil }) {
             return made(weight, index, shape: tensor.shape, elements: tensor.elementCount, tensor.type, scales)
         }
         return nil
+    }
+
+    /// NVIDIA's and AMD's: two numbers of four bits in a byte, a scale for 16 of them (NVFP4) or 32 (MXFP4).
+    private func pairs(_ index: Int, _ weight: String, _ scale: StoredTensor, _ companions: [String])
+        -> ModelTensor?
+    {
+        let tensor = stored[index]
+        guard let bytes = tensor.shape.last, let groups = scale.shape.last, groups > 0,
+            tensor.shape.dropLast() == scale.shape.dropLast()
+        else { return nil }
+        let (columns, overflow) = bytes.multipliedReportingOverflow(by: 2)
+        let (elements, more) = tensor.elementCount.multipliedReportingOverflow(by: 2)
+        guard !overflow, !more, columns % groups == 0, [16, 32].contains(columns / groups) else { return nil }
+        return made(
+            weight, index, shape: tensor.shape.dropLast() + [columns], elements: elements,
+            scale.type == "F8_E4M3" ? "NVFP4" : "MXFP4", companions)
     }
 
     /// MLX packs 32 / bits weights into a word, or 32 of any bits into so many words.

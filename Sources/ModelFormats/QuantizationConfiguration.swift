@@ -11,6 +11,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         case fp8 = "FP8"
         case compressedTensors = "compressed-tensors"
         case mxfp4 = "MXFP4"
+        case modelOpt = "ModelOpt"
         /// Named by the file, not known here.
         case other
     }
@@ -50,9 +51,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     }
 
     private init(mlx: ConfigurationFields, bits: Int, _ members: [(key: String, value: JSON)]) throws(AIError) {
-        guard Self.mlxBits.contains(bits) else {
-            throw mlx.fault("quantization bits \(bits) are none that MLX packs")
-        }
+        if !Self.mlxBits.contains(bits) { try mlx.report("quantization bits \(bits) are none that MLX packs") }
         self.bits = bits
         groupSize = try mlx.count("group_size")
         method = .mlx
@@ -60,10 +59,10 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         for (name, value) in members {
             if value.bool == false { overrides[name] = .some(nil) }
             guard let own = value.object else { continue }
-            let fields = ConfigurationFields(own, path: mlx.path)
+            let fields = ConfigurationFields(own, path: mlx.path, noted: mlx.noted)
             let ownBits = try fields.count("bits") ?? bits
-            guard Self.mlxBits.contains(ownBits) else {
-                throw mlx.fault("quantization bits \(ownBits) of \(name.printable) are none that MLX packs")
+            if !Self.mlxBits.contains(ownBits) {
+                try mlx.report("quantization bits \(ownBits) of \(name.printable) are none that MLX packs")
             }
             overrides[name] = Packing(bits: ownBits, groupSize: try fields.count("group_size") ?? groupSize ?? 64)
         }
@@ -79,6 +78,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
 
     private init(described other: ConfigurationFields) throws(AIError) {
         let name = try other.string("quant_method") ?? "unnamed"
+        var algorithm: String?
         var bits = try other.count("bits")
         switch name.lowercased() {
         case "gptq", "gptq_marlin": method = .gptq
@@ -98,11 +98,15 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         case "mxfp4":
             method = .mxfp4
             bits = bits ?? 4
+        case "modelopt", "modelopt_fp4":
+            method = .modelOpt
+            algorithm = other.optionalText("quant_algo")
         default: method = .other
         }
         self.bits = bits
         groupSize = other.optionalCount("group_size")
         overrides = [:]
-        description = "\(name)\(bits.map { " \($0)-bit" } ?? "") quantisation"
+        let kind = algorithm.map { " \($0.printable)" } ?? bits.map { " \($0)-bit" } ?? ""
+        description = "\(name)\(kind) quantisation"
     }
 }

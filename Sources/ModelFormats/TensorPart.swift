@@ -25,7 +25,9 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
             self = .vision
         } else if has(["audio_tower", "audio_encoder", "speech_", "a.blk."]) {
             self = .audio
-        } else if has([".experts.", "_exps.", ".experts_"]) && !has(["shared_expert"]) {
+        } else if has([".experts.", "_exps.", ".experts_", "moe.input_linear", "moe.output_linear"])
+            && !has(["shared_expert"])
+        {
             self = .experts
         } else if has(["lm_head", "embed_out", "classifier", "score.weight"]) || name == "output.weight" {
             self = .head

@@ -3,33 +3,6 @@ import ModelFormats
 import Support
 import Testing
 
-/// Puts a GGUF file together, right or wrong.
-struct GGUFBytes {
-    var version: UInt32 = 3
-    var pairs: [[UInt8]] = []
-    var tensors: [[UInt8]] = []
-    var data: [UInt8] = []
-    var alignment = 32
-
-    static func little(_ value: some FixedWidthInteger) -> [UInt8] {
-        withUnsafeBytes(of: value.littleEndian, Array.init)
-    }
-    static func text(_ text: String) -> [UInt8] { little(UInt64(text.utf8.count)) + Array(text.utf8) }
-    static func pair(_ key: String, _ type: UInt32, _ value: [UInt8]) -> [UInt8] {
-        text(key) + little(type) + value
-    }
-    static func tensor(_ name: String, _ dimensions: [UInt64], _ type: UInt32, offset: UInt64 = 0) -> [UInt8] {
-        text(name) + little(UInt32(dimensions.count)) + dimensions.flatMap(little) + little(type) + little(offset)
-    }
-
-    var bytes: [UInt8] {
-        var out = Array("GGUF".utf8) + Self.little(version) + Self.little(UInt64(tensors.count))
-        out += Self.little(UInt64(pairs.count)) + pairs.joined() + tensors.joined()
-        while out.count % alignment != 0 { out.append(0) }
-        return out + data
-    }
-}
-
 private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGUFHeader.Reading {
     try bytes.withUnsafeBytes { buffer in
         Result { () throws(AIError) in

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[]", "object"), ("{}", "model_type"), (#"{"model_type":3}"#, "model_type"),
+        ("[]", "object"), (#"{"model_type":3}"#, "model_type"),
         (#"{"model_type":"llama","hidden_size":-1}"#, "hidden_size"),
         (#"{"model_type":"llama","hidden_size":4294967296}"#, "hidden_size"),
         (#"{"model_type":"llama","hidden_size":"64"}"#, "hidden_size"),
@@ -81,12 +81,32 @@ import Testing
         #expect(error.message.contains(name), "\(error.message)")
     }
 
+    /// What is shown must not be lost for one value that is wrong.
+    @Test func aForgivingReadingNotesWhatIsWrongAndGoesOn() throws {
+        let text =
+            #"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"eos_token_id":-1,"rms_norm_eps":"x","rope_scaling":"y","quantization":{"bits":7}}"#
+        let c = try ModelConfiguration(try JSON.parse(text), path: "config.json", isForgiving: true)
+        #expect(c.hiddenSize == 64 && c.headSize == 16 && c.eosIDs.isEmpty && c.rmsNormEpsilon == nil)
+        #expect(
+            c.faults == [
+                "rms_norm_eps is not a number", "rope_scaling is not an object",
+                "quantization bits 7 are none that MLX packs", "eos_token_id is not a token id or a list of them",
+            ])
+        #expect(throws: AIError.self) { try parse(text) }
+    }
+
+    /// timm's, and stubs beside GGUF files.
+    @Test func aConfigurationWithoutAModelTypeIsRead() throws {
+        let c = try parse(#"{"architecture":"resnet50","num_features":2048}"#)
+        #expect(c.modelType == nil && c.layers == nil && c.cache == nil)
+    }
+
     @Test func memoryIsWeightsCacheAndActivations() throws {
         let c = try #require(try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare")))
         let estimate = MemoryEstimate(weightsBytes: 1000, configuration: c, batch: 1)
         // Two caches, 4 layers, 2 heads of 32, float32.
-        #expect(estimate.cacheBytesPerPosition == 2 * 4 * 2 * 32 * 4)
-        #expect(estimate.bytes(context: 11) - estimate.bytes(context: 1) == 10 * estimate.cacheBytesPerPosition)
+        #expect(estimate.cacheBytesPerPosition == Int64(2 * 4 * 2 * 32 * 4))
+        #expect(estimate.bytes(context: 11) - estimate.bytes(context: 1) == 10 * 2 * 4 * 2 * 32 * 4)
         let absurd = try parse(
             #"{"model_type":"llama","hidden_size":2147483647,"num_attention_heads":1,"num_hidden_layers":2147483647,"intermediate_size":2147483647}"#
         )

@@ -73,7 +73,15 @@ import Testing
         let mxfp4: Stored = [
             ("e.gate_up_proj_blocks", "U8", [2, 32, 4, 16]), ("e.gate_up_proj_scales", "U8", [2, 32, 4]),
         ]
+        let nvfp4: Stored = [
+            ("l.weight", "U8", [64, 64]), ("l.weight_scale", "F8_E4M3", [64, 8]), ("l.weight_scale_2", "F32", []),
+            ("l.input_scale", "F32", []),
+        ]
         let cases: [(Stored, String?, String, [Int]?)] = [
+            (
+                nvfp4, #""quantization_config":{"quant_method":"modelopt","quant_algo":"NVFP4"}"#, "NVFP4",
+                [64, 128]
+            ),
             (
                 gptq, #""quantization_config":{"quant_method":"gptq","bits":4,"group_size":128}"#, "GPTQ 4-bit",
                 [64, 128]
@@ -117,13 +125,16 @@ import Testing
         ("model.layers.0.mlp.shared_expert.up_proj.weight", .feedForward), ("lm_head.weight", .head),
         ("output.weight", .head), ("vision_tower.blocks.0.attn.qkv.weight", .vision),
         ("h.0.attn.c_attn.bias", .attention),
+        ("model.layers.0.block_sparse_moe.input_linear.weight", .experts),
+        ("model.layers.0.block_sparse_moe.output_linear.weight", .experts),
+        ("model.layers.0.block_sparse_moe.router.layer.weight", .feedForward),
         ("blk.3.attn_output.weight", .attention), ("wpe.weight", .embedding),
     ])
     func partsAreToldByName(name: String, part: TensorPart) { #expect(TensorPart(name) == part) }
 
     @Test func theCacheIsWhatEachKindOfLayerKeeps() throws {
         func cache(_ text: String) throws -> CacheConfiguration {
-            try ModelConfiguration(try JSON.parse(text), path: "config.json").cache
+            try #require(try ModelConfiguration(JSON.parse(text), path: "config.json").cache)
         }
         let sizes = #""hidden_size":64,"num_attention_heads":4,"num_hidden_layers":6"#
         let full = try cache(#"{"model_type":"llama",\#(sizes)}"#)

@@ -28,9 +28,10 @@ extension HeaderReader {
         let weights = plan.tree.files.filter { paths.contains($0.path) }
         var sources = ModelSources(name: plan.repository.id.name)
         sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
-        sources.configuration = try await configuration()
         let ggufs = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .gguf }
         let tensors = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .safetensors }
+        // As of a folder: what a GGUF file says of itself goes before a config.json.
+        if !tensors.isEmpty || ggufs.isEmpty { sources.configuration = try await configuration(isForgiving: true) }
         if !tensors.isEmpty {
             try await readSafetensors(tensors, into: &sources)
             try await readTokenizer(into: &sources)
@@ -87,9 +88,7 @@ extension HeaderReader {
         }
         let model = try GGUFModel(shards)
         sources.weights = StoredWeights(model)
-        if sources.configuration == nil {
-            sources.configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
-        }
+        sources.configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
         sources.tokenizerKind = TokenizerKind.name(model.header)
         sources.hasChatTemplate = model.header["tokenizer.chat_template"] != nil
     }

@@ -47,8 +47,13 @@ final class HeaderReader: Sendable {
         let readable = weights.filter { $0.format == .safetensors || $0.format == .gguf }
         guard !readable.isEmpty else { throw nothingToRead(weights.first?.format, weights.first?.file) }
         let configuration = try await configuration()
-        if configuration == nil, let first = readable.first(where: { $0.format == .safetensors }) {
-            throw AIError.unsupported(shown(first.file), "there is no config.json that says what it is")
+        if let first = readable.first(where: { $0.format == .safetensors }) {
+            guard let configuration else {
+                throw AIError.unsupported(shown(first.file), "there is no config.json that says what it is")
+            }
+            guard configuration.modelType != nil else {
+                throw AIError.malformed(configuration.path, "it has no model_type")
+            }
         }
         let headers = try await headers(of: readable)
         var shards: [String: SafetensorsFolder.Shard] = [:]
@@ -96,9 +101,9 @@ final class HeaderReader: Sendable {
 
     // MARK: Documents
 
-    func configuration() async throws -> ModelConfiguration? {
+    func configuration(isForgiving: Bool = false) async throws -> ModelConfiguration? {
         guard let file = plan.tree.files.first(where: { $0.path == "config.json" }) else { return nil }
-        return try ModelConfiguration(try await document(file), path: shown(file))
+        return try ModelConfiguration(try await document(file), path: shown(file), isForgiving: isForgiving)
     }
 
     /// A JSON file, proven.

@@ -11,7 +11,16 @@ struct InspectionView {
 
     private var memory: Int64 { facts.memoryBytes(context: context) }
     private var positions: Int { context ?? facts.usualContext }
-    private var fits: Bool { memory <= memoryTotal }
+    /// nil where it is not known what is kept of a position and the weights alone do fit.
+    private var fits: Bool? {
+        if facts.cacheBytesPerPosition == nil { return facts.weightsBytes <= memoryTotal ? nil : false }
+        return memory <= memoryTotal
+    }
+    /// Whether what is needed depends on how long the text is.
+    private var hasPositions: Bool { (facts.cacheBytesPerPosition ?? 0) > 0 }
+
+    /// nil where it is not known.
+    var memoryBytes: Int64? { facts.cacheBytesPerPosition == nil ? nil : memory }
 
     /// Each line's name and text, and whether it is bad news; the first two say what it is.
     var lines: [(name: String, text: String, isBad: Bool)] {
@@ -27,15 +36,30 @@ struct InspectionView {
         add(
             "weights",
             facts.bitsPerWeight.map { "\(ByteCount(facts.weightsBytes)), \(Self.rounded($0)) bits a weight" })
-        add("cache", facts.cacheBytesPerPosition.map { "\(ByteCount($0)) for each position, as float32" })
-        add(
-            "memory",
-            "\(ByteCount(memory)) to run with \(Humanize.grouped(positions)) positions: \(fits ? "fits" : "does not fit") in the \(ByteCount(memoryTotal)) of this machine",
-            isBad: !fits)
+        add("cache", cache)
+        add("memory", memoryText, isBad: fits == false)
         add("tokenizer", tokenizer)
         add("license", facts.license)
-        for obstacle in facts.obstacles { add("obstacle", obstacle, isBad: true) }
+        for obstacle in facts.obstacles { add("obstacle", "cannot be run yet: \(obstacle)", isBad: true) }
         return lines
+    }
+
+    private var cache: String? {
+        guard let bytes = facts.cacheBytesPerPosition else { return "not known" }
+        return bytes > 0 ? "\(ByteCount(bytes)) for each position, as float32" : nil
+    }
+
+    private var memoryText: String {
+        let here = "in the \(ByteCount(memoryTotal)) of this machine"
+        guard let fits else {
+            return "\(ByteCount(facts.weightsBytes)) for the weights alone; whether it fits \(here) is not known"
+        }
+        let verdict = "\(fits ? "fits" : "does not fit") \(here)"
+        guard facts.cacheBytesPerPosition != nil else {
+            return "\(ByteCount(facts.weightsBytes)) for the weights alone: \(verdict)"
+        }
+        let length = hasPositions ? " with \(Humanize.grouped(positions)) positions" : ""
+        return "\(ByteCount(memory)) to run\(length): \(verdict)"
     }
 
     private var model: String {
@@ -100,8 +124,9 @@ struct InspectionView {
             "context_length": int(facts.contextLength), "layers": int(facts.layers), "heads": int(facts.heads),
             "kv_heads": int(facts.kvHeads), "vocabulary": int(facts.vocabulary),
             "kv_bytes_per_token": facts.cacheBytesPerPosition.map { .int($0) },
-            "memory_bytes": .int(memory), "memory_context": int(positions), "memory_total_bytes": .int(memoryTotal),
-            "fits": .bool(fits), "tokenizer": facts.tokenizerKind.map { .string($0) },
+            "memory_bytes": memoryBytes.map { .int($0) }, "memory_context": hasPositions ? int(positions) : nil,
+            "memory_total_bytes": .int(memoryTotal), "fits": fits.map { .bool($0) },
+            "tokenizer": facts.tokenizerKind.map { .string($0) },
             "chat_template": .bool(facts.hasChatTemplate), "license": facts.license.map { .string($0) },
             "supported": .bool(facts.isSupported), "obstacles": .array(facts.obstacles.map { .string($0) }),
         ])

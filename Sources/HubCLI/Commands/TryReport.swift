@@ -96,7 +96,7 @@ struct TryReport {
             guard
                 !isBrief || ["model", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
             else { continue }
-            line(entry.name, entry.text, output, mark: entry.isBad ? .fail : nil)
+            line(entry.name, entry.text, output, isBad: entry.isBad)
         }
     }
 
@@ -146,7 +146,10 @@ struct TryReport {
     private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
     private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
 
-    private func line(_ name: String, _ text: String, _ output: Output, mark: CheckResult.Status? = nil) {
+    /// - Parameter isBad: of what is no check.
+    private func line(
+        _ name: String, _ text: String, _ output: Output, mark: CheckResult.Status? = nil, isBad: Bool = false
+    ) {
         let style: Styled.Style =
             switch mark {
             case .fail?: .bad
@@ -158,7 +161,8 @@ struct TryReport {
         let text = name == "verdict" ? "" : text
         output.line(
             Styled("  \(name)\(padding)", .faint)
-                + Styled(mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? "", style) + Styled(text))
+                + Styled(mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? "", style)
+                + Styled(text, isBad ? .bad : .plain))
     }
 
     var json: JSONObject {
@@ -169,7 +173,7 @@ struct TryReport {
             "parameters": facts.map { .int($0.parameters) },
             "dtype": facts?.dominantDataType.map { .string($0) },
             "weights_bytes": facts.map { .int($0.weightsBytes) },
-            "memory_bytes": facts.map { .int($0.memoryBytes(context: context)) },
+            "memory_bytes": inspectionView?.memoryBytes.map { .int($0) },
             "mode": smoke.map { _ in "exact" },
             "checks": checks.map { checks in
                 .array(

@@ -24,6 +24,10 @@ struct CheckRun {
                 isFolder
                 ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: status.size)
             sources = read
+            if let configuration = read.configuration {
+                let file = Path.name(configuration.path)
+                for fault in configuration.faults { add(.init("headers", .fail, "\(file): \(fault)", file: file)) }
+            }
             let shown = read.formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }
             close("headers", shown.isEmpty ? "no weights" : shown.joined(separator: "; "))
         } catch {
@@ -81,32 +85,34 @@ struct CheckRun {
         let isGGUF = weights.files.first?.format == .gguf
         var known: [String: ModelTensor] = [:]
         for tensor in grouped {
-            let name =
-                isGGUF
-                ? TensorNeeds.transformersName(tensor.name, modelType: configuration.modelType)
-                : tensor.name.replacing("LayerNorm.gamma", with: "LayerNorm.weight").replacing(
-                    "LayerNorm.beta", with: "LayerNorm.bias")
+            let name = tensor.name.replacing("LayerNorm.gamma", with: "LayerNorm.weight").replacing(
+                "LayerNorm.beta", with: "LayerNorm.bias")
             known[name] = tensor
         }
-        guard let needs = TensorNeeds(configuration, names: known.keys) else {
+        let described =
+            isGGUF
+            ? TensorNeeds(gguf: configuration, names: known.keys)
+            : TensorNeeds(configuration, names: known.keys)
+        let type = configuration.modelType ?? "such a model"
+        guard let needs = described else {
             checkLayers(configuration, known.keys)
             return close(
                 "tensors",
-                "\(grouped.count) tensors; which of them \(configuration.modelType) needs is not known here")
+                "\(grouped.count) tensors; which of them \(type) needs is not known here")
         }
         var left = known
         for need in needs.needs {
             guard let tensor = left.removeValue(forKey: need.name) else {
-                if !need.isOptional, !(isGGUF && need.name == "lm_head.weight") { missing(need, weights) }
+                if !need.isOptional { missing(need, weights) }
                 continue
             }
-            compare(tensor, need, weights)
+            compare(tensor, need, weights, Path.name(configuration.path))
         }
-        for name in left.keys.sorted() where TensorPart(name) != .buffer {
+        for name in left.keys.sorted() where !Self.isBesideText(name) {
             let tensor = left[name]!
             add(
                 .init(
-                    "tensors", .pass, "tensor \"\(tensor.name)\" is none that \(configuration.modelType) uses",
+                    "tensors", .pass, "tensor \"\(tensor.name)\" is none that \(type) uses",
                     file: file(of: tensor, weights), tensor: tensor.name))
         }
         let unused = pending.count { $0.status == .pass }
@@ -114,6 +120,11 @@ struct CheckRun {
             "tensors",
             "\(needs.needs.count { !$0.isOptional }) needed, all there with their shapes"
                 + (unused > 0 ? "; \(unused) that are not used" : ""))
+    }
+
+    /// Whether a tensor is of a part that is not held against anything: a buffer, eyes, ears and what ties them in.
+    private static func isBesideText(_ name: String) -> Bool {
+        [.buffer, .vision, .audio].contains(TensorPart(name)) || name.contains("multi_modal_projector")
     }
 
     private func file(of tensor: ModelTensor, _ weights: StoredWeights) -> String {
@@ -132,14 +143,16 @@ struct CheckRun {
                 expected: Self.shown(need.shape), found: "nothing"))
     }
 
-    private mutating func compare(_ tensor: ModelTensor, _ need: TensorNeeds.Need, _ weights: StoredWeights) {
+    private mutating func compare(
+        _ tensor: ModelTensor, _ need: TensorNeeds.Need, _ weights: StoredWeights, _ source: String
+    ) {
         guard let shape = tensor.shape else { return }
         let fits = shape.count == need.shape.count && zip(shape, need.shape).allSatisfy { $1 == nil || $0 == $1 }
         guard !fits else { return }
         add(
             .init(
                 "tensors", .fail,
-                "tensor \"\(tensor.name)\" has the shape \(shape), config.json says \(Self.shown(need.shape))",
+                "tensor \"\(tensor.name)\" has the shape \(shape), \(source) says \(Self.shown(need.shape))",
                 file: file(of: tensor, weights), tensor: tensor.name, expected: Self.shown(need.shape),
                 found: "\(shape)"))
     }
@@ -155,10 +168,11 @@ struct CheckRun {
             return Int(parts[at + 1])
         }
         guard let last = numbers.max(), last + 1 < layers else { return }
+        let source = Path.name(configuration.path)
         add(
             .init(
-                "tensors", .fail, "the weights have \(last + 1) layers, config.json says \(layers)",
-                file: "config.json", expected: "\(layers) layers", found: "\(last + 1)"))
+                "tensors", .fail, "the weights have \(last + 1) layers, \(source) says \(layers)",
+                file: source, expected: "\(layers) layers", found: "\(last + 1)"))
     }
 
     // MARK: Values

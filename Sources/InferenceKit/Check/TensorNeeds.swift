@@ -1,6 +1,6 @@
 import ModelFormats
 
-/// The tensors that an architecture needs, by name and shape, as transformers names them.
+/// The tensors that an architecture needs, by name and shape, as transformers names them, or GGUF.
 /// https://github.com/huggingface/transformers/tree/main/src/transformers/models
 struct TensorNeeds {
     struct Need: Hashable {
@@ -10,17 +10,17 @@ struct TensorNeeds {
         let isOptional: Bool
     }
 
-    private(set) var needs: [Need] = []
+    var needs: [Need] = []
     /// What stands before the names in this checkpoint: `model.`, `transformer.`, nothing.
     private var prefix = ""
 
     /// nil for an architecture that is not described here, or a configuration without its sizes.
     init?(_ c: ModelConfiguration, names: some Sequence<String>) {
         guard let h = c.hiddenSize, let layers = c.layers, layers <= 10_000, let heads = c.heads,
-            let v = c.vocabulary
+            let v = c.vocabulary, let type = c.modelType
         else { return nil }
         let names = Set(names)
-        switch c.modelType {
+        switch type {
         case "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "gemma3", "phi3", "mixtral",
             "smollm3":
             prefix = Self.prefix(names, "embed_tokens.weight") ?? "model."
@@ -60,24 +60,24 @@ struct TensorNeeds {
         .map { String($0.dropLast(ending.count)) }.min { ($0.count, $0) < ($1.count, $1) }
     }
 
-    private mutating func need(_ name: String, _ shape: [Int?], isOptional: Bool = false) {
+    mutating func need(_ name: String, _ shape: [Int?], isOptional: Bool = false) {
         needs.append(Need(name: prefix + name, shape: shape, isOptional: isOptional))
     }
 
     /// A matrix of `out` rows and its bias.
-    private mutating func dense(_ name: String, _ out: Int, _ columns: Int) {
+    mutating func dense(_ name: String, _ out: Int, _ columns: Int) {
         need(name + ".weight", [out, columns])
         need(name + ".bias", [out])
     }
 
-    private mutating func pair(_ name: String, _ size: Int) {
+    mutating func pair(_ name: String, _ size: Int) {
         need(name + ".weight", [size])
         need(name + ".bias", [size])
     }
 
     /// A block of the Llama family.
     private mutating func block(_ p: String, _ c: ModelConfiguration, h: Int, i: Int, q: Int, k: Int, size: Int) {
-        let type = c.modelType
+        let type = c.modelType ?? ""
         need(p + "input_layernorm.weight", [h])
         need(p + "post_attention_layernorm.weight", [h])
         if ["gemma2", "gemma3_text", "gemma3"].contains(type) {
@@ -122,7 +122,7 @@ struct TensorNeeds {
 
     /// The head is not needed where it is the embedding; a converter may have written it all the same.
     private mutating func head(_ c: ModelConfiguration, _ names: Set<String>, _ shape: [Int?]) {
-        let isTied = c.tiedEmbeddings ?? c.modelType.hasPrefix("gemma")
+        let isTied = c.tiedEmbeddings ?? (c.modelType?.hasPrefix("gemma") == true)
         let isGenerator = c.architectures.first?.hasSuffix("ForCausalLM") ?? false
         let name = names.first { $0 == "lm_head.weight" || $0.hasSuffix(".lm_head.weight") } ?? "lm_head.weight"
         needs.append(Need(name: name, shape: shape, isOptional: isTied || !isGenerator))
@@ -148,30 +148,4 @@ struct TensorNeeds {
         dense(p + "output.dense", h, i)
         pair(p + "output.LayerNorm", h)
     }
-}
-
-extension TensorNeeds {
-    /// The name that transformers gives to a tensor of a GGUF file of the Llama family; others keep theirs.
-    /// https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/tensor_mapping.py
-    static func transformersName(_ name: String, modelType: String) -> String {
-        if let top = top[name] { return top }
-        let parts = name.split(separator: ".", maxSplits: 2)
-        guard parts.count == 3, parts[0] == "blk" else { return name }
-        let (stem, ending) = (parts[2].prefix { $0 != "." }, parts[2].drop { $0 != "." })
-        let hasFourNorms = modelType == "gemma2" || modelType.hasPrefix("gemma3")
-        let known = stem == "ffn_norm" && hasFourNorms ? "pre_feedforward_layernorm" : layer[String(stem)]
-        return known.map { "model.layers.\(parts[1]).\($0)\(ending)" } ?? name
-    }
-
-    private static let top = [
-        "token_embd.weight": "model.embed_tokens.weight", "output_norm.weight": "model.norm.weight",
-        "output.weight": "lm_head.weight",
-    ]
-    private static let layer = [
-        "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj",
-        "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj", "attn_q_norm": "self_attn.q_norm",
-        "attn_k_norm": "self_attn.k_norm", "ffn_norm": "post_attention_layernorm",
-        "post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm",
-        "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-    ]
 }

@@ -48,7 +48,8 @@ struct DecoderDescription: Sendable, Hashable {
 
     /// What stands against running a configuration; empty where nothing does. Each entry is a noun phrase.
     static func obstacles(_ c: ModelConfiguration) -> [String] {
-        guard architectures.contains(c.modelType) else { return ["architecture \(c.modelType)"] }
+        guard let type = c.modelType else { return ["a config.json without model_type"] }
+        guard architectures.contains(type) else { return ["architecture \(type)"] }
         var found: [String] = []
         if let class_ = c.architectures.first, class_ != "LlamaForCausalLM" {
             found.append("model class \(class_)")

@@ -8,6 +8,8 @@ struct FolderReading: Sendable {
     /// Safetensors that can be loaded by their names.
     let weights: SafetensorsFolder?
     let tokenizer: Tokenizer?
+    /// Why there is none.
+    private let tokenizerFault: AIError?
     let memory: MemoryEstimate
     /// Noun phrases: `architecture gpt2`, `GGUF weights (model.gguf)`.
     let obstacles: [String]
@@ -18,7 +20,8 @@ struct FolderReading: Sendable {
 
     /// Reads a folder or a single file.
     ///
-    /// - Throws: ``ErrorCode/fileNotFound`` where there is nothing, ``ErrorCode/malformedModel`` for what is broken.
+    /// - Throws: ``ErrorCode/fileNotFound`` where there is nothing, ``ErrorCode/malformedModel`` for broken headers. What is
+    ///   wrong with the tokenizer or single values of config.json is an obstacle; ``runnable()`` throws it.
     init(_ folder: String) throws(AIError) {
         let start = Clock.seconds
         guard let status = try FileSystem.status(folder) else {
@@ -32,24 +35,30 @@ struct FolderReading: Sendable {
             (sources, weights) = (try ModelSources.read(file: folder, size: status.size), nil)
         }
         if status.kind == .directory, sources.tokenizerKind == nil {
-            do throws(AIError) {
-                tokenizer = try Tokenizer(folder: folder)
-                sources.tokenizerKind = tokenizer?.kind
-            } catch {
-                tokenizer = nil
-                // A broken tokenizer of a model that cannot run anyway is the smaller news.
-                if error.code == .malformedModel, Self.obstacles(sources).isEmpty { throw error }
-                sources.faults.append(
-                    error.code == .unsupportedModel ? error.message : "a folder without a tokenizer")
-            }
+            let obstacle: String?
+            (tokenizer, tokenizerFault, obstacle) = Self.tokenizer(folder)
+            sources.tokenizerKind = tokenizer?.kind
+            if let obstacle { sources.faults.append(obstacle) }
         } else {
             // A GGUF header tells the kind, and what a single file holds does not run yet.
-            tokenizer = nil
+            (tokenizer, tokenizerFault) = (nil, nil)
         }
         obstacles = Self.obstacles(sources)
         memory = ModelSummary(sources, batch: Decoder.batch).memory
         self.sources = sources
         seconds = Clock.seconds - start
+    }
+
+    private static func tokenizer(_ folder: String) -> (Tokenizer?, fault: AIError?, obstacle: String?) {
+        do throws(AIError) {
+            if let found = try Tokenizer(TokenizerSource.find(folder)) { return (found, nil, nil) }
+            let missing = Tokenizer.missing(folder)
+            return (
+                nil, missing, missing.code == .unsupportedModel ? missing.message : "a folder without a tokenizer"
+            )
+        } catch {
+            return (nil, error, error.message)
+        }
     }
 
     /// What stands against running a model, memory aside.
@@ -61,6 +70,7 @@ struct FolderReading: Sendable {
         }
         if let configuration = sources.configuration {
             obstacles += DecoderDescription.obstacles(configuration)
+            obstacles += configuration.faults.map { "\(Path.name(configuration.path)): \($0)" }
             if sources.isLoadable { obstacles += elementObstacles(sources.weights, configuration) }
         } else if sources.isLoadable {
             obstacles.append("a folder without config.json")
@@ -79,11 +89,16 @@ struct FolderReading: Sendable {
 
     /// Everything that running needs.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` with all obstacles.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is broken, ``ErrorCode/unsupportedModel`` with all obstacles.
     func runnable() throws(AIError) -> (
         configuration: ModelConfiguration, description: DecoderDescription, weights: SafetensorsFolder,
         tokenizer: Tokenizer
     ) {
+        if let configuration, let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
+        // A broken tokenizer of a model that cannot run anyway is the smaller news.
+        if let tokenizerFault, tokenizerFault.code != .unsupportedModel, obstacles.count == 1 {
+            throw tokenizerFault
+        }
         guard obstacles.isEmpty, let configuration, let weights, let tokenizer else {
             throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
         }

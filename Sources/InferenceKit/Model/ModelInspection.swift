@@ -7,7 +7,7 @@ public struct ModelInspection: Sendable, Hashable {
     public let folder: String
     /// The class in `config.json`, `LlamaForCausalLM`; nil where it names none.
     public let architecture: String?
-    /// `model_type` in `config.json`.
+    /// `model_type` in `config.json`; `general.architecture` of a GGUF file.
     public let modelType: String?
     /// Weight file formats by name: `safetensors`, `GGUF`, …
     public let formats: [String]
@@ -44,7 +44,7 @@ public struct ModelInspection: Sendable, Hashable {
     public let tokenizerKind: String?
     /// Whether the folder has a chat template.
     public let hasChatTemplate: Bool
-    /// What stands against running it, each a noun phrase: `architecture gpt2`.
+    /// What stands against running it, each a noun phrase, `architecture gpt2`, or what is broken.
     public let obstacles: [String]
     private let memory: MemoryEstimate
 
@@ -53,7 +53,8 @@ public struct ModelInspection: Sendable, Hashable {
     /// The element type most of the weights have: `BF16`.
     public var dominantDataType: String? { dataTypes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
 
-    /// Bytes that running needs with a context of this many positions: weights, keys and values, activations.
+    /// Bytes that running needs with a context of this many positions: weights, keys and values, activations. Where it is
+    /// not known what is kept of a position (``cacheBytesPerPosition``), what is told is too little.
     ///
     /// - Parameter context: nil for what ``LanguageModel/open(folder:options:)`` takes without being asked.
     public func memoryBytes(context: Int? = nil) -> Int64 {
@@ -66,7 +67,7 @@ public struct ModelInspection: Sendable, Hashable {
     /// Reads a folder; it may be a snapshot of the cache, all of it links.
     ///
     /// - Throws: ``ErrorCode/fileNotFound`` where there is nothing, ``ErrorCode/unsupportedModel`` for a single file,
-    ///   ``ErrorCode/malformedModel`` for what is broken. What is only unsupported is in ``obstacles``.
+    ///   ``ErrorCode/malformedModel`` for broken headers. What is unsupported, or broken beside them, is in ``obstacles``.
     public static func inspect(folder: String) async throws(AIError) -> ModelInspection {
         try await ComputeQueue(label: "hub.inspect").run { _ throws(AIError) in
             ModelInspection(try FolderReading(folder))
@@ -103,8 +104,7 @@ public struct ModelInspection: Sendable, Hashable {
         memory = summary.memory
     }
 
-    /// Bytes that keys and values of one position take in all layers, as float32; nil where it is not known how many.
-    public var cacheBytesPerPosition: Int64? {
-        memory.cacheBytesPerPosition > 0 ? memory.cacheBytesPerPosition : nil
-    }
+    /// Bytes that keys and values of one position take in all layers, as float32: 0 where a model keeps none (an encoder,
+    /// a recurrent one), nil where it is not known how many.
+    public var cacheBytesPerPosition: Int64? { memory.cacheBytesPerPosition }
 }

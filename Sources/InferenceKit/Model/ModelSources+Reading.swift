@@ -9,7 +9,6 @@ extension ModelSources {
         var sources = ModelSources(name: folder)
         let files = try files(folder)
         sources.formats = formats(files)
-        sources.configuration = try ModelConfiguration.read(folder: folder)
         // A link that leads nowhere counts: it is broken, not absent.
         let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
         let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
@@ -21,6 +20,10 @@ extension ModelSources {
             sources.isLoadable = true
         } else {
             try sources.readOthers(folder, files.map(\.path))
+        }
+        // What a GGUF file says of itself is all there is to it; a config.json beside one is a stub or another model's.
+        if sources.configuration == nil {
+            sources.configuration = try ModelConfiguration.read(folder: folder, isForgiving: true)
         }
         let hasTemplate = try hasChatTemplate(folder)
         sources.hasChatTemplate = sources.hasChatTemplate || hasTemplate
@@ -77,9 +80,7 @@ extension ModelSources {
 
     private mutating func read(_ model: GGUFModel) throws(AIError) {
         weights = StoredWeights(model)
-        if configuration == nil {
-            configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
-        }
+        configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
         tokenizerKind = TokenizerKind.name(model.header)
         hasChatTemplate = model.header["tokenizer.chat_template"] != nil
     }

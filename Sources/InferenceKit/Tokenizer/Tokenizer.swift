@@ -86,6 +86,13 @@ public final class Tokenizer: Sendable {
         padding = parts.padding
     }
 
+    /// The number of ids without those of tokens that were added: the largest one plus 1.
+    var ownIDCount: Int {
+        var largest: Int32 = -1
+        model.vocabulary.forEach { id, _ in if addedSpellings[Int(id)] == nil { largest = max(largest, id) } }
+        return Int(largest) + 1
+    }
+
     /// How an id is spelled; nil where it is none.
     func spelling(of id: Int) -> [UInt8]? {
         addedSpellings[id] ?? model.vocabulary.spelling(of: id).map { Array($0) }

@@ -113,6 +113,96 @@ import Testing
         )
     }
 
+    // MARK: Models that say little of themselves
+
+    /// A model on the Hub of a config.json and one small tensor.
+    private static func small(_ config: String) -> (TemporaryFolder) throws -> Void {
+        { root in
+            let repository = try ModelRepository("org/small", in: root)
+            try repository.write("config.json", config)
+            try repository.write("model.safetensors", SafetensorsBytes.file([("x.weight", "BF16", [4, 4])]))
+        }
+    }
+
+    /// Many repositories of GGUF files have one that says no more.
+    @Test func aStubOfAConfigurationBesideAGGUFFileHidesNothing() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/stub", in: root)
+            try repository.write("config.json", #"{"model_type":"llama"}"#)
+            try repository.write("model.gguf", Fixtures.bytes("tiny-shakespeare-gguf/model-q8_0.gguf"))
+        }
+        let shape = "4 layers, 4 heads, 2 KV heads, 1024 tokens, context 512"
+        let remote = try await stage.run("info", "org/stub", "--inspect")
+        #expect(remote.status == 0 && remote.output.contains(shape), "\(remote.output)")
+        #expect(remote.output.contains("  obstacle    cannot be run yet: GGUF weights (model.gguf)\n"))
+        let local = try await stage.run("try", stage.root("org/stub"), "--inspect")
+        #expect(local.status == 0 && local.output.contains(shape), "\(local.output)")
+        // What stands in the way of running is no failure.
+        #expect(local.output.contains("  obstacle            cannot be run yet: GGUF weights (model.gguf)\n"))
+        #expect(!local.output.contains("fail"))
+    }
+
+    @Test func aConfigurationWithoutAModelTypeIsAnObstacleAndHidesNothing() async throws {
+        let stage = try Stage(Self.small(#"{"architecture":"resnet50","num_features":2048}"#))
+        let result = try await stage.run("info", "org/small", "--inspect")
+        #expect(result.status == 0 && result.output.contains("cannot be run yet: a config.json without model_type"))
+        #expect(result.output.contains("  cache       not known\n"))
+        #expect(
+            result.output.contains(" for the weights alone; whether it fits ")
+                && !result.output.contains("positions"))
+        let document = try await stage.run("info", "org/small", "--inspect", "--json").document()
+        let inspection = try #require(document["inspection"]?.object)
+        for key in ["model_type", "kv_bytes_per_token", "memory_bytes", "memory_context", "fits"] {
+            #expect(inspection[key] == nil, "\(key)")
+        }
+        #expect(try await stage.run("try", stage.root("org/small"), "--inspect").status == 0)
+    }
+
+    @Test func aValueOfTheWrongKindIsAnObstacleAndHidesNothing() async throws {
+        let config =
+            #"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2,"eos_token_id":-1,"rms_norm_eps":"x"}"#
+        let stage = try Stage(Self.small(config))
+        let remote = try await stage.run("info", "org/small", "--inspect")
+        let local = try await stage.run("try", stage.root("org/small"), "--inspect")
+        for result in [remote, local] {
+            #expect(result.status == 0 && result.output.contains("2 layers, 4 heads"), "\(result.error)")
+            #expect(result.output.contains("config.json: eos_token_id is not a token id or a list of them"))
+            #expect(result.output.contains("config.json: rms_norm_eps is not a number"))
+        }
+        let run = try await stage.run("try", stage.root("org/small"), "--json")
+        #expect(run.status == 7 && run.error.contains("rms_norm_eps is not a number"))
+        #expect(try run.errorCode() == "malformed_model")
+    }
+
+    @Test func aModelWithoutATokenizerIsShownAllTheSame() async throws {
+        let stage = try Stage()
+        let folder = try TemporaryFolder("mute")
+        for name in ["config.json", "model.safetensors"] {
+            try folder.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+        }
+        let page = try await stage.run("try", folder.path, "--inspect")
+        #expect(page.status == 0 && page.output.contains("LlamaForCausalLM, 1.1M parameters, BF16"))
+        #expect(page.output.contains("cannot be run yet: a folder without a tokenizer"))
+        let run = try await stage.run("try", folder.path, "--json")
+        #expect(run.status == 7 && run.error.contains("the tokenizer is missing"))
+        #expect(try run.errorCode() == "malformed_model")
+        try folder.write("tokenizer.json", "{}")
+        let broken = try await stage.run("try", folder.path, "--inspect")
+        #expect(broken.status == 0 && broken.output.contains("tokenizer.json"), "\(broken.error)")
+    }
+
+    @Test func whatKeepsNothingOfATextIsNotToldPositions() async throws {
+        let config = #"{"model_type":"bert","hidden_size":8,"num_attention_heads":2,"num_hidden_layers":1}"#
+        let stage = try Stage(Self.small(config))
+        let result = try await stage.run("info", "org/small", "--inspect")
+        #expect(result.status == 0 && result.output.contains(" to run: fits in the "))
+        #expect(!result.output.contains("position") && !result.output.contains("  cache "))
+        let document = try await stage.run("info", "org/small", "--inspect", "--json").document()
+        let inspection = try #require(document["inspection"]?.object)
+        #expect(inspection["kv_bytes_per_token"]?.int == 0 && inspection["memory_context"] == nil)
+        #expect(inspection["fits"]?.bool == true)
+    }
+
     // MARK: hub try --check
 
     @Test func aPulledModelIsCheckedAndTheResultKept() async throws {

@@ -1,0 +1,124 @@
+/// What the class of an architecture decides and its `config.json` need not say, by `model_type` (or
+/// `general.architecture` of a GGUF file), as transformers' configuration classes and llama.cpp have it.
+/// https://github.com/huggingface/transformers/tree/main/src/transformers/models
+enum ArchitectureTraits {
+    // MARK: What is kept of a text
+
+    /// Whether nothing is kept of a position.
+    ///
+    /// - Parameter isDecoder: `is_decoder`, by which an encoder's class becomes a decoder's.
+    static func keepsNothing(_ type: String, isDecoder: Bool) -> Bool {
+        recurrent.contains(type) || encoders.contains(type) && !isDecoder
+    }
+
+    /// Models with a state of fixed size; what they call heads are the state's.
+    static let recurrent: Set<String> = [
+        "mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv5", "rwkv6", "rwkv7", "arwkv7", "rwkv6qwen2", "xlstm",
+    ]
+
+    /// Models that read all of their input at once.
+    private static let encoders: Set<String> = [
+        // Text.
+        "bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "distilbert", "albert", "electra",
+        "deberta",
+        "deberta-v2", "mpnet", "modernbert", "modern-bert", "nomic_bert", "nomic-bert", "nomic-bert-moe",
+        "jina-bert-v2",
+        "jina-bert-v3", "neo-bert", "eurobert", "new", "gte", "ernie", "convbert", "funnel", "fnet", "longformer",
+        "big_bird", "squeezebert", "mobilebert", "roformer", "nezha", "luke", "xlm", "flaubert", "esm", "canine",
+        "perceiver", "layoutlm", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "tapas", "t5encoder",
+        "gemma-embedding",
+        // Text beside pictures or sound.
+        "clip", "clip_text_model", "chinese_clip", "chinese_clip_text_model", "siglip", "siglip_text_model",
+        "siglip2",
+        "siglip2_text_model", "clipseg", "align", "altclip", "clap", "clap_text_model", "flava", "groupvit",
+        "xclip",
+        "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
+        // Pictures.
+        "vit", "vit_mae", "vit_msn", "deit", "beit", "data2vec-vision", "swin", "swinv2", "dinov2",
+        "dinov2_with_registers", "dinov3_vit", "dinov3_convnext", "ijepa", "resnet", "regnet", "convnext",
+        "convnextv2",
+        "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2",
+        "poolformer", "segformer", "dpt", "depth_anything", "glpn", "zoedepth", "detr", "conditional_detr",
+        "deformable_detr", "rt_detr", "rt_detr_v2", "d_fine", "yolos", "table-transformer", "maskformer",
+        "mask2former",
+        "oneformer", "sam", "sam2", "vitmatte", "vitpose", "superpoint", "timm_wrapper", "timm_backbone",
+        "clip_vision_model", "siglip_vision_model", "videomae", "timesformer", "vivit",
+        // Sound.
+        "wav2vec2", "wav2vec2-bert", "wav2vec2-conformer", "hubert", "wavlm", "unispeech", "unispeech-sat",
+        "data2vec-audio", "data2vec-text", "sew", "sew-d", "audio-spectrogram-transformer", "encodec", "dac",
+        "mimi", "vits",
+    ]
+
+    // MARK: Windows
+
+    /// Whose every layer has the window that the file names.
+    static let windowedThroughout: Set<String> = [
+        "mistral", "mixtral", "phi3", "starcoder2", "recurrent_gemma",
+    ]
+
+    /// Of how many layers one keeps all, where a window is named and the layers are not told apart.
+    static let windowPattern: [String: Int] = [
+        "gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "cohere2": 4, "gpt_oss": 2,
+        "gpt-oss": 2, "exaone4": 4, "olmo3": 4, "t5gemma2_text": 6,
+    ]
+
+    // MARK: Values that a part of a configuration leaves out
+
+    /// Only what a class decides by itself: head sizes and heads of keys that follow from others are left out here too.
+    static let defaults: [String: [String: Int]] = [
+        "llama": sizes(4096, layers: 32, heads: 32, inner: 11008, vocabulary: 32000, positions: 2048),
+        "mistral": sizes(
+            4096, layers: 32, heads: 32, kv: 8, inner: 14336, vocabulary: 32000, positions: 131_072, window: 4096),
+        "mixtral": sizes(4096, layers: 32, heads: 32, kv: 8, inner: 14336, vocabulary: 32000, positions: 131_072),
+        "mllama_text_model": sizes(
+            4096, layers: 40, heads: 32, kv: 8, inner: 14336, vocabulary: 128_256, positions: 131_072),
+        "llama4_text": sizes(
+            5120, layers: 48, heads: 40, kv: 8, size: 128, inner: 8192, vocabulary: 202_048, positions: 131_072),
+        "qwen2": sizes(4096, layers: 32, heads: 32, kv: 32, inner: 22016, vocabulary: 151_936, positions: 32768),
+        "qwen2_vl_text": qwenVision, "qwen2_5_vl_text": qwenVision,
+        "qwen2_5_omni_text": sizes(
+            3584, layers: 28, heads: 28, kv: 4, inner: 18944, vocabulary: 152_064, positions: 32768),
+        "qwen3": sizes(
+            4096, layers: 32, heads: 32, kv: 32, size: 128, inner: 22016, vocabulary: 151_936, positions: 32768),
+        "qwen3_vl_text": sizes(
+            4096, layers: 32, heads: 32, kv: 32, size: 128, inner: 22016, vocabulary: 151_936, positions: 128_000),
+        "qwen3_omni_moe_text": sizes(
+            2048, layers: 28, heads: 28, kv: 4, inner: 18944, vocabulary: 3584, positions: 32768),
+        "gemma": sizes(
+            3072, layers: 28, heads: 16, kv: 16, size: 256, inner: 24576, vocabulary: 256_000, positions: 8192),
+        "gemma2": sizes(
+            2304, layers: 26, heads: 8, kv: 4, size: 256, inner: 9216, vocabulary: 256_000, positions: 8192,
+            window: 4096),
+        "gemma3_text": sizes(
+            2304, layers: 26, heads: 8, kv: 4, size: 256, inner: 9216, vocabulary: 262_208, positions: 131_072,
+            window: 4096),
+        "gemma3n_text": sizes(
+            2048, layers: 35, heads: 8, kv: 2, size: 256, vocabulary: 262_400, positions: 32768, window: 512
+        ).merging(["num_kv_shared_layers": 15]) { $1 },
+        "phi": sizes(2048, layers: 24, heads: 32, inner: 8192, vocabulary: 51200, positions: 2048),
+        "phi3": sizes(3072, layers: 32, heads: 32, inner: 8192, vocabulary: 32064, positions: 4096),
+        "opt": sizes(768, layers: 12, heads: 12, vocabulary: 50272, positions: 2048),
+        "granite": sizes(4096, layers: 32, heads: 32, inner: 11008, vocabulary: 32000, positions: 2048),
+        "gpt2": [
+            "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257, "n_positions": 1024,
+        ],
+        "clip_text_model": sizes(512, layers: 12, heads: 8, inner: 2048, vocabulary: 49408, positions: 77),
+        "siglip_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
+        "siglip2_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
+    ]
+
+    private static let qwenVision = sizes(
+        8192, layers: 80, heads: 64, kv: 8, inner: 29568, vocabulary: 152_064, positions: 32768)
+
+    private static func sizes(
+        _ hidden: Int, layers: Int, heads: Int, kv: Int? = nil, size: Int? = nil, inner: Int? = nil,
+        vocabulary: Int,
+        positions: Int, window: Int? = nil
+    ) -> [String: Int] {
+        [
+            "hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads,
+            "num_key_value_heads": kv, "head_dim": size, "intermediate_size": inner, "vocab_size": vocabulary,
+            "max_position_embeddings": positions, "sliding_window": window,
+        ].compactMapValues { $0 }
+    }
+}

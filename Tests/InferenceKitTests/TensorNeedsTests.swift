@@ -1,0 +1,150 @@
+import HubCore
+import InferenceKit
+import Support
+import Testing
+
+/// Models of one small layer, as their architectures name and shape its tensors.
+@Suite struct TensorNeedsTests {
+    typealias Shapes = [(String, [Int])]
+
+    private static let counts = [
+        "embedding_length": 64, "block_count": 1, "attention.head_count": 4, "attention.head_count_kv": 2,
+        "feed_forward_length": 128, "context_length": 256, "vocab_size": 96,
+    ]
+    private static let top: Shapes = [("token_embd.weight", [96, 64]), ("output_norm.weight", [64])]
+    private static let attention: Shapes = [
+        ("blk.0.attn_norm.weight", [64]), ("blk.0.attn_q.weight", [64, 64]), ("blk.0.attn_k.weight", [32, 64]),
+        ("blk.0.attn_v.weight", [32, 64]), ("blk.0.attn_output.weight", [64, 64]), ("blk.0.ffn_norm.weight", [64]),
+    ]
+    private static let experts: Shapes = [
+        ("blk.0.ffn_gate_inp.weight", [4, 64]), ("blk.0.ffn_gate_exps.weight", [4, 128, 64]),
+        ("blk.0.ffn_up_exps.weight", [4, 128, 64]), ("blk.0.ffn_down_exps.weight", [4, 64, 128]),
+    ]
+    private static let phi3: Shapes = [
+        ("blk.0.attn_norm.weight", [64]), ("blk.0.attn_qkv.weight", [128, 64]),
+        ("blk.0.attn_output.weight", [64, 64]), ("blk.0.ffn_norm.weight", [64]),
+        ("blk.0.ffn_up.weight", [256, 64]),
+        ("blk.0.ffn_down.weight", [64, 128]), ("output.weight", [96, 64]),
+    ]
+
+    private static func pairs(_ shapes: Shapes) -> Shapes {
+        shapes.flatMap { [($0.0 + ".weight", $0.1), ($0.0 + ".bias", [$0.1[0]])] }
+    }
+
+    private static let gpt2: Shapes =
+        [("token_embd.weight", [96, 64]), ("position_embd.weight", [256, 64])]
+        + pairs([
+            ("output_norm", [64]), ("blk.0.attn_norm", [64]), ("blk.0.attn_qkv", [192, 64]),
+            ("blk.0.attn_output", [64, 64]), ("blk.0.ffn_norm", [64]), ("blk.0.ffn_up", [128, 64]),
+            ("blk.0.ffn_down", [64, 128]),
+        ])
+    private static let bert: Shapes =
+        [("token_embd.weight", [96, 64]), ("position_embd.weight", [256, 64]), ("token_types.weight", [2, 64])]
+        + pairs([
+            ("token_embd_norm", [64]), ("blk.0.attn_q", [64, 64]), ("blk.0.attn_k", [64, 64]),
+            ("blk.0.attn_v", [64, 64]), ("blk.0.attn_output", [64, 64]), ("blk.0.attn_output_norm", [64]),
+            ("blk.0.ffn_up", [128, 64]), ("blk.0.ffn_down", [64, 128]), ("blk.0.layer_output_norm", [64]),
+        ])
+    private static let oldMixtral: Shapes =
+        top + attention + [("blk.0.ffn_gate_inp.weight", [4, 64])]
+        + (0..<4).flatMap {
+            [
+                ("blk.0.ffn_gate.\($0).weight", [128, 64]), ("blk.0.ffn_up.\($0).weight", [128, 64]),
+                ("blk.0.ffn_down.\($0).weight", [64, 128]),
+            ]
+        }
+
+    private func check(_ architecture: String, _ counts: [String: Int], _ tensors: Shapes) async throws
+        -> ModelCheck
+    {
+        let folder = try TemporaryFolder()
+        let bytes = GGUFBytes(architecture, Self.counts.merging(counts) { $1 }, tensors: tensors).bytes
+        try folder.write("m.gguf", bytes)
+        return try await ModelCheck.run(folder.file("m.gguf"), options: .init(isFull: true))
+    }
+
+    @Test(
+        arguments: [
+            ("llama", ["expert_count": 4, "expert_used_count": 2], top + attention + experts),
+            ("llama", ["expert_count": 4, "expert_used_count": 2], oldMixtral), ("phi3", [:], top + phi3),
+            ("gpt2", ["attention.head_count_kv": 4], gpt2), ("bert", ["attention.head_count_kv": 4], bert),
+        ] as [(String, [String: Int], Shapes)])
+    func aSoundGGUFFilePassesAndOneThatLacksATensorFails(
+        architecture: String, counts: [String: Int], tensors: Shapes
+    ) async throws {
+        let sound = try await check(architecture, counts, tensors)
+        #expect(sound.verdict == .pass && sound.findings.isEmpty, "\(sound.findings)")
+        #expect(
+            sound.checks.contains { $0.name == "tensors" && $0.detail.hasSuffix("all there with their shapes") })
+        let name = "blk.0.attn_output.weight"
+        let broken = try await check(architecture, counts, tensors.filter { $0.0 != name })
+        #expect(broken.verdict == .fail && broken.findings.first?.tensor == name, "\(broken.findings)")
+        #expect(broken.findings.count == 1 && broken.findings.first?.expected == "[64, 64]")
+    }
+
+    @Test func aGGUFFileOfTheWrongShapeNamesItself() async throws {
+        var tensors = Self.top + Self.phi3
+        tensors[0].1 = [95, 64]
+        let found = try #require(try await check("phi3", [:], tensors).findings.first)
+        #expect(found.status == .fail && found.detail.hasSuffix("has the shape [95, 64], m.gguf says [96, 64]"))
+    }
+
+    @Test func anotherArchitectureIsHeldAgainstItsNumberOfLayers() async throws {
+        let other = try await check("command-r", [:], Self.top + Self.attention)
+        #expect(other.verdict == .pass && other.findings.isEmpty, "\(other.findings)")
+        let short = try await check("command-r", ["block_count": 3], Self.top + Self.attention)
+        #expect(short.findings.map(\.detail) == ["the weights have 1 layers, m.gguf says 3"])
+    }
+
+    private func safetensors(_ config: String, _ tensors: [(String, String, [Int])]) async throws -> ModelCheck {
+        let folder = try TemporaryFolder()
+        try folder.write("config.json", Array(config.utf8))
+        try folder.write("model.safetensors", SafetensorsBytes.file(tensors))
+        return try await ModelCheck.run(folder.path, options: .init(isFull: true))
+    }
+
+    private static func layer(_ prefix: String) -> [(String, String, [Int])] {
+        let block: Shapes = [
+            ("input_layernorm", [64]), ("post_attention_layernorm", [64]), ("self_attn.q_proj", [64, 64]),
+            ("self_attn.k_proj", [32, 64]), ("self_attn.v_proj", [32, 64]), ("self_attn.o_proj", [64, 64]),
+            ("mlp.gate_proj", [128, 64]), ("mlp.up_proj", [128, 64]), ("mlp.down_proj", [64, 128]),
+        ]
+        var tensors = [(prefix + "embed_tokens.weight", "BF16", [96, 64]), (prefix + "norm.weight", "BF16", [64])]
+        for (name, shape) in block { tensors.append(("\(prefix)layers.0.\(name).weight", "BF16", shape)) }
+        return tensors
+    }
+
+    @Test func eyesOfAModelAreNotCalledUnused() async throws {
+        let prefix = "language_model.model."
+        let norms: Shapes = ["pre_feedforward_layernorm", "post_feedforward_layernorm"].map { ($0, [64]) }
+        let heads: Shapes = ["self_attn.q_norm", "self_attn.k_norm"].map { ($0, [16]) }
+        var tensors = Self.layer(prefix)
+        for (name, shape) in norms + heads { tensors.append(("\(prefix)layers.0.\(name).weight", "BF16", shape)) }
+        tensors.append(("vision_tower.vision_model.encoder.layers.0.self_attn.q_proj.weight", "BF16", [32, 32]))
+        tensors.append(("multi_modal_projector.mm_input_projection_weight", "BF16", [32, 64]))
+        let check = try await safetensors(
+            #"{"model_type":"gemma3","architectures":["Gemma3ForConditionalGeneration"],"text_config":{"model_type":"gemma3_text","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":2,"head_dim":16,"intermediate_size":128,"vocab_size":96}}"#,
+            tensors)
+        #expect(check.findings.filter { $0.check == "tensors" }.isEmpty, "\(check.findings)")
+        #expect(check.checks.contains { $0.name == "tensors" && $0.status == .pass })
+    }
+
+    @Test func floatsOfFourBitsAreHeldAgainstTheirArchitecture() async throws {
+        let packed = Self.layer("model.").flatMap { tensor -> [(String, String, [Int])] in
+            guard tensor.0.contains("_proj") else { return [tensor] }
+            let (rows, columns) = (tensor.2[0], tensor.2[1])
+            let base = tensor.0.dropLast(".weight".count)
+            return [
+                (tensor.0, "U8", [rows, columns / 2]), ("\(base).weight_scale", "F8_E4M3", [rows, columns / 16]),
+                ("\(base).weight_scale_2", "F32", []), ("\(base).input_scale", "F32", []),
+            ]
+        }
+        let check = try await safetensors(
+            #"{"model_type":"llama","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":2,"intermediate_size":128,"vocab_size":96,"quantization_config":{"quant_method":"modelopt","quant_algo":"NVFP4"}}"#,
+            packed)
+        #expect(check.findings.filter { $0.check == "tensors" }.isEmpty, "\(check.findings)")
+        let inspection = try #require(check.inspection)
+        #expect(inspection.parameters == 43_200)
+        #expect(inspection.quantization == "modelopt NVFP4 quantisation")
+    }
+}

@@ -1,0 +1,227 @@
+import HubCore
+import ModelFormats
+import Support
+import Testing
+
+/// What is kept of a position, in families whose `config.json` says it in words of their own. The configurations are those of
+/// published models, cut down to what counts; the figures were reckoned by hand.
+@Suite struct CacheFamilyTests {
+    struct Family: CustomTestStringConvertible {
+        let name: String
+        /// Bytes of one position as float32; 0 where nothing is kept, nil where it cannot be told.
+        let bytes: Int64?
+        let config: String
+        var layers: Int?
+        var heads: Int?
+        var kvHeads: Int?
+        var testDescription: String { name }
+    }
+
+    private static let families: [Family] = [
+        Family(
+            name: "falcon-7b", bytes: 16384,
+            config:
+                #""model_type":"falcon","hidden_size":4544,"multi_query":true,"new_decoder_architecture":false,"num_attention_heads":71,"num_hidden_layers":32"#,
+            kvHeads: 1),
+        Family(
+            name: "falcon-40b", bytes: 245_760,
+            config:
+                #""model_type":"falcon","hidden_size":8192,"multi_query":true,"new_decoder_architecture":true,"num_attention_heads":128,"num_kv_heads":8,"num_hidden_layers":60"#,
+            kvHeads: 8),
+        Family(
+            name: "starcoder", bytes: 40960,
+            config:
+                #""model_type":"gpt_bigcode","n_embd":6144,"n_head":48,"n_layer":40,"n_inner":24576,"multi_query":true"#,
+            kvHeads: 1),
+        Family(
+            name: "chatglm3-6b", bytes: 57344,
+            config:
+                #""model_type":"chatglm","hidden_size":4096,"num_layers":28,"num_attention_heads":32,"multi_query_attention":true,"multi_query_group_num":2,"kv_channels":128,"padded_vocab_size":65024"#,
+            kvHeads: 2),
+        Family(
+            name: "dbrx", bytes: 327_680,
+            config:
+                #""model_type":"dbrx","d_model":6144,"n_heads":48,"n_layers":40,"attn_config":{"kv_n_heads":8},"ffn_config":{"moe_num_experts":16,"moe_top_k":4}"#,
+            kvHeads: 8),
+        Family(
+            name: "mamba-codestral", bytes: 0,
+            config:
+                #""model_type":"mamba2","hidden_size":4096,"num_heads":128,"head_dim":64,"num_hidden_layers":64"#,
+            layers: 64),
+        Family(
+            name: "qwen3-next", bytes: 49152,
+            config:
+                #""model_type":"qwen3_next","hidden_size":2048,"head_dim":256,"num_attention_heads":16,"num_key_value_heads":2,"num_hidden_layers":48,"full_attention_interval":4"#
+        ),
+        Family(
+            name: "jamba", bytes: 32768,
+            config:
+                #""model_type":"jamba","hidden_size":4096,"num_attention_heads":32,"num_key_value_heads":8,"num_hidden_layers":32,"attn_layer_period":8,"attn_layer_offset":4"#
+        ),
+        Family(
+            name: "nemotron-h", bytes: 32768,
+            config:
+                #""model_type":"nemotron_h","hidden_size":4480,"num_attention_heads":40,"num_key_value_heads":8,"head_dim":128,"num_hidden_layers":56,"hybrid_override_pattern":"M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-""#
+        ),
+        Family(
+            name: "recurrentgemma", bytes: 16384,
+            config:
+                #""model_type":"recurrent_gemma","hidden_size":2560,"num_attention_heads":10,"num_key_value_heads":1,"head_dim":256,"num_hidden_layers":26,"attention_window_size":2048,"block_types":["recurrent","recurrent","attention"]"#
+        ),
+        Family(
+            name: "distil-whisper", bytes: 20480,
+            config:
+                #""model_type":"whisper","d_model":1280,"decoder_layers":2,"encoder_layers":32,"num_hidden_layers":32,"decoder_attention_heads":20,"encoder_attention_heads":20"#,
+            layers: 2),
+        Family(
+            name: "bloom", bytes: 8_028_160,
+            config: #""model_type":"bloom","n_embed":14336,"n_layer":70,"num_attention_heads":112"#),
+        Family(
+            name: "bert", bytes: 0,
+            config: #""model_type":"bert","hidden_size":768,"num_attention_heads":12,"num_hidden_layers":12"#,
+            heads: 12),
+        Family(
+            name: "bert as a decoder", bytes: 73728,
+            config:
+                #""model_type":"bert","is_decoder":true,"hidden_size":768,"num_attention_heads":12,"num_hidden_layers":12"#
+        ),
+        Family(
+            name: "clip", bytes: 0,
+            config:
+                #""model_type":"clip","text_config":{"model_type":"clip_text_model","hidden_size":512},"vision_config":{}"#,
+            layers: 12, heads: 8),
+        Family(
+            name: "gemma-3-4b", bytes: 278_528,
+            config:
+                #""model_type":"gemma3","text_config":{"hidden_size":2560,"intermediate_size":10240,"model_type":"gemma3_text","num_hidden_layers":34,"sliding_window":1024},"vision_config":{"hidden_size":1152}"#,
+            layers: 34, heads: 8, kvHeads: 4),
+        Family(
+            name: "llava-1.5-7b", bytes: 1_048_576,
+            config:
+                #""model_type":"llava","text_config":{"model_type":"llama","max_position_embeddings":4096,"vocab_size":32064}"#,
+            layers: 32, heads: 32, kvHeads: 32),
+        Family(
+            name: "paligemma", bytes: 36864,
+            config:
+                #""model_type":"paligemma","hidden_size":2048,"vocab_size":257216,"text_config":{"hidden_size":2048,"model_type":"gemma","num_attention_heads":8,"num_hidden_layers":18,"num_key_value_heads":1}"#,
+            layers: 18, kvHeads: 1),
+        Family(
+            name: "voxtral", bytes: 245_760,
+            config:
+                #""model_type":"voxtral","hidden_size":3072,"vocab_size":131072,"text_config":{"hidden_size":3072,"num_hidden_layers":30,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128}"#,
+            layers: 30),
+        Family(
+            name: "qwen-omni", bytes: 196_608,
+            config:
+                #""model_type":"qwen3_omni_moe","thinker_config":{"text_config":{"hidden_size":2048,"num_hidden_layers":48,"num_attention_heads":32,"num_key_value_heads":4,"head_dim":128}}"#,
+            layers: 48),
+        Family(
+            name: "deepseek-v3", bytes: 140_544,
+            config:
+                #""model_type":"deepseek_v3","hidden_size":7168,"num_attention_heads":128,"num_hidden_layers":61,"kv_lora_rank":512,"qk_rope_head_dim":64"#
+        ),
+        Family(
+            name: "layers that share", bytes: 20 * 2 * 2 * 256 * 4,
+            config: #""model_type":"gemma3n","text_config":{"model_type":"gemma3n_text","hidden_size":2048}"#,
+            layers: 35),
+        Family(
+            name: "heads of each layer", bytes: nil,
+            config:
+                #""model_type":"openelm","model_dim":1280,"head_dim":64,"num_transformer_layers":2,"num_kv_heads":[3,4],"num_query_heads":[12,16]"#
+        ),
+        Family(
+            name: "a part without sizes", bytes: nil,
+            config: #""model_type":"novel","text_config":{"num_hidden_layers":40}"#,
+            layers: 40),
+        Family(
+            name: "layers beyond counting", bytes: nil,
+            config:
+                #""model_type":"x","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2147483647,"full_attention_interval":4"#
+        ),
+    ]
+
+    private func estimate(_ c: ModelConfiguration) -> MemoryEstimate {
+        MemoryEstimate(weightsBytes: 0, configuration: c, batch: 1)
+    }
+
+    @Test(arguments: families) func theCacheIsToldRight(family: Family) throws {
+        let c = try ModelConfiguration(JSON.parse("{\(family.config)}"), path: "config.json")
+        #expect(estimate(c).cacheBytesPerPosition == family.bytes)
+        #expect(family.layers == nil || c.layers == family.layers)
+        #expect(family.heads == nil || c.heads == family.heads)
+        #expect(family.kvHeads == nil || c.kvHeads == family.kvHeads)
+    }
+
+    @Test func whatAPartLeavesOutIsItsClass() throws {
+        let gemma = try ModelConfiguration(
+            JSON.parse(
+                #"{"model_type":"gemma3","text_config":{"hidden_size":2560,"model_type":"gemma3_text","num_hidden_layers":34,"sliding_window":1024,"head_dim":null}}"#
+            ), path: "c")
+        #expect(gemma.vocabulary == 262_208 && gemma.maxPositions == 131_072)
+        // null is a word of the file's own: the size follows from the heads.
+        #expect(gemma.headSize == 320)
+        #expect(gemma.cache?.fullLayers == 5 && gemma.cache?.windowedLayers == 29)
+        // A whole configuration names what it differs in from all others; what it lacks is missing.
+        #expect(try ModelConfiguration(JSON.parse(#"{"model_type":"llama"}"#), path: "c").layers == nil)
+        let chat = try ModelConfiguration(
+            JSON.parse(#"{"model_type":"chatglm","padded_vocab_size":65024}"#), path: "c")
+        #expect(chat.vocabulary == 65024)
+        let dbrx = try ModelConfiguration(
+            JSON.parse(#"{"model_type":"dbrx","ffn_config":{"moe_num_experts":16,"moe_top_k":4}}"#), path: "c")
+        #expect(dbrx.experts == 16 && dbrx.expertsPerToken == 4)
+    }
+
+    private func gguf(_ architecture: String, _ counts: [String: Int], lists: [String: [Int]] = [:]) throws
+        -> ModelConfiguration
+    {
+        let sizes = ["embedding_length": 64, "block_count": 12, "attention.head_count": 4]
+        let bytes = GGUFBytes(architecture, sizes.merging(counts) { $1 }, lists: lists).bytes
+        let reading = try bytes.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in try GGUFHeader.read(buffer, fileSize: Int64(bytes.count), path: "m.gguf")
+            }
+        }.get()
+        guard case .header(let header) = reading else { throw AIError(.malformedModel, "the header is cut short") }
+        return try ModelConfiguration(header, path: "m.gguf")
+    }
+
+    @Test func theCacheOfAGGUFFileIsToldRight() throws {
+        let latent = try gguf(
+            "deepseek2", ["block_count": 1, "attention.kv_lora_rank": 512, "rope.dimension_count": 64])
+        #expect(estimate(latent).cacheBytesPerPosition == 2304)
+        let windows = try gguf("gemma3", ["attention.sliding_window": 16]).cache
+        #expect(windows?.windowedLayers == 10 && windows?.fullLayers == 2)
+        let hybrid = try gguf(
+            "lfm2", [:], lists: ["attention.head_count_kv": [0, 0, 2, 0, 0, 2, 0, 0, 2, 0, 0, 2]])
+        #expect(hybrid.kvHeads == 2 && estimate(hybrid).cacheBytesPerPosition == 4 * 2 * 2 * 16 * 4)
+        let uneven = try gguf(
+            "openelm", [:], lists: ["attention.head_count_kv": [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4]])
+        #expect(uneven.kvHeads == nil && uneven.cache == nil)
+        let flags = try gguf(
+            "gpt-oss", ["attention.sliding_window": 8],
+            lists: ["attention.sliding_window_pattern": [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]])
+        #expect(flags.cache?.windowedLayers == 6 && flags.cache?.fullLayers == 6)
+        #expect(try gguf("bert", [:]).cache?.keepsPositions == false)
+    }
+
+    @Test func expertsThatLieInOneTensorAreCountedAsActive() throws {
+        let c = try ModelConfiguration(
+            JSON.parse(#"{"model_type":"granitemoe","num_local_experts":8,"num_experts_per_tok":2}"#), path: "c")
+        let bytes = SafetensorsBytes.file([
+            ("model.layers.0.block_sparse_moe.input_linear.weight", "BF16", [8, 4, 2]),
+            ("model.layers.0.block_sparse_moe.output_linear.weight", "BF16", [8, 2, 2]),
+            ("model.layers.0.block_sparse_moe.router.layer.weight", "BF16", [8, 2]),
+        ])
+        let header = try bytes.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in
+                try SafetensorsHeader(buffer, fileSize: Int64(bytes.count), path: "m")
+            }
+        }.get()
+        var sources = ModelSources(name: "m")
+        sources.configuration = c
+        sources.weights = StoredWeights(safetensors: [
+            .init(path: "m", fileSize: Int64(bytes.count), header: header)
+        ])
+        let summary = ModelSummary(sources, batch: 1)
+        #expect(summary.parameters == 64 + 32 + 16 && summary.activeParameters == 16 + 96 / 4)
+    }
+}
