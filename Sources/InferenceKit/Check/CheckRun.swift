@@ -24,11 +24,12 @@ struct CheckRun {
                 isFolder
                 ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: status.size)
             sources = read
+            if isFolder { try checkIndex(read) }
             let shown = read.formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }
             close("headers", shown.isEmpty ? "no weights" : shown.joined(separator: "; "))
         } catch {
             guard error.code == .malformedModel || error.code == .unsupportedModel else { throw error }
-            add(.init("headers", .fail, error.message, file: error.context.path.map(Path.name)))
+            add(.init("headers", .fail, told(error), file: error.context.path.map(Path.name)))
             close("headers", "")
         }
         if let sources {
@@ -39,7 +40,13 @@ struct CheckRun {
             skip("values")
         }
         if isFolder { try checkSettings() } else { try checkVocabulary() }
-        try checkPickles(isFolder: isFolder)
+        try checkPickles(isFolder: isFolder, isCancelled)
+    }
+
+    /// An error's sentence with the file's name for its path, which stands above the page.
+    func told(_ error: AIError) -> String {
+        guard let place = error.context.path, error.message.hasPrefix(place + ": ") else { return error.message }
+        return Path.name(place) + error.message.dropFirst(place.count)
     }
 
     // MARK: Results
@@ -179,13 +186,22 @@ struct CheckRun {
                 continue
             }
             let tensors = weights.tensors.filter { $0.file == number }
-            let scan = ValueScan(
-                file: try MappedFile(file.path), tensors: tensors, isWhole: options.isFull)
-            let found = scan.findings()
+            let found: [CheckFinding]
+            do throws(AIError) {
+                found = try ValueScan(
+                    file.path, tensors: tensors, isWhole: options.isFull, isUnchanging: digest != nil
+                ).findings()
+            } catch {
+                guard error.code == .malformedModel else { throw error }
+                add(.init("values", .fail, told(error), file: Path.name(file.path)))
+                continue
+            }
             pending += found
             if let digest { options.memory.keep(digest, ValueScan.version, options.isFull, Self.json(found)) }
         }
-        let how = options.isFull ? "every number is finite" : "samples of every tensor are finite"
+        let some = pending.contains { $0.status == .pass } ? " that could be looked at" : ""
+        let how =
+            options.isFull ? "every number\(some) is finite" : "samples of every tensor\(some) are finite"
         close(
             "values",
             how + (remembered > 0 ? " (\(remembered) of \(weights.files.count) files were looked at before)" : ""))
