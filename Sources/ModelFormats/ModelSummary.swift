@@ -50,7 +50,9 @@ package struct ModelSummary: Sendable, Hashable {
     /// By what most of the weights lie in, where the configuration says nothing: GGUF's types.
     private static func quantization(_ tensors: ModelTensors?) -> String? {
         var counts: [String: Int64] = [:]
-        for tensor in tensors?.tensors ?? [] { counts[tensor.storage] = sum(counts[tensor.storage], tensor.parameters) }
+        for tensor in tensors?.tensors ?? [] {
+            counts[tensor.storage] = sum(counts[tensor.storage], tensor.parameters)
+        }
         guard let most = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key,
             !["F64", "F32", "F16", "BF16"].contains(most)
         else { return nil }

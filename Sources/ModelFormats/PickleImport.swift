@@ -42,7 +42,9 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
     private static func reachesDanger(_ module: String, _ name: String) -> Bool {
         let modules = module.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        if ["builtins", "__builtin__"].contains(modules[0]) || dangerousModules.contains(modules[0]) { return true }
+        if ["builtins", "__builtin__"].contains(modules[0]) || dangerousModules.contains(modules[0]) {
+            return true
+        }
         // Packages name modules of their own by common words; what a name reaches is the thing itself.
         return modules.dropFirst().contains { dangerousModules.contains($0) && !commonWords.contains($0) }
             || names.contains { dangerousModules.contains($0) || $0 == "builtins" }

@@ -148,7 +148,8 @@ struct PickleMachine {
         case "p", "q", "r", "\u{94}", "g", "h", "j": try memory(opcode)
         case "t", "\u{85}", "\u{86}", "\u{87}", ")": try tuple(opcode)
         case "]", "l", "a", "e", "}", "d", "s", "u", "\u{8F}", "\u{90}", "\u{91}": try collection(opcode)
-        case "P", "Q": push(.persistent(opcode == UInt8(ascii: "Q") ? try pop() : try textNode(try reader.until(0x0A))))
+        case "P", "Q":
+            push(.persistent(opcode == UInt8(ascii: "Q") ? try pop() : try textNode(try reader.until(0x0A))))
         default: try value(opcode)
         }
     }
@@ -286,7 +287,9 @@ struct PickleMachine {
 
     /// As Python's `int` reads it, with blanks and underscores.
     private func index(_ line: String) throws -> Int {
-        guard let index = Int(line.filter { !$0.isWhitespace && $0 != "_" }), index >= 0 else { throw Fault(what: "names no place of its memory") }
+        guard let index = Int(line.filter { !$0.isWhitespace && $0 != "_" }), index >= 0 else {
+            throw Fault(what: "names no place of its memory")
+        }
         return index
     }
 

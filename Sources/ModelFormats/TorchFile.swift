@@ -46,7 +46,8 @@ package struct TorchFile: Sendable {
             try reading.archive(try ZipDirectory(bytes, path: path), bytes, path)
         } else if Self.isTapeArchive(bytes) {
             reading.isReadToEnd = false
-            reading.fault = "it is a tar archive, as the first PyTorch wrote them, whose pickles are not gone through here"
+            reading.fault =
+                "it is a tar archive, as the first PyTorch wrote them, whose pickles are not gone through here"
         } else {
             let isOne = reading.pickles(bytes)
             guard isOne || bytes[0] == 0x80 || bytes.count < 4 else {

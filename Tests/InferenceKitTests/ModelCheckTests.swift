@@ -232,7 +232,9 @@ import Darwin
     }
 
     /// What only has a file's name is a finding, and nothing waits for it.
-    @Test(arguments: ["pytorch_model.bin", "model.gguf", "model.safetensors"], ["pipe", "folder", "circle", "nowhere"])
+    @Test(
+        arguments: ["pytorch_model.bin", "model.gguf", "model.safetensors"],
+        ["pipe", "folder", "circle", "nowhere"])
     func whatIsNoFileIsFound(name: String, kind: String) async throws {
         let folder = try TemporaryFolder()
         switch kind {

@@ -73,6 +73,8 @@ import Testing
             try scan(
                 "F32", [1000], [UInt8](repeating: 0, count: 3000), count: 4000, isUnchanging: isUnchanging)
         }
-        #expect(error?.code == .malformedModel && error?.message.hasSuffix("it was cut short while it was read") == true)
+        #expect(
+            error?.code == .malformedModel && error?.message.hasSuffix("it was cut short while it was read") == true
+        )
     }
 }

@@ -116,7 +116,8 @@ private func bytes(hex: String) -> [UInt8] {
     }
 
     private func tensor(_ shape: [UInt8]) -> [UInt8] {
-        let start = "ctorch._utils\n_rebuild_tensor_v2\n((X\u{7}\0\0\0storagectorch\nFloatStorage\nX\u{1}\0\0\00X\u{3}\0\0\0cpuK\u{2}tQK\0"
+        let start =
+            "ctorch._utils\n_rebuild_tensor_v2\n((X\u{7}\0\0\0storagectorch\nFloatStorage\nX\u{1}\0\0\00X\u{3}\0\0\0cpuK\u{2}tQK\0"
         return Array(start.utf8) + shape + Array(")\u{89}NtR".unicodeScalars.map { UInt8($0.value) })
     }
 
@@ -135,7 +136,8 @@ private func bytes(hex: String) -> [UInt8] {
         let huge: [UInt8] = [0x8A, 8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x85]
         let file = try torch([0x80, 2, 0x28] + tensor(huge) + tensor([0x4B, 2, 0x85]) + [0x74, 0x2E])
         #expect(file.tensors.map(\.shape) == [[2]] && file.tensors.map(\.name) == ["1"])
-        #expect(file.fault?.hasPrefix("tensor \"0\" has the shape [4611686018427387904], for which the file's") == true)
+        #expect(
+            file.fault?.hasPrefix("tensor \"0\" has the shape [4611686018427387904], for which the file's") == true)
         let deep = [0x28] + [UInt8](repeating: 0x4E, count: 65) + [0x74]
         #expect(try torch([0x80, 2] + tensor(deep) + [0x2E]).fault == "tensor \"\" has 65 dimensions")
     }
@@ -146,7 +148,9 @@ private func bytes(hex: String) -> [UInt8] {
     }
 
     /// Any byte may begin a pickle; one that imports something is no other kind of file.
-    @Test(arguments: ["I1\n0cos\nsystem\n(S'id'\ntR.", "N0cos\nsystem\n)R.", "F1\n0cos\nsystem\n", "Np 5\n0cos\nsystem\n)R."])
+    @Test(arguments: [
+        "I1\n0cos\nsystem\n(S'id'\ntR.", "N0cos\nsystem\n)R.", "F1\n0cos\nsystem\n", "Np 5\n0cos\nsystem\n)R.",
+    ])
     func anyByteMayBeginAPickle(text: String) throws {
         #expect(try torch(Array(text.utf8)).danger == .dangerous)
     }
@@ -183,7 +187,9 @@ private func bytes(hex: String) -> [UInt8] {
         }
         for at in 0..<bytes.count - 4 where Array(bytes[at..<at + 4]) == [0x50, 0x4B, 1, 2] {
             let length = Int(bytes[at + 28])
-            guard String(decoding: bytes[at + 46..<at + 46 + length], as: UTF8.self).hasSuffix(name) else { continue }
+            guard String(decoding: bytes[at + 46..<at + 46 + length], as: UTF8.self).hasSuffix(name) else {
+                continue
+            }
             (bytes[at + 8], bytes[at + 10]) = (flags, method)
         }
         return bytes
@@ -194,7 +200,9 @@ private func bytes(hex: String) -> [UInt8] {
         #expect(file.tensors.map(\.name) == ["a.weight", "a.bias", "step"] && file.fault == nil)
     }
 
-    @Test(arguments: [(8, 0), (0, 1)] as [(UInt8, UInt8)]) func aPickleThatIsPackedIsNotRead(method: UInt8, flags: UInt8)
+    @Test(arguments: [(8, 0), (0, 1)] as [(UInt8, UInt8)]) func aPickleThatIsPackedIsNotRead(
+        method: UInt8, flags: UInt8
+    )
         throws
     {
         let file = try torch(try archive(name: "data.pkl", method: method, flags: flags))

@@ -121,7 +121,8 @@ struct TryReport {
         for result in check.checks {
             line(result.name, result.detail, output, mark: result.status)
             // The first stands in the check's own line, unless that says what passed.
-            let findings = check.findings.filter { $0.check == result.name }.dropFirst(result.status == .pass ? 0 : 1)
+            let findings = check.findings.filter { $0.check == result.name }.dropFirst(
+                result.status == .pass ? 0 : 1)
             for finding in findings.prefix(Self.examples) {
                 line("", finding.detail, output, mark: finding.status == .pass ? nil : finding.status)
             }

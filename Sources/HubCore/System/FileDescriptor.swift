@@ -58,7 +58,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
             let number = errno
             let isLink = number == ENOENT && FileSystem.linkText(path) != nil
             let what = [ELOOP: "the link leads in a circle", ENXIO: "it is no file"][number]
-            guard let what = isLink ? "the link leads to no file" : what else { throw .system("cannot open", path: path, errno: number) }
+            guard let what = isLink ? "the link leads to no file" : what else {
+                throw .system("cannot open", path: path, errno: number)
+            }
             throw AIError(.malformedModel, "\(path): \(what)", context: .init(path: path))
         }
         let file = FileDescriptor(raw: descriptor, path: path)

@@ -35,7 +35,9 @@ extension CheckRun {
         let name = "generation_config.json"
         let settings = json(name, "generation config")
         if let settings, settings.object == nil {
-            add(.init("generation config", .fail, "\(name): it is not an object", file: name, expected: "an object"))
+            add(
+                .init("generation config", .fail, "\(name): it is not an object", file: name, expected: "an object")
+            )
         }
         for (key, expected, isSane) in Self.ranges {
             guard let value = settings?[key], !isSane(value) else { continue }
@@ -52,7 +54,9 @@ extension CheckRun {
 
     private mutating func checkToken(_ key: String, _ id: JSON, _ file: String) {
         guard let number = id.int else { return bad(key, id, "the number of a token", file) }
-        guard let vocabulary = sources?.configuration?.vocabulary, number >= vocabulary || number < -1 else { return }
+        guard let vocabulary = sources?.configuration?.vocabulary, number >= vocabulary || number < -1 else {
+            return
+        }
         add(
             .init(
                 "generation config", .fail, "\(key) is \(number), the model has \(vocabulary) tokens", file: file,
@@ -62,7 +66,8 @@ extension CheckRun {
     private mutating func bad(_ key: String, _ value: JSON, _ expected: String, _ file: String) {
         add(
             .init(
-                "generation config", .warn, "\(key) is \(value.text().printable), which is not \(expected)", file: file,
+                "generation config", .warn, "\(key) is \(value.text().printable), which is not \(expected)",
+                file: file,
                 expected: expected, found: value.text()))
     }
 

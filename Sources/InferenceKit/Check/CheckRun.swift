@@ -24,8 +24,8 @@ struct CheckRun {
                 isFolder
                 ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: status.size)
             sources = read
-            if isFolder { try checkIndex(read) }
             let shown = read.formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }
+            if isFolder { try checkIndex(read) }
             close("headers", shown.isEmpty ? "no weights" : shown.joined(separator: "; "))
         } catch {
             guard error.code == .malformedModel || error.code == .unsupportedModel else { throw error }

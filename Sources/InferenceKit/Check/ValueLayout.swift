@@ -26,7 +26,9 @@ extension ValueScan {
                 (self.kind, scales, unitElements, unitBytes) = (kind, [], 1, bytes)
                 return
             }
-            guard let type = GGUFTensorType.known.values.first(where: { $0.name == tensor.type }) else { return nil }
+            guard let type = GGUFTensorType.known.values.first(where: { $0.name == tensor.type }) else {
+                return nil
+            }
             scales = Self.scales[type.name] ?? type.halfOffsets.map { (HUB_SCAN_F16, $0) }
             guard !scales.isEmpty else { return nil }
             (kind, unitElements, unitBytes) = (nil, type.blockElements, type.blockBytes)
@@ -40,7 +42,8 @@ extension ValueScan {
         }
 
         private static let kinds: [String: (hub_scan_kind, bytes: Int)] = [
-            "F16": (HUB_SCAN_F16, 2), "BF16": (HUB_SCAN_BF16, 2), "F32": (HUB_SCAN_F32, 4), "F64": (HUB_SCAN_F64, 8),
+            "F16": (HUB_SCAN_F16, 2), "BF16": (HUB_SCAN_BF16, 2), "F32": (HUB_SCAN_F32, 4),
+            "F64": (HUB_SCAN_F64, 8),
             "C64": (HUB_SCAN_F32, 4), "F8_E4M3": (HUB_SCAN_F8_E4M3, 1), "F8_E5M2": (HUB_SCAN_F8_E5M2, 1),
             "F8_E4M3FNUZ": (HUB_SCAN_F8_FNUZ, 1), "F8_E5M2FNUZ": (HUB_SCAN_F8_FNUZ, 1),
             "F8_E8M0": (HUB_SCAN_F8_E8M0, 1),
@@ -60,7 +63,8 @@ extension ValueScan {
         /// Which of `count` units is the first that is not finite; `count` where none is.
         func firstBad(_ start: UnsafeRawPointer, _ count: Int) -> Int {
             if let kind { return hub_scan_finite(kind, start, count) }
-            return scales.map { hub_scan_finite_blocks($0.kind, start + $0.offset, count, unitBytes) }.min() ?? count
+            return scales.map { hub_scan_finite_blocks($0.kind, start + $0.offset, count, unitBytes) }.min()
+                ?? count
         }
 
         /// A number as text; the type of a block.
@@ -76,7 +80,8 @@ extension ValueScan {
                     return "\(out)"
                 default:
                     if !isPlain { return "a scale of a block of \(typeName) that is nan or inf" }
-                    return unit[0] == 0 && typeName != "F8_E8M0" ? "0" : "0x\(String(unit[0], radix: 16)) of \(typeName)"
+                    return unit[0] == 0 && typeName != "F8_E8M0"
+                        ? "0" : "0x\(String(unit[0], radix: 16)) of \(typeName)"
                 }
             }
         }

@@ -69,7 +69,8 @@ package struct ValueScan {
         }
         return counts.sorted { $0.key < $1.key }.map { type, count in
             CheckFinding(
-                "values", .pass, "\(count) tensors of the type \(type) were not looked at: it is not known how they lie",
+                "values", .pass,
+                "\(count) tensors of the type \(type) were not looked at: it is not known how they lie",
                 file: name)
         }
     }
