@@ -29,13 +29,14 @@ enum FormatTasks {
         print(JSON.object(["tensors": .int(Int64(count)), "load_seconds": .double(seconds)]).text())
     }
 
-    /// The values of a file, as a full check looks at them.
+    /// The values of a file, as a full check looks at those of a blob.
     private static func scan(_ path: String) throws {
         let header = try SafetensorsHeader(file: path)
         let file = try MappedFile(path)
         let shard = SafetensorsFolder.Shard(path: path, fileSize: Int64(file.bytes.count), header: header)
-        let scan = ValueScan(file: file, tensors: StoredWeights(safetensors: [shard]).tensors, isWhole: true)
-        try report(file) { scan.findings().isEmpty }
+        let scan = try ValueScan(
+            path, tensors: StoredWeights(safetensors: [shard]).tensors, isWhole: true, isUnchanging: true)
+        try report(file) { try scan.findings().isEmpty }
     }
 
     /// The same bytes added up, eight words at a time: what the memory gives.
@@ -58,10 +59,10 @@ enum FormatTasks {
     }
 
     /// Does it once so that the pages are mapped, and once against the clock.
-    private static func report(_ file: MappedFile, _ work: () -> Bool) throws {
-        let first = work()
+    private static func report(_ file: MappedFile, _ work: () throws -> Bool) throws {
+        let first = try work()
         let began = Clock.seconds
-        let second = work()
+        let second = try work()
         let seconds = Clock.seconds - began
         print(
             JSON.object([

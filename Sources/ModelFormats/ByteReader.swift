@@ -37,6 +37,7 @@ package struct ByteReader {
     }
 
     /// The bytes up to the next `byte`, which is passed over.
+    @discardableResult
     package mutating func until(_ byte: UInt8) throws(Short) -> Range<Int> {
         guard let end = bytes[at...].firstIndex(of: byte) else { throw short(rest + 1) }
         defer { at = end + 1 }

@@ -50,7 +50,7 @@ package struct GGUFModel: Sendable {
     package init(_ path: String) throws(AIError) {
         var shards: [Shard] = []
         for path in Self.paths(of: path) {
-            guard let status = try FileSystem.status(path), status.kind == .file else {
+            guard let status = try FileSystem.status(path) else {
                 throw .malformed(path, "the shard is missing")
             }
             shards.append(Shard(path: path, fileSize: status.size, header: try GGUFFile(path).header))

@@ -21,18 +21,34 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
     /// `os.system`
     package var description: String { "\(module).\(name)" }
 
+    /// A name that is put together while unpickling.
+    static let computed = PickleImport(module: "builtins", name: "(a name that is computed)")
+
     package var danger: Danger {
         if Self.isHarmless(module, name) { return .harmless }
-        let root = String(module.split(separator: ".", omittingEmptySubsequences: false).first ?? "")
-        if Self.dangerousModules.contains(root) || Self.dangerous.contains(description) { return .dangerous }
-        if ["builtins", "__builtin__"].contains(module) { return .dangerous }
+        if Self.dangerous.contains(description) || Self.reachesDanger(module, name) { return .dangerous }
         return .unknown
     }
 
     private static func isHarmless(_ module: String, _ name: String) -> Bool {
         if harmless["\(module).\(name)"] != nil { return true }
-        guard ["torch", "torch.storage", "torch.cuda"].contains(module) else { return false }
+        // A name with dots reaches through what its first part is, wherever that leads.
+        guard ["torch", "torch.storage", "torch.cuda"].contains(module), !name.contains(".") else { return false }
         return name.hasSuffix("Storage") || torchTypes[name] != nil || ["Size", "device"].contains(name)
+    }
+
+    /// Whether a part of the path leads to a module that has no place in a checkpoint: `torch.serialization` imports `os`, so
+    /// that its `os.system` is the real one.
+    private static func reachesDanger(_ module: String, _ name: String) -> Bool {
+        let modules = module.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        if ["builtins", "__builtin__"].contains(modules[0]) || dangerousModules.contains(modules[0]) {
+            return true
+        }
+        // Packages name modules of their own by common words; what a name reaches is the thing itself.
+        return modules.dropFirst().contains { dangerousModules.contains($0) && !commonWords.contains($0) }
+            || names.contains { dangerousModules.contains($0) || $0 == "builtins" }
+            || names.count > 1 && names.contains { $0.hasPrefix("__") }
     }
 
     /// Element types by torch's names, as safetensors calls them.
@@ -81,6 +97,11 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
         "threading", "_thread", "concurrent", "select", "selectors", "sqlite3", "platform", "getpass", "io", "_io",
         "fileinput", "zipimport", "zipfile", "tarfile", "gc", "builtin", "site", "atexit", "idlelib", "lib2to3",
         "xmlrpc", "logging", "antigravity", "nturl2path", "uuid", "readline", "mmap", "resource",
+    ]
+    /// Those of them by which packages call parts of their own.
+    private static let commonWords: Set<String> = [
+        "code", "types", "io", "trace", "profile", "inspect", "site", "platform", "resource", "signal", "operator",
+        "logging", "select", "selectors", "glob", "http", "uuid", "gc", "commands", "requests", "functools",
     ]
     private static let dangerous: Set<String> = [
         "torch.load", "torch.save", "torch.hub.load", "torch.serialization.load", "torch.jit.load",

@@ -10,7 +10,8 @@ struct PickleMachine {
         case none
         case bool(Bool)
         case int(Int64)
-        case text(String)
+        /// Where the text lies; ``PickleMachine/text(_:)-(Int)``
+        case text(Range<Int>)
         case bytes(Range<Int>)
         case tuple([Int])
         /// ``lists``
@@ -24,7 +25,8 @@ struct PickleMachine {
         case other
     }
 
-    private(set) var nodes: [Node] = []
+    /// What is always the same is made once.
+    private(set) var nodes: [Node] = [.none, .bool(true), .bool(false), .tuple([]), .other]
     private(set) var lists: [[Int]] = []
     private(set) var dictionaries: [[(key: Int, value: Int)]] = []
     /// What was given to an object after it had been made.
@@ -39,15 +41,29 @@ struct PickleMachine {
     private var memo: [Int: Int] = [:]
     private var importNumbers: [PickleImport: Int] = [:]
 
+    /// How many opcodes may still be gone through.
+    private(set) var budget: Int
+
     /// A checkpoint imports a dozen.
     private static let importLimit = 10_000
+    /// The longest name of a module or of something in it, in bytes; people keep to some dozens.
+    private static let nameLimit = 512
+    /// Each takes some dozens of bytes of memory for the one that it may take of the file.
+    private static let nodeLimit = 4_000_000
+    /// The numbers of what ``nodes`` begins with.
+    private enum Shared { static let (none, yes, no, empty, other) = (0, 1, 2, 3, 4) }
 
-    /// What no pickler writes.
+    /// Why a pickle was not read to its end.
     struct Fault: Error {
         let what: String
+        /// Whether it is only longer than what is gone through here; else no pickler writes it.
+        var isLimit = false
     }
 
-    init(_ bytes: UnsafeRawBufferPointer, at start: Int) { reader = ByteReader(bytes, at: start) }
+    init(_ bytes: UnsafeRawBufferPointer, at start: Int, budget: Int) {
+        reader = ByteReader(bytes, at: start)
+        self.budget = budget
+    }
 
     /// Where the pickle ended.
     var end: Int { reader.at }
@@ -60,6 +76,10 @@ struct PickleMachine {
         do {
             while true {
                 let opcode: UInt8 = try reader.number()
+                budget -= 1
+                guard budget >= 0, nodes.count < Self.nodeLimit else {
+                    throw Fault(what: "is longer than what is gone through here", isLimit: true)
+                }
                 if opcode == UInt8(ascii: ".") { return try pop() }
                 try step(opcode)
             }
@@ -100,69 +120,76 @@ struct PickleMachine {
 
     private mutating func line() throws -> String { reader.bytes.repairedText(try reader.until(0x0A)) }
 
-    private mutating func text(_ count: some BinaryInteger) throws -> String {
-        reader.bytes.repairedText(try reader.skip(Int(clamping: count)))
+    private mutating func text(_ count: some BinaryInteger) throws -> Node {
+        .text(try reader.skip(Int(clamping: count)))
+    }
+
+    /// The text that a node is; nil where it is none.
+    func text(_ node: Int) -> String? {
+        guard case .text(let range) = nodes[node] else { return nil }
+        return reader.bytes.repairedText(range)
     }
 
     // MARK: Opcodes
 
     private mutating func step(_ opcode: UInt8) throws {
-        switch Character(UnicodeScalar(opcode)) {
+        switch UnicodeScalar(opcode) {
         case "\u{80}": try reader.skip(1)
         case "\u{95}": try reader.skip(8)
         case "(": marks.append(stack.count)
         case "0": if stack.count == marks.last { marks.removeLast() } else { _ = try pop() }
         case "1": _ = try popMark()
         case "2": stack.append(try top())
-        case "N": push(.none)
-        case "\u{88}": push(.bool(true))
-        case "\u{89}": push(.bool(false))
+        case "N": stack.append(Shared.none)
+        case "\u{88}": stack.append(Shared.yes)
+        case "\u{89}": stack.append(Shared.no)
         case "c", "\u{93}", "i", "\u{82}", "\u{83}", "\u{84}": try importing(opcode)
         case "R", "\u{81}", "\u{92}", "o", "b": try calling(opcode)
         case "p", "q", "r", "\u{94}", "g", "h", "j": try memory(opcode)
         case "t", "\u{85}", "\u{86}", "\u{87}", ")": try tuple(opcode)
         case "]", "l", "a", "e", "}", "d", "s", "u", "\u{8F}", "\u{90}", "\u{91}": try collection(opcode)
-        case "P", "Q": push(.persistent(opcode == UInt8(ascii: "Q") ? try pop() : try textNode(try line())))
+        case "P", "Q":
+            push(.persistent(opcode == UInt8(ascii: "Q") ? try pop() : try textNode(try reader.until(0x0A))))
         default: try value(opcode)
         }
     }
 
-    private mutating func textNode(_ text: String) throws -> Int {
+    private mutating func textNode(_ text: Range<Int>) throws -> Int {
         nodes.append(.text(text))
         return nodes.count - 1
     }
 
     /// Numbers, texts and bytes.
     private mutating func value(_ opcode: UInt8) throws {
-        switch Character(UnicodeScalar(opcode)) {
+        switch UnicodeScalar(opcode) {
         case "K": push(.int(Int64(try reader.number(UInt8.self))))
         case "M": push(.int(Int64(try reader.number(UInt16.self))))
         case "J": push(.int(Int64(try reader.number(Int32.self))))
         case "I", "L":
             let line = try line()
-            if line == "00" || line == "01" { return push(.bool(line == "01")) }
+            if line == "00" || line == "01" { return stack.append(line == "01" ? Shared.yes : Shared.no) }
             push(Int64(line.last == "L" ? line.dropLast() : line[...]).map(Node.int) ?? .other)
         case "\u{8A}": push(long(try reader.skip(Int(try reader.number(UInt8.self)))))
         case "\u{8B}": push(long(try reader.skip(Int(try reader.number(Int32.self)))))
         case "F":
-            _ = try line()
-            push(.other)
+            try reader.until(0x0A)
+            stack.append(Shared.other)
         case "G":
             try reader.skip(8)
-            push(.other)
+            stack.append(Shared.other)
         case "S":
-            let line = try line()
-            push(.text(line.count >= 2 ? String(line.dropFirst().dropLast()) : line))
-        case "V": push(.text(try line()))
-        case "X": push(.text(try text(try reader.number(UInt32.self))))
-        case "\u{8C}": push(.text(try text(try reader.number(UInt8.self))))
-        case "\u{8D}": push(.text(try text(try reader.number(UInt64.self))))
-        case "U": push(.text(try text(try reader.number(UInt8.self))))
-        case "T": push(.text(try text(try reader.number(Int32.self))))
+            let line = try reader.until(0x0A)
+            push(.text(line.count >= 2 ? line.dropFirst().dropLast() : line))
+        case "V": push(.text(try reader.until(0x0A)))
+        case "X": push(try text(try reader.number(UInt32.self)))
+        case "\u{8C}": push(try text(try reader.number(UInt8.self)))
+        case "\u{8D}": push(try text(try reader.number(UInt64.self)))
+        case "U": push(try text(try reader.number(UInt8.self)))
+        case "T": push(try text(try reader.number(Int32.self)))
         case "C": push(.bytes(try reader.skip(Int(try reader.number(UInt8.self)))))
         case "B": push(.bytes(try reader.skip(Int(clamping: try reader.number(UInt32.self)))))
         case "\u{8E}", "\u{96}": push(.bytes(try reader.skip(Int(clamping: try reader.number(UInt64.self)))))
-        case "\u{97}": push(.other)
+        case "\u{97}": stack.append(Shared.other)
         case "\u{98}": break
         default: throw Fault(what: "has the byte \(opcode) where an opcode is due, at \(reader.at - 1)")
         }
@@ -179,29 +206,25 @@ struct PickleMachine {
     }
 
     private mutating func importing(_ opcode: UInt8) throws {
-        let module: String
-        var name: String
-        switch Character(UnicodeScalar(opcode)) {
-        case "c", "i": (module, name) = (try line(), try line())
+        let found: PickleImport
+        switch UnicodeScalar(opcode) {
+        case "c", "i": found = named(try reader.until(0x0A), try reader.until(0x0A))
         case "\u{93}":
             let (second, first) = (try pop(), try pop())
-            // A name that is put together while unpickling hides from whoever reads it.
-            if case .text(let one) = nodes[first], case .text(let two) = nodes[second] {
-                (module, name) = (one, two)
+            if case .text(let module) = nodes[first], case .text(let name) = nodes[second] {
+                found = named(module, name)
             } else {
-                (module, name) = ("builtins", "(a name that is computed)")
+                found = .computed
             }
         default:
             let width = opcode == 0x82 ? 1 : opcode == 0x83 ? 2 : 4
             try reader.skip(width)
-            (module, name) = ("copyreg", "(an extension)")
+            found = PickleImport(module: "copyreg", name: "(an extension)")
         }
-        if name.isEmpty { name = "?" }
-        let found = PickleImport(module: module, name: name)
         let number = importNumbers[found] ?? imports.count
         if number == imports.count {
             guard number < Self.importLimit else {
-                throw Fault(what: "imports more than \(Self.importLimit) things")
+                throw Fault(what: "imports more than \(Self.importLimit) things", isLimit: true)
             }
             imports.append(found)
             importNumbers[found] = number
@@ -214,8 +237,18 @@ struct PickleMachine {
         push(.call(function: nodes.count - 2, arguments: nodes.count - 1))
     }
 
+    /// What is too long for a name, or written with escapes, hides from whoever reads it as one that is computed does.
+    private func named(_ module: Range<Int>, _ name: Range<Int>) -> PickleImport {
+        let bytes = reader.bytes
+        guard module.count <= Self.nameLimit, name.count <= Self.nameLimit,
+            !bytes[module].contains(0x5C), !bytes[name].contains(0x5C)
+        else { return .computed }
+        return PickleImport(
+            module: bytes.repairedText(module), name: name.isEmpty ? "?" : bytes.repairedText(name))
+    }
+
     private mutating func calling(_ opcode: UInt8) throws {
-        switch Character(UnicodeScalar(opcode)) {
+        switch UnicodeScalar(opcode) {
         case "b":
             calls.insert("BUILD")
             let state = try pop()
@@ -241,7 +274,7 @@ struct PickleMachine {
     }
 
     private mutating func memory(_ opcode: UInt8) throws {
-        switch Character(UnicodeScalar(opcode)) {
+        switch UnicodeScalar(opcode) {
         case "p": memo[try index(try line())] = try top()
         case "q": memo[Int(try reader.number(UInt8.self))] = try top()
         case "r": memo[Int(try reader.number(UInt32.self))] = try top()
@@ -252,8 +285,11 @@ struct PickleMachine {
         }
     }
 
+    /// As Python's `int` reads it, with blanks and underscores.
     private func index(_ line: String) throws -> Int {
-        guard let index = Int(line), index >= 0 else { throw Fault(what: "names no place of its memory") }
+        guard let index = Int(line.filter { !$0.isWhitespace && $0 != "_" }), index >= 0 else {
+            throw Fault(what: "names no place of its memory")
+        }
         return index
     }
 
@@ -263,8 +299,8 @@ struct PickleMachine {
     }
 
     private mutating func tuple(_ opcode: UInt8) throws {
-        switch Character(UnicodeScalar(opcode)) {
-        case ")": push(.tuple([]))
+        switch UnicodeScalar(opcode) {
+        case ")": stack.append(Shared.empty)
         case "t": push(.tuple(try popMark()))
         default:
             var parts: [Int] = []
@@ -284,7 +320,7 @@ struct PickleMachine {
     }
 
     private mutating func collection(_ opcode: UInt8) throws {
-        switch Character(UnicodeScalar(opcode)) {
+        switch UnicodeScalar(opcode) {
         case "]", "\u{8F}": pushList()
         case "l", "\u{91}": pushList(try popMark())
         case "}": pushDictionary()

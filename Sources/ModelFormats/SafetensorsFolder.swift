@@ -45,7 +45,7 @@ package struct SafetensorsFolder: Sendable {
         var shards: [Shard] = []
         for name in names {
             let path = Path.join(folder, name)
-            guard let status = try FileSystem.status(path), status.kind == .file else {
+            guard let status = try FileSystem.status(path) else {
                 throw Self.missing(name, path, folder, isShard: weightMap != nil)
             }
             shards.append(Shard(path: path, fileSize: status.size, header: try SafetensorsHeader(file: path)))
@@ -112,7 +112,7 @@ extension SafetensorsHeader {
     ///
     /// - Throws: ``ErrorCode/malformedModel``, or the error of the system call that failed.
     package init(file path: String) throws(AIError) {
-        let descriptor = try FileDescriptor(path)
+        let descriptor = try FileDescriptor.modelFile(path)
         let size = try descriptor.status().size
         var bytes = try Self.read(8, from: descriptor)
         let count = try Self.unwrap(

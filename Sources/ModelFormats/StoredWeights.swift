@@ -59,12 +59,11 @@ package struct StoredWeights: Sendable {
         tensors = checkpoints.enumerated().flatMap { index, file in
             file.tensors.map { tensor in
                 let bits = TensorDataType(rawValue: tensor.dataType)?.bits ?? 8
+                let (all, overflow) = tensor.elementCount.multipliedReportingOverflow(by: bits)
                 return StoredTensor(
                     name: tensor.name, type: tensor.dataType, shape: tensor.shape,
                     elementCount: tensor.elementCount,
-                    byteCount: max(0, tensor.elementCount.multipliedReportingOverflow(by: bits).partialValue / 8),
-                    offset: nil,
-                    file: index)
+                    byteCount: overflow ? .max : all / 8, offset: nil, file: index)
             }
         }
     }
@@ -74,6 +73,9 @@ package struct StoredWeights: Sendable {
 
     /// Elements by type, those of packed words as the words they lie in: `["BF16": 1115264]`.
     package var dataTypes: [String: Int64] {
-        tensors.reduce(into: [:]) { $0[$1.type, default: 0] &+= Int64($1.elementCount) }
+        tensors.reduce(into: [:]) { counts, tensor in
+            let sum = ByteCount(counts[tensor.type] ?? 0) + ByteCount(Int64(tensor.elementCount))
+            counts[tensor.type] = sum.bytes
+        }
     }
 }

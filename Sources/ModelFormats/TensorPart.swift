@@ -15,7 +15,7 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
 
     package init(_ name: String) {
         let name = name.lowercased()
-        func has(_ marks: [String]) -> Bool { marks.contains { name.contains($0) } }
+        func has(_ marks: [String]) -> Bool { marks.contains { name.holds($0) } }
         func ends(_ marks: [String]) -> Bool { marks.contains { name.hasSuffix($0) } }
         if ends([".inv_freq", ".masked_bias", ".position_ids", ".num_batches_tracked", "rope_freqs.weight"])
             || ends([".attn.bias", ".attention.bias"]) && !name.contains("proj")

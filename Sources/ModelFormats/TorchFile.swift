@@ -22,13 +22,16 @@ package struct TorchFile: Sendable {
     /// Why it cannot be read to its end; what was found up to there is there all the same, for loading would have come as
     /// far.
     package let fault: String?
+    /// Whether all of it was gone through, so that ``imports`` are all that it imports.
+    package let isReadToEnd: Bool
 
-    /// More of a pickle than this is not gone through. The pickle of a checkpoint has some kilobytes for each layer.
-    private static let pickleLimit = 32 << 20
+    /// More opcodes than this are not gone through. A tensor takes some dozens.
+    private static let opcodeLimit = 8_000_000
     /// What the first pickle of an old checkpoint is: 0x1950a86a20f9469cfc6c.
     private static let oldMark: [UInt8] = [0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19]
 
-    /// - Throws: ``ErrorCode/malformedModel`` for what is neither an archive nor a pickle.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for what is neither an archive nor a pickle, and
+    ///   ``ErrorCode/malformedModel`` for an archive that cannot be read.
     package init(_ path: String) throws(AIError) {
         let file = try MappedFile(path)
         self = try TorchFile(file.bytes, path: path)
@@ -37,75 +40,113 @@ package struct TorchFile: Sendable {
     package init(_ bytes: UnsafeRawBufferPointer, path: String) throws(AIError) {
         self.path = path
         fileSize = Int64(bytes.count)
-        var reading = Reading()
+        guard !bytes.isEmpty else { throw .malformed(path, "it is empty") }
+        var reading = Reading(fileSize: bytes.count)
         if ZipDirectory.begins(bytes) {
             try reading.archive(try ZipDirectory(bytes, path: path), bytes, path)
-        } else if bytes.first == 0x80 || bytes.first.map({ "(cd]}l.".utf8.contains($0) }) == true {
-            reading.pickles(bytes)
+        } else if Self.isTapeArchive(bytes) {
+            reading.isReadToEnd = false
+            reading.fault =
+                "it is a tar archive, as the first PyTorch wrote them, whose pickles are not gone through here"
         } else {
-            throw .malformed(path, bytes.isEmpty ? "it is empty" : "it is neither a ZIP archive nor a pickle")
+            let isOne = reading.pickles(bytes)
+            guard isOne || bytes[0] == 0x80 || bytes.count < 4 else {
+                throw .unsupported(path, "it is neither a ZIP archive nor a pickle")
+            }
+            guard isOne || bytes[0] == 0x80 else { throw .malformed(path, "its \(bytes.count) bytes are too few") }
         }
         (tensors, imports, fault) = (reading.tensors, reading.imports, reading.fault)
+        isReadToEnd = reading.isReadToEnd
         callingOpcodes = reading.calls.sorted()
     }
 
     /// The most dangerous of what it imports; nil where it imports nothing.
     package var danger: PickleImport.Danger? { imports.map(\.danger).max() }
 
+    /// PyTorch hands what has a tar header at its beginning, with the sum of its bytes, to Python's `tarfile`.
+    private static func isTapeArchive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count >= 512 else { return false }
+        let digits = bytes[148..<156].filter { (0x30...0x37).contains($0) }
+        guard !digits.isEmpty else { return false }
+        let told = digits.reduce(0) { $0 << 3 | Int($1 - 0x30) }
+        // The sum's own place counts as blanks.
+        return told == bytes[..<148].reduce(8 * 0x20) { $0 + Int($1) } + bytes[156..<512].reduce(0) { $0 + Int($1) }
+    }
+
     /// What was found so far.
     private struct Reading {
+        let fileSize: Int
         var tensors: [Tensor] = []
         var imports: [PickleImport] = []
         var calls: Set<String> = []
         var fault: String?
+        var isReadToEnd = true
+        private var known: Set<PickleImport> = []
+        private var budget = TorchFile.opcodeLimit
 
-        /// Since PyTorch 1.6: one pickle, and each storage as a file of its own.
+        init(fileSize: Int) { self.fileSize = fileSize }
+
+        /// Since PyTorch 1.6: one pickle, and each storage as a file of its own. Names are told apart as PyTorch's reader
+        /// does it, without regard to case.
         mutating func archive(_ archive: ZipDirectory, _ bytes: UnsafeRawBufferPointer, _ path: String)
             throws(AIError)
         {
-            let pickles = archive.entries.filter { $0.name.hasSuffix(".pkl") }
+            let entries = archive.entries.map { (name: $0.name.lowercased(), entry: $0) }
+            let pickles = entries.filter { $0.name.hasSuffix(".pkl") }
             guard !pickles.isEmpty else { throw .malformed(path, "the archive holds no pickle") }
             let sizes = Dictionary(
-                archive.entries.map { ($0.name, $0.size) }, uniquingKeysWith: { first, _ in first })
-            for pickle in pickles {
-                guard let range = pickle.byteRange, range.count <= TorchFile.pickleLimit else {
-                    fault = "\(pickle.name.printable) in it is compressed or too long, which PyTorch never writes"
+                entries.map { ($0.name, $0.entry.size) }, uniquingKeysWith: { first, _ in first })
+            for (name, pickle) in pickles {
+                guard let range = pickle.byteRange else {
+                    isReadToEnd = false
+                    fault = fault ?? "\(pickle.name.printable) in it is compressed, which PyTorch never writes"
                     continue
                 }
-                var machine = PickleMachine(UnsafeRawBufferPointer(rebasing: bytes[range]), at: 0)
-                let folder = pickle.name.hasSuffix("data.pkl") ? String(pickle.name.dropLast(8)) : ""
-                run(&machine) { storage in sizes["\(folder)data/\(storage)"] }
+                var machine = PickleMachine(
+                    UnsafeRawBufferPointer(rebasing: bytes[range]), at: 0, budget: budget)
+                let folder = name.hasSuffix("data.pkl") ? String(name.dropLast(8)) : ""
+                run(&machine) { storage in sizes["\(folder)data/\(storage.lowercased())"] }
             }
         }
 
         /// Before that: a mark, a version, facts of the machine, the object, and the names of the storages, whose bytes
         /// follow. Any other pickle is the object itself.
-        mutating func pickles(_ bytes: UnsafeRawBufferPointer) {
-            let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(TorchFile.pickleLimit))
+        ///
+        /// - Returns: whether it is a pickle, as far as it goes: any byte may begin one.
+        mutating func pickles(_ bytes: UnsafeRawBufferPointer) -> Bool {
             var at = 0
             for number in 0..<5 where at < bytes.count && fault == nil {
-                var machine = PickleMachine(bytes, at: at)
-                let root = run(&machine) { _ in nil }
+                var machine = PickleMachine(bytes, at: at, budget: budget)
+                let (root, isNone) = run(&machine) { _ in nil }
                 at = machine.end
                 guard number == 0 else { continue }
                 guard let root, case .bytes(let range) = machine.nodes[root], bytes[range].elementsEqual(oldMark)
-                else { return }
+                else { return !isNone }
             }
+            return true
         }
 
+        /// - Returns: what the pickle builds, and whether it breaks before it imports anything, as what is no pickle does.
         @discardableResult
-        private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> Int?
-        {
+        private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> (
+            root: Int?, isNone: Bool
+        ) {
             var root: Int?
-            do throws(PickleMachine.Fault) { root = try machine.run() } catch { fault = "its pickle \(error.what)" }
-            imports += machine.imports.filter { !imports.contains($0) }
+            var isNone = false
+            do throws(PickleMachine.Fault) { root = try machine.run() } catch {
+                isReadToEnd = false
+                fault = fault ?? "its pickle \(error.what)"
+                isNone = machine.imports.isEmpty && !error.isLimit
+            }
+            budget = max(0, machine.budget)
+            imports += machine.imports.filter { known.insert($0).inserted }
             calls.formUnion(machine.calls)
-            guard let root else { return nil }
-            var walk = TorchWalk(machine, storageBytes: storageBytes)
+            guard let root else { return (nil, isNone) }
+            var walk = TorchWalk(machine, fileSize: fileSize, storageBytes: storageBytes)
             walk.collect(root)
             tensors += walk.tensors
             fault = fault ?? walk.fault
-            return root
+            return (root, false)
         }
     }
 }

@@ -6,51 +6,141 @@ struct TorchWalk {
 
     private let machine: PickleMachine
     private let storageBytes: (String) -> Int?
+    private let fileSize: Int
     private var visited: Set<Int> = []
+    private var open: [Frame] = []
+    private var nameBytes = 0
 
-    /// - Parameter storageBytes: how many bytes a storage has; nil where that is not known.
-    init(_ machine: PickleMachine, storageBytes: @escaping (String) -> Int?) {
+    /// The longest name that is followed, in bytes, and what all of them may take.
+    private static let (nameLimit, namesLimit) = (4096, 64 << 20)
+    /// More than the largest checkpoints have.
+    private static let tensorLimit = 250_000
+    /// As many dimensions as torch has.
+    private static let dimensionLimit = 64
+
+    /// What a child's name goes on with.
+    private enum Key {
+        case none
+        case text(Int)
+        case number(Int64)
+    }
+
+    /// A node whose children are gone through, and which is next.
+    private struct Frame {
+        let node: Int
+        let key: Key
+        /// Bytes of its name and of what joins it.
+        let nameBytes: Int
+        var next = 0
+    }
+
+    /// - Parameters:
+    ///   - fileSize: bytes of the whole file, which no tensor can exceed.
+    ///   - storageBytes: how many bytes a storage has; nil where that is not known.
+    init(_ machine: PickleMachine, fileSize: Int, storageBytes: @escaping (String) -> Int?) {
         self.machine = machine
+        self.fileSize = fileSize
         self.storageBytes = storageBytes
     }
 
     /// Goes through dictionaries, lists and objects from a node; names are joined by dots. Each is gone through once, so a
     /// circle ends.
     mutating func collect(_ root: Int) {
-        var open: [(node: Int, name: String)] = [(root, "")]
-        while let (node, name) = open.popLast() {
-            if let tensor = tensor(node, name) {
-                tensors.append(tensor)
-                continue
-            }
-            guard visited.insert(node).inserted, name.utf8.count < 4096 else { continue }
-            var children: [(node: Int, name: String)] = []
-            func child(_ node: Int, _ key: String) {
-                children.append((node, name.isEmpty ? key : key.isEmpty ? name : "\(name).\(key)"))
-            }
-            switch machine.nodes[node] {
-            case .dictionary(let number):
-                for (key, value) in machine.dictionaries[number] {
-                    switch machine.nodes[key] {
-                    // A module's own table of tensors is not part of their names.
-                    case .text("_parameters"), .text("_buffers"), .text("_modules"): child(value, "")
-                    case .text(let text): child(value, text)
-                    case .int(let number): child(value, String(number))
-                    default: continue
-                    }
-                }
-            case .list(let number):
-                for (index, value) in machine.lists[number].enumerated() { child(value, String(index)) }
-            case .tuple(let parts): for (index, value) in parts.enumerated() { child(value, String(index)) }
-            default: break
-            }
-            if let state = machine.states[node] { child(state, "") }
-            open += children.reversed()
+        visit(root, .none)
+        while var frame = open.popLast() {
+            guard let (node, key) = child(of: &frame) else { continue }
+            open.append(frame)
+            guard visit(node, key) else { return }
         }
     }
 
-    /// A tensor where a node is the call that would build one.
-    private mutating func tensor(_ node: Int, _ name: String) -> TorchFile.Tensor? {
+    /// - Returns: whether there is room for more.
+    @discardableResult
+    private mutating func visit(_ node: Int, _ key: Key) -> Bool {
+        switch machine.nodes[node] {
+        case .call:
+            guard let parts = tensorParts(node) else { break }
+            let name = name(key)
+            nameBytes += name.utf8.count
+            guard tensors.count < Self.tensorLimit, nameBytes <= Self.namesLimit else {
+                fault = fault ?? "it has more than \(tensors.count) tensors, or their names are too long"
+                return false
+            }
+            if let tensor = built(parts.arguments, isTyped: parts.isTyped, name) { tensors.append(tensor) }
+            return true
+        case .dictionary, .list, .tuple: break
+        default: return true
+        }
+        let length = (open.last?.nameBytes ?? 0) + 1 + length(key)
+        guard length <= Self.nameLimit, visited.insert(node).inserted else { return true }
+        open.append(Frame(node: node, key: key, nameBytes: length))
+        return true
+    }
+
+    /// The next child of a node, what was given to it after it had been made being the last.
+    private func child(of frame: inout Frame) -> (node: Int, key: Key)? {
+        let count: Int
+        switch machine.nodes[frame.node] {
+        case .dictionary(let number):
+            let pairs = machine.dictionaries[number]
+            while frame.next < pairs.count {
+                let (key, value) = pairs[frame.next]
+                frame.next += 1
+                switch machine.nodes[key] {
+                case .text: return (value, isTable(key) ? .none : .text(key))
+                case .int(let number): return (value, .number(number))
+                default: continue
+                }
+            }
+            count = pairs.count
+        case .list(let number):
+            count = machine.lists[number].count
+            if frame.next < count { return element(&frame, machine.lists[number][frame.next]) }
+        case .tuple(let parts):
+            count = parts.count
+            if frame.next < count { return element(&frame, parts[frame.next]) }
+        default: count = 0
+        }
+        guard frame.next == count, let state = machine.states[frame.node] else { return nil }
+        frame.next += 1
+        return (state, .none)
+    }
+
+    private func element(_ frame: inout Frame, _ node: Int) -> (node: Int, key: Key) {
+        defer { frame.next += 1 }
+        return (node, .number(Int64(frame.next)))
+    }
+
+    /// A module's own table of tensors is not part of their names.
+    private func isTable(_ key: Int) -> Bool {
+        guard case .text(let range) = machine.nodes[key], range.count <= 12, let text = machine.text(key) else {
+            return false
+        }
+        return ["_parameters", "_buffers", "_modules"].contains(text)
+    }
+
+    private func length(_ key: Key) -> Int {
+        switch key {
+        case .none: return 0
+        case .text(let node):
+            guard case .text(let range) = machine.nodes[node] else { return 0 }
+            return range.count
+        case .number(let number): return String(number).utf8.count
+        }
+    }
+
+    private func name(_ last: Key) -> String {
+        (open.map(\.key) + [last]).compactMap { key -> String? in
+            switch key {
+            case .none: nil
+            case .text(let node): machine.text(node).flatMap { $0.isEmpty ? nil : $0 }
+            case .number(let number): String(number)
+            }
+        }.joined(separator: ".")
+    }
+
+    /// What a node that is the call of a tensor's builder gives to it.
+    private func tensorParts(_ node: Int) -> (arguments: [Int], isTyped: Bool)? {
         var node = node
         // A parameter holds a tensor, and a subclass the call that builds one; neither holds a second of its kind.
         for _ in 0..<4 {
@@ -66,10 +156,9 @@ struct TorchWalk {
                 guard parts.count >= 3, case .imported(let inner) = machine.nodes[parts[0]],
                     case .tuple(let arguments) = machine.nodes[parts[2]]
                 else { return nil }
-                return built(
-                    arguments, isTyped: machine.imports[inner].name == "_rebuild_tensor_v3", name)
-            case .tensor: return built(parts, isTyped: false, name)
-            case .typedTensor: return built(parts, isTyped: true, name)
+                return (arguments, machine.imports[inner].name == "_rebuild_tensor_v3")
+            case .tensor: return (parts, false)
+            case .typedTensor: return (parts, true)
             default: return nil
             }
         }
@@ -82,6 +171,7 @@ struct TorchWalk {
             case .tuple(let storage) = machine.nodes[identifier], storage.count >= 5,
             case .imported(let kind) = machine.nodes[storage[1]], case .tuple(let sizes) = machine.nodes[parts[2]]
         else { return nil }
+        guard sizes.count <= Self.dimensionLimit else { return fail(name, "has \(sizes.count) dimensions") }
         var shape: [Int] = []
         var elements = 1
         for size in sizes {
@@ -97,14 +187,18 @@ struct TorchWalk {
         if isTyped, parts.count > 6, case .imported(let number) = machine.nodes[parts[6]] {
             type = PickleImport.torchTypes[machine.imports[number].name] ?? machine.imports[number].name
         }
-        check(name, type, elements, storage)
+        // Strides may repeat an element, but nobody keeps more of them than the file has room for.
+        guard elements <= fileSize * 8 / (TensorDataType(rawValue: type)?.bits ?? 1) else {
+            return fail(name, "has the shape \(shape), for which the file's \(fileSize) bytes are too few")
+        }
+        check(name, type, storage)
         return TorchFile.Tensor(name: name, dataType: type, shape: shape, elementCount: elements)
     }
 
-    private mutating func check(_ name: String, _ type: String, _ elements: Int, _ storage: [Int]) {
-        guard case .text(let key) = machine.nodes[storage[2]], let bytes = storageBytes(key),
-            let bits = TensorDataType(rawValue: type)?.bits
-        else { return }
+    private mutating func check(_ name: String, _ type: String, _ storage: [Int]) {
+        // Where an old checkpoint keeps a storage is not known before all of it is read; the file holds it in any case.
+        guard let key = machine.text(storage[2]), let bits = TensorDataType(rawValue: type)?.bits else { return }
+        let bytes = storageBytes(key) ?? fileSize
         // Strides may repeat an element, so that a shape may have more than the storage; what the storage says it has, it
         // must have.
         guard case .int(let count) = machine.nodes[storage[4]], count >= 0,

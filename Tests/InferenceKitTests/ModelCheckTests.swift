@@ -5,6 +5,14 @@ import Support
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 @Suite struct ModelCheckTests {
     private static let full = ModelCheck.Options(isFull: true)
 
@@ -182,12 +190,18 @@ import Testing
     @Test(
         arguments: [
             ("eos_token_id", 5000, CheckResult.Status.fail), ("temperature", -1, .warn), ("top_p", 2, .warn),
-            ("repetition_penalty", 0, .warn), ("top_k", "many", .warn),
+            ("repetition_penalty", 0, .warn), ("top_k", "many", .warn), ("do_sample", "x", .warn),
+            ("num_beams", 0, .warn), ("bos_token_id", .double(1.5), .warn), ("pad_token_id", "a", .warn),
         ] as [(String, JSON, CheckResult.Status)])
     func whatGenerationCannotTakeIsFound(key: String, value: JSON, status: CheckResult.Status) async throws {
         let found = try await finding { try config([key: value], $0, file: "generation_config.json") }
         #expect(found.check == "generation config" && found.status == status && found.detail.contains(key))
         #expect(found.file == "generation_config.json")
+    }
+
+    @Test func aGenerationConfigThatIsNoObjectFails() async throws {
+        let found = try await finding { try $0.write("generation_config.json", .array([1])) }
+        #expect(found.status == .fail && found.detail == "generation_config.json: it is not an object")
     }
 
     @Test func codeOfItsOwnIsNamed() async throws {
@@ -207,6 +221,59 @@ import Testing
             try FileSystem.createSymlink(Fixtures.path("formats/state.bin"), at: folder.file("pytorch_model.bin"))
         }
         #expect(plain.status == .pass && plain.detail.contains("beside safetensors"))
+    }
+
+    @Test func picklesInFoldersAreLookedAtAndWhatCannotBeReadToItsEndFails() async throws {
+        let inner = try await finding { folder in
+            try FileSystem.createDirectories(folder.file("2_Dense/inner"))
+            try FileSystem.createSymlink("..", at: folder.file("2_Dense/circle"))
+            try folder.write("2_Dense/inner/pytorch_model.bin", Array("N0cposix\nsystem\n)R.".utf8))
+        }
+        #expect(inner.check == "pickles" && inner.status == .fail && inner.found == "posix.system")
+        #expect(inner.file == "2_Dense/inner/pytorch_model.bin")
+        let cut = try await finding { try $0.write("training_args.bin", [0x80, 2, 0x58, 255, 255, 0, 0, 0x61]) }
+        #expect(cut.status == .fail && cut.file == "training_args.bin")
+        #expect(
+            cut.detail
+                == "training_args.bin: its pickle ends in the middle, so that it cannot be said to be harmless")
+        let other = try await finding { try $0.write("vocab.bin", Array("no pickle at all".utf8)) }
+        #expect(other.status == .warn && other.detail == "vocab.bin: it is neither a ZIP archive nor a pickle")
+    }
+
+    /// What only has a file's name is a finding, and nothing waits for it.
+    @Test(
+        arguments: ["pytorch_model.bin", "model.gguf", "model.safetensors"],
+        ["pipe", "folder", "circle", "nowhere"])
+    func whatIsNoFileIsFound(name: String, kind: String) async throws {
+        let folder = try TemporaryFolder()
+        switch kind {
+        case "pipe": #expect(mkfifo(folder.file(name), 0o600) == 0)
+        case "folder": try FileSystem.createDirectories(folder.file(name))
+        case "circle": try FileSystem.createSymlink(name, at: folder.file(name))
+        default: try FileSystem.createSymlink("/nowhere/at/all", at: folder.file(name))
+        }
+        let check = try await ModelCheck.run(folder.path, options: Self.full)
+        #expect(check.verdict == .fail && check.findings.first?.file == name, "\(check.findings)")
+        guard kind == "pipe" else { return }
+        let alone = try await ModelCheck.run(folder.file(name), options: Self.full)
+        #expect(alone.findings.first?.detail == "\(name): it is no file")
+    }
+
+    @Test func anIndexThatLiesIsWarnedOf() async throws {
+        let name = SafetensorsFolder.indexName
+        var index = try #require(Fixtures.json("tiny-shakespeare-sharded/\(name)").object)
+        index["metadata"] = .object(["total_size": 17])
+        let size = try await finding("tiny-shakespeare-sharded") { try $0.write(name, .object(index)) }
+        #expect(size.check == "headers" && size.status == .warn && size.file == name)
+        #expect(size.found == "17" && size.expected == "2230528")
+        index["metadata"] = nil
+        var map = try #require(index["weight_map"]?.object)
+        let shard = try #require(map["model.norm.weight"]?.string)
+        map["model.norm.weight"] = nil
+        index["weight_map"] = .object(map)
+        let gap = try await finding("tiny-shakespeare-sharded") { try $0.write(name, .object(index)) }
+        #expect(gap.status == .warn && gap.tensor == "model.norm.weight" && gap.expected == shard)
+        #expect(gap.detail == "\(name) does not list tensor \"model.norm.weight\", which \(shard) holds")
     }
 
     @Test func aBrokenHeaderAndAShardThatIsMissingAreFindings() async throws {

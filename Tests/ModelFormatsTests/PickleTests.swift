@@ -115,6 +115,109 @@ private func bytes(hex: String) -> [UInt8] {
         #expect(try torch(doubling + [0x2E]).fault == nil)
     }
 
+    private func tensor(_ shape: [UInt8]) -> [UInt8] {
+        let start =
+            "ctorch._utils\n_rebuild_tensor_v2\n((X\u{7}\0\0\0storagectorch\nFloatStorage\nX\u{1}\0\0\00X\u{3}\0\0\0cpuK\u{2}tQK\0"
+        return Array(start.utf8) + shape + Array(")\u{89}NtR".unicodeScalars.map { UInt8($0.value) })
+    }
+
+    /// A list that names one tensor very often, below a long key.
+    @Test func namesThatFillTheMemoryAreNotMade() throws {
+        let key: [UInt8] = [0x7D, 0x58, 0xA0, 0x0F, 0, 0] + [UInt8](repeating: 0x6B, count: 4000)
+        let again = [[UInt8]](repeating: [0x68, 0], count: 20_000).joined()
+        let file = try torch(
+            [0x80, 2] + key + [0x5D, 0x28] + tensor([0x4B, 2, 0x85]) + [0x71, 0] + again + [0x65, 0x73, 0x2E])
+        #expect(file.fault?.hasSuffix("tensors, or their names are too long") == true && file.isReadToEnd)
+        #expect((10_000..<17_000).contains(file.tensors.count))
+    }
+
+    @Test func aTensorThatIsLargerThanTheFileIsRefused() throws {
+        // 2^62 as eight bytes; and two elements, for which there is room.
+        let huge: [UInt8] = [0x8A, 8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x85]
+        let file = try torch([0x80, 2, 0x28] + tensor(huge) + tensor([0x4B, 2, 0x85]) + [0x74, 0x2E])
+        #expect(file.tensors.map(\.shape) == [[2]] && file.tensors.map(\.name) == ["1"])
+        #expect(
+            file.fault?.hasPrefix("tensor \"0\" has the shape [4611686018427387904], for which the file's") == true)
+        let deep = [0x28] + [UInt8](repeating: 0x4E, count: 65) + [0x74]
+        #expect(try torch([0x80, 2] + tensor(deep) + [0x2E]).fault == "tensor \"\" has 65 dimensions")
+    }
+
+    @Test func whatIsTooLongToGoThroughIsSaid() throws {
+        let file = try torch([0x80, 2, 0x28] + [UInt8](repeating: 0x5D, count: 4_100_000) + [0x74, 0x2E])
+        #expect(file.fault == "its pickle is longer than what is gone through here" && !file.isReadToEnd)
+    }
+
+    /// Any byte may begin a pickle; one that imports something is no other kind of file.
+    @Test(arguments: [
+        "I1\n0cos\nsystem\n(S'id'\ntR.", "N0cos\nsystem\n)R.", "F1\n0cos\nsystem\n", "Np 5\n0cos\nsystem\n)R.",
+    ])
+    func anyByteMayBeginAPickle(text: String) throws {
+        #expect(try torch(Array(text.utf8)).danger == .dangerous)
+    }
+
+    @Test(
+        arguments: [
+            ("torch.serialization", "os.system"), ("torch", "os.system.x.Storage"), ("numpy", "f2py.os.system"),
+            ("pathlib", "os.system"), ("collections", "OrderedDict.__init_subclass__"), ("datetime", "sys.modules"),
+            ("numpy.distutils.exec_command", "exec_command"), ("_codecs", "encode.__self__"), ("torch", "builtins"),
+        ])
+    func whereANameLeadsIsJudged(module: String, name: String) throws {
+        let raw = [0x80, 4, 0x8C, UInt8(module.utf8.count)] + Array(module.utf8)
+        let file = try torch(raw + [0x8C, UInt8(name.utf8.count)] + Array(name.utf8) + [0x93, 0x29, 0x52, 0x2E])
+        #expect(file.danger == .dangerous && file.imports.map(\.description) == ["\(module).\(name)"])
+    }
+
+    @Test func namesOfPackagesOwnPartsAreNotDangerous() {
+        #expect(PickleImport(module: "my_package.types", name: "Net").danger == .unknown)
+        #expect(PickleImport(module: "torch", name: "BFloat16Storage").danger == .harmless)
+    }
+
+    /// `S'o\x73'` is `os` to Python.
+    @Test func aNameWithEscapesIsDangerous() throws {
+        let raw = [0x80, 4] + Array("S'o\\x73'\nS'system'\n".utf8) + [0x93, 0x29, 0x52, 0x2E]
+        #expect(try torch(raw).danger == .dangerous)
+    }
+
+    /// state.bin with its pickle's name and way of packing changed, in its directory and before its content.
+    private func archive(name: String, method: UInt8 = 0, flags: UInt8 = 0) throws -> [UInt8] {
+        var bytes = try Support.Fixtures.bytes("formats/state.bin")
+        let old = Array("data.pkl".utf8)
+        for at in 0..<bytes.count - 8 where Array(bytes[at..<at + 8]) == old {
+            bytes.replaceSubrange(at..<at + 8, with: Array(name.utf8))
+        }
+        for at in 0..<bytes.count - 4 where Array(bytes[at..<at + 4]) == [0x50, 0x4B, 1, 2] {
+            let length = Int(bytes[at + 28])
+            guard String(decoding: bytes[at + 46..<at + 46 + length], as: UTF8.self).hasSuffix(name) else {
+                continue
+            }
+            (bytes[at + 8], bytes[at + 10]) = (flags, method)
+        }
+        return bytes
+    }
+
+    @Test func namesInAnArchiveAreFoundWithoutRegardToCase() throws {
+        let file = try torch(try archive(name: "DATA.PKL"))
+        #expect(file.tensors.map(\.name) == ["a.weight", "a.bias", "step"] && file.fault == nil)
+    }
+
+    @Test(arguments: [(8, 0), (0, 1)] as [(UInt8, UInt8)]) func aPickleThatIsPackedIsNotRead(
+        method: UInt8, flags: UInt8
+    )
+        throws
+    {
+        let file = try torch(try archive(name: "data.pkl", method: method, flags: flags))
+        #expect(!file.isReadToEnd && file.fault?.contains("data.pkl in it is compressed") == true)
+    }
+
+    @Test func aTarArchiveIsNotTakenForHarmless() throws {
+        var raw = [UInt8](repeating: 0, count: 1024)
+        raw.replaceSubrange(0..<8, with: Array("storages".utf8))
+        let sum = raw.reduce(8 * 0x20) { $0 + Int($1) }
+        raw.replaceSubrange(148..<154, with: Array(("000000" + String(sum, radix: 8)).utf8.suffix(6)))
+        let file = try torch(raw)
+        #expect(!file.isReadToEnd && file.fault?.hasPrefix("it is a tar archive") == true)
+    }
+
     @Test(arguments: [[], Array("PK".utf8), Array("not a pickle".utf8), [UInt8](repeating: 0, count: 40)])
     func whatIsNoneIsRefused(raw: [UInt8]) throws {
         #expect(throws: AIError.self) { try torch(raw) }

@@ -32,6 +32,9 @@ struct TryReport {
         self.path = path
     }
 
+    /// Findings of one check that are shown; hundreds of a kind say no more.
+    private static let examples = 5
+
     private var facts: ModelInspection? { inspection ?? smoke?.inspection ?? check?.inspection }
     private var checks: [CheckResult]? { smoke?.checks ?? check?.checks }
     private var verdict: CheckResult.Status? { smoke?.verdict ?? check?.verdict }
@@ -115,11 +118,17 @@ struct TryReport {
 
     private func show(_ check: ModelCheck, _ output: Output) {
         output.line(Styled(id, .name) + Styled("  \(path)", .faint))
-        for result in check.checks { line(result.name, result.detail, output, mark: result.status) }
-        // The first of each check stands in its line.
-        let first = Set(check.checks.map(\.detail))
-        for finding in check.findings where !first.contains(finding.detail) {
-            line("", finding.detail, output, mark: finding.status == .pass ? nil : finding.status)
+        for result in check.checks {
+            line(result.name, result.detail, output, mark: result.status)
+            // The first stands in the check's own line, unless that says what passed.
+            let findings = check.findings.filter { $0.check == result.name }.dropFirst(
+                result.status == .pass ? 0 : 1)
+            for finding in findings.prefix(Self.examples) {
+                line("", finding.detail, output, mark: finding.status == .pass ? nil : finding.status)
+            }
+            if findings.count > Self.examples {
+                line("", "and \(findings.count - Self.examples) more, all of them with --json", output)
+            }
         }
         line("verdict", check.verdict.rawValue, output, mark: check.verdict)
     }

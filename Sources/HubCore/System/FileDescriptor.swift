@@ -34,14 +34,45 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// open(2), close-on-exec.
     package init(_ path: String, _ options: Options = [], mode: UInt32 = 0o666) throws(AIError) {
-        var descriptor: Int32
-        repeat {
-            descriptor = open(path, options.rawValue | O_CLOEXEC, mode_t(mode))
-        } while descriptor < 0 && errno == EINTR
+        let descriptor = Self.opened(path, options, mode)
         guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
         self.raw = descriptor
         self.path = path
     }
+
+    private static func opened(_ path: String, _ options: Options, _ mode: UInt32) -> Int32 {
+        var descriptor: Int32
+        repeat {
+            descriptor = open(path, options.rawValue | O_CLOEXEC, mode_t(mode))
+        } while descriptor < 0 && errno == EINTR
+        return descriptor
+    }
+
+    /// Opens a model's file for reading. What only has a file's name may be anything; the open of a pipe would wait for
+    /// whoever writes into it.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no regular file, and for a link that leads nowhere or to itself.
+    package static func modelFile(_ path: String) throws(AIError) -> FileDescriptor {
+        let descriptor = opened(path, [.nonBlocking], 0)
+        guard descriptor >= 0 else {
+            let number = errno
+            let isLink = number == ENOENT && FileSystem.linkText(path) != nil
+            let what = [ELOOP: "the link leads in a circle", ENXIO: "it is no file"][number]
+            guard let what = isLink ? "the link leads to no file" : what else {
+                throw .system("cannot open", path: path, errno: number)
+            }
+            throw AIError(.malformedModel, "\(path): \(what)", context: .init(path: path))
+        }
+        let file = FileDescriptor(raw: descriptor, path: path)
+        let kind = try file.status().kind
+        guard kind == .file else {
+            let what = kind == .directory ? "it is a folder" : "it is no file"
+            throw AIError(.malformedModel, "\(path): \(what)", context: .init(path: path))
+        }
+        return file
+    }
+
+    private init(raw: Int32, path: String) { (self.raw, self.path) = (raw, path) }
 
     /// Opens a file for reading without its time of access being noted, as far as the system and the file's owner allow
     /// that: whoever looks after files is no user of theirs.

@@ -17,8 +17,10 @@ package final class MappedFile: Sendable {
     package let path: String
 
     /// Maps a file; an empty one gives an empty buffer.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no regular file, or the error of the system call that failed.
     package init(_ path: String) throws(AIError) {
-        let file = try FileDescriptor(path)
+        let file = try FileDescriptor.modelFile(path)
         let size = Int(try file.status().size)
         self.path = path
         guard size > 0 else {

@@ -18,9 +18,9 @@ extension CheckRun {
     }
 
     /// A JSON file of the folder; what is broken is a finding.
-    private mutating func json(_ name: String, _ check: String) -> JSON? {
+    mutating func json(_ name: String, _ check: String) -> JSON? {
         do throws(AIError) { return try JSONFile.read(Path.join(path, name)) } catch {
-            add(.init(check, .fail, error.message, file: name))
+            add(.init(check, .fail, told(error), file: name))
             return nil
         }
     }
@@ -90,48 +90,9 @@ extension CheckRun {
                 .malformedModel: .fail, .unsupportedModel: .warn, .invalidInput: .warn,
             ]
             guard let status = statuses[error.code] else { throw error }
-            add(.init(check, status, error.message, file: file ?? error.context.path.map(Path.name)))
+            add(.init(check, status, told(error), file: file ?? error.context.path.map(Path.name)))
             return nil
         }
-    }
-
-    // MARK: Generation
-
-    private mutating func checkGeneration() throws(AIError) {
-        let name = "generation_config.json"
-        let settings = json(name, "generation config")
-        func bad(_ key: String, _ value: JSON, _ expected: String) {
-            add(
-                .init(
-                    "generation config", .warn, "\(key) is \(value.text()), which is not \(expected)", file: name,
-                    expected: expected, found: value.text()))
-        }
-        let ranges: [(String, String, (Double) -> Bool)] = [
-            ("temperature", "a number of at least 0", { $0 >= 0 && $0 <= 100 }),
-            ("top_p", "above 0 and at most 1", { $0 > 0 && $0 <= 1 }),
-            ("min_p", "from 0 to 1", { $0 >= 0 && $0 <= 1 }), ("top_k", "a number of at least 0", { $0 >= 0 }),
-            ("repetition_penalty", "above 0", { $0 > 0 }), ("max_length", "above 0", { $0 > 0 }),
-            ("max_new_tokens", "above 0", { $0 > 0 }),
-        ]
-        for (key, expected, isSane) in ranges {
-            guard let value = settings?[key] else { continue }
-            if value.double.map(isSane) != true { bad(key, value, expected) }
-        }
-        let vocabulary = sources?.configuration?.vocabulary
-        for (file, json) in [(name, settings), ("config.json", self.json("config.json", "generation config"))] {
-            for key in ["bos_token_id", "eos_token_id", "pad_token_id"] {
-                guard let value = json?[key], let vocabulary else { continue }
-                for id in value.array ?? [value] {
-                    guard let id = id.int, id >= vocabulary || id < -1 else { continue }
-                    add(
-                        .init(
-                            "generation config", .fail, "\(key) is \(id), the model has \(vocabulary) tokens",
-                            file: file,
-                            expected: "an id below \(vocabulary)", found: "\(id)"))
-                }
-            }
-        }
-        close("generation config", settings == nil ? "none" : "sane")
     }
 
     // MARK: Code
@@ -150,45 +111,5 @@ extension CheckRun {
             }
         }
         close("custom code", "none")
-    }
-
-    // MARK: Pickles
-
-    mutating func checkPickles(isFolder: Bool) throws(AIError) {
-        var names = [Path.name(path)]
-        var folder = Path.parent(path)
-        if isFolder { (names, folder) = (try FileSystem.entries(path) ?? [], path) }
-        let pickles = names.filter { name in
-            WeightFormat(fileName: name) == .pickle || WeightFormat.isTrainingState(name) || name.hasSuffix(".pkl")
-        }
-        let hasOther = names.contains { WeightFormat(fileName: $0) == .safetensors }
-        for name in pickles {
-            do throws(AIError) { report(try TorchFile(Path.join(folder, name)), name, besideOther: hasOther) } catch
-            {
-                guard error.code == .malformedModel else { throw error }
-                add(.init("pickles", .warn, error.message, file: name))
-            }
-        }
-        close("pickles", pickles.isEmpty ? "none" : "\(pickles.count), which import nothing that is not harmless")
-    }
-
-    private mutating func report(_ file: TorchFile, _ name: String, besideOther: Bool) {
-        for found in file.imports where found.danger != .harmless {
-            let isDangerous = found.danger == .dangerous
-            add(
-                .init(
-                    "pickles", isDangerous ? .fail : .warn,
-                    isDangerous
-                        ? "\(name) runs \(found.description.printable) when it is loaded"
-                        : "\(name) imports \(found.description.printable), which is not known to be harmless",
-                    file: name, expected: "tensors and plain values", found: found.description))
-        }
-        if let fault = file.fault { add(.init("pickles", .warn, "\(name): \(fault)", file: name)) }
-        if besideOther {
-            add(
-                .init(
-                    "pickles", .pass, "\(name) is a pickle beside safetensors, which load without running anything",
-                    file: name))
-        }
     }
 }

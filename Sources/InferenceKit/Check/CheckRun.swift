@@ -29,10 +29,11 @@ struct CheckRun {
                 for fault in configuration.faults { add(.init("headers", .fail, "\(file): \(fault)", file: file)) }
             }
             let shown = read.formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }
+            if isFolder { try checkIndex(read) }
             close("headers", shown.isEmpty ? "no weights" : shown.joined(separator: "; "))
         } catch {
             guard error.code == .malformedModel || error.code == .unsupportedModel else { throw error }
-            add(.init("headers", .fail, error.message, file: error.context.path.map(Path.name)))
+            add(.init("headers", .fail, told(error), file: error.context.path.map(Path.name)))
             close("headers", "")
         }
         if let sources {
@@ -43,7 +44,13 @@ struct CheckRun {
             skip("values")
         }
         if isFolder { try checkSettings() } else { try checkVocabulary() }
-        try checkPickles(isFolder: isFolder)
+        try checkPickles(isFolder: isFolder, isCancelled)
+    }
+
+    /// An error's sentence with the file's name for its path, which stands above the page.
+    func told(_ error: AIError) -> String {
+        guard let place = error.context.path, error.message.hasPrefix(place + ": ") else { return error.message }
+        return Path.name(place) + error.message.dropFirst(place.count)
     }
 
     // MARK: Results
@@ -193,13 +200,22 @@ struct CheckRun {
                 continue
             }
             let tensors = weights.tensors.filter { $0.file == number }
-            let scan = ValueScan(
-                file: try MappedFile(file.path), tensors: tensors, isWhole: options.isFull)
-            let found = scan.findings()
+            let found: [CheckFinding]
+            do throws(AIError) {
+                found = try ValueScan(
+                    file.path, tensors: tensors, isWhole: options.isFull, isUnchanging: digest != nil
+                ).findings()
+            } catch {
+                guard error.code == .malformedModel else { throw error }
+                add(.init("values", .fail, told(error), file: Path.name(file.path)))
+                continue
+            }
             pending += found
             if let digest { options.memory.keep(digest, ValueScan.version, options.isFull, Self.json(found)) }
         }
-        let how = options.isFull ? "every number is finite" : "samples of every tensor are finite"
+        let some = pending.contains { $0.status == .pass } ? " that could be looked at" : ""
+        let how =
+            options.isFull ? "every number\(some) is finite" : "samples of every tensor\(some) are finite"
         close(
             "values",
             how + (remembered > 0 ? " (\(remembered) of \(weights.files.count) files were looked at before)" : ""))

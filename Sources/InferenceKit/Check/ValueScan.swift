@@ -7,66 +7,98 @@ import Synchronization
 /// Looks for numbers that are none, and for tensors that say nothing, in the weights of one file.
 package struct ValueScan {
     /// Raised whenever a file could be judged otherwise than before.
-    static let version = 1
+    static let version = 2
 
     /// Bytes of a tensor that are looked at in one place, and in how many places of it, where not all are.
     private static let (sampleBytes, samples) = (4096, 64)
+    /// Bytes that are looked at in one go: they stay in a core's own cache.
+    private static let pieceBytes = 256 << 10
+    /// More than machines have cores.
+    private static let workers = 256
 
-    let file: MappedFile
-    let tensors: [StoredTensor]
-    let isWhole: Bool
+    private let file: ScannedFile
+    private let tensors: [StoredTensor]
+    private let isWhole: Bool
 
-    /// - Parameter isWhole: whether every number is looked at; else samples of each tensor.
-    package init(file: MappedFile, tensors: [StoredTensor], isWhole: Bool) {
-        self.file = file
+    /// - Parameters:
+    ///   - isWhole: whether every number is looked at; else samples of each tensor.
+    ///   - isUnchanging: whether nobody can cut the file short meanwhile.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no file, or the error of the system call that failed.
+    package init(_ path: String, tensors: [StoredTensor], isWhole: Bool, isUnchanging: Bool) throws(AIError) {
+        file = try ScannedFile(path, isMapped: isUnchanging)
         self.tensors = tensors
         self.isWhole = isWhole
     }
 
-    package func findings() -> [CheckFinding] {
+    /// - Throws: ``ErrorCode/malformedModel`` where the file ends before a tensor does.
+    package func findings() throws(AIError) -> [CheckFinding] {
         let found = Mutex<[Int: CheckFinding]>([:])
+        let fault = Mutex<AIError?>(nil)
+        let next = Atomic(0)
         // The largest first, so that none is left over at the end for one thread alone.
-        let order = tensors.indices.sorted { tensors[$0].byteCount > tensors[$1].byteCount }
-        DispatchQueue.concurrentPerform(iterations: order.count) { step in
-            guard let finding = finding(tensors[order[step]]) else { return }
-            found.withLock { $0[order[step]] = finding }
+        let order = tensors.indices.filter { tensors[$0].offset != nil && tensors[$0].byteCount > 0 }
+            .sorted { tensors[$0].byteCount > tensors[$1].byteCount }
+        DispatchQueue.concurrentPerform(iterations: min(order.count, Self.workers)) { _ in
+            var step = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            guard step < order.count else { return }
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 64)
+            defer { buffer.deallocate() }
+            while step < order.count {
+                do throws(AIError) {
+                    if let finding = try finding(tensors[order[step]], buffer) {
+                        found.withLock { $0[order[step]] = finding }
+                    }
+                } catch {
+                    fault.withLock { $0 = error }
+                    return
+                }
+                step = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            }
         }
-        return found.withLock { $0.sorted { $0.key < $1.key }.map(\.value) }
+        if let fault = fault.withLock({ $0 }) { throw fault }
+        return found.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } + unknown()
     }
 
     private var name: String { Path.name(file.path) }
 
-    private func finding(_ tensor: StoredTensor) -> CheckFinding? {
-        guard let offset = tensor.offset, tensor.byteCount > 0, let base = file.bytes.baseAddress,
-            offset + tensor.byteCount <= file.bytes.count
-        else { return nil }
-        let start = base + offset
-        guard let layout = Layout(tensor) else { return nil }
-        if let element = firstBad(tensor, layout, start) {
-            return CheckFinding(
-                "values", .fail, "tensor \"\(tensor.name)\" has a number that is none, at element \(element)",
-                file: name, tensor: tensor.name, expected: "finite numbers",
-                found: layout.shown(start, element: element))
+    /// What has no rule here must not pass for sound.
+    private func unknown() -> [CheckFinding] {
+        var counts: [String: Int] = [:]
+        for tensor in tensors where tensor.elementCount > 0 && !Layout.isAlwaysFinite(tensor.type) {
+            if Layout(tensor) == nil { counts[tensor.type, default: 0] += 1 }
         }
-        // Norms and biases of one value are common in models that are young.
-        guard tensor.shape.count(where: { $0 > 1 }) >= 2, layout.isPlain, isConstant(tensor, layout, start) else {
-            return nil
+        return counts.sorted { $0.key < $1.key }.map { type, count in
+            CheckFinding(
+                "values", .pass,
+                "\(count) tensors of the type \(type) were not looked at: it is not known how they lie",
+                file: name)
         }
-        let value = layout.shown(start, element: 0)
-        return CheckFinding(
-            "values", .warn, "every number of tensor \"\(tensor.name)\" is \(value)", file: name,
-            tensor: tensor.name,
-            expected: "numbers that differ", found: value)
     }
 
-    /// The first element that is not finite among those looked at.
-    private func firstBad(_ tensor: StoredTensor, _ layout: Layout, _ start: UnsafeRawPointer) -> Int? {
+    private func finding(_ tensor: StoredTensor, _ buffer: UnsafeMutableRawBufferPointer) throws(AIError)
+        -> CheckFinding?
+    {
+        guard let layout = Layout(tensor) else { return nil }
         let units = tensor.byteCount / layout.unitBytes
+        var look = Look()
         for range in ranges(units, layout.unitBytes) {
-            let at = layout.firstBad(start + range.lowerBound * layout.unitBytes, range.count)
-            if at < range.count { return (range.lowerBound + at) * layout.unitElements }
+            try look.over(range, tensor, layout, file, buffer)
+            guard look.bad == nil else { break }
         }
-        return nil
+        if let bad = look.bad {
+            let element = layout.element(bad.unit)
+            return CheckFinding(
+                "values", .fail, "tensor \"\(tensor.name)\" has a number that is none, at element \(element)",
+                file: name, tensor: tensor.name, expected: "finite numbers", found: bad.shown)
+        }
+        // Norms and biases of one value are common in models that are young.
+        guard tensor.shape.count(where: { $0 > 1 }) >= 2, layout.isPlain, look.isConstant else { return nil }
+        // The samples tell most that differ; what they do not is looked at to its end.
+        if !isWhole { try look.over(0..<units, tensor, layout, file, buffer, untilTheyDiffer: true) }
+        guard look.isConstant, let value = look.first.map(layout.shown) else { return nil }
+        return CheckFinding(
+            "values", .warn, "every number of tensor \"\(tensor.name)\" is \(value)", file: name,
+            tensor: tensor.name, expected: "numbers that differ", found: value)
     }
 
     /// All of it, or pieces that are spread over it evenly, the first and the last among them.
@@ -80,68 +112,47 @@ package struct ValueScan {
         }
     }
 
-    /// The samples tell most that differ; what they do not is compared to its end.
-    private func isConstant(_ tensor: StoredTensor, _ layout: Layout, _ start: UnsafeRawPointer) -> Bool {
-        let units = tensor.byteCount / layout.unitBytes
-        return hub_scan_constant(start, units, layout.unitBytes) != 0
-    }
-}
+    /// What was seen of one tensor.
+    private struct Look {
+        /// The first unit that is not finite.
+        var bad: (unit: Int, shown: String)?
+        /// Whether all units that were seen are the first one again.
+        var isConstant = true
+        /// The bytes of the first one.
+        var first: [UInt8]?
 
-extension ValueScan {
-    /// How the numbers of one type lie, as far as they can be something else than finite.
-    struct Layout {
-        /// A number, or a block of them.
-        let unitBytes: Int
-        let unitElements: Int
-        private let kind: hub_scan_kind?
-        private let halves: [Int]
-        private let typeName: String
+        /// Looks at a range of units, piece by piece.
+        mutating func over(
+            _ range: Range<Int>, _ tensor: StoredTensor, _ layout: Layout, _ file: ScannedFile,
+            _ buffer: UnsafeMutableRawBufferPointer, untilTheyDiffer: Bool = false
+        ) throws(AIError) {
+            let size = layout.unitBytes
+            let offset = tensor.offset ?? 0
+            var at = range.lowerBound
+            while at < range.upperBound, isConstant || !untilTheyDiffer {
+                let count = min(range.upperBound - at, buffer.count / size)
+                let start = try file.bytes(offset + at * size..<offset + (at + count) * size, buffer)
+                let place = layout.firstBad(start, count)
+                guard place == count else {
+                    bad = (at + place, layout.shown(Array(Self.unit(start + place * size, size))))
+                    return
+                }
+                if isConstant { compare(start, count, size) }
+                at += count
+            }
+        }
 
-        /// Whether a unit is one number.
-        var isPlain: Bool { unitElements == 1 }
-
-        /// nil for a type that is only whole numbers, or has no rule here.
-        init?(_ tensor: StoredTensor) {
-            typeName = tensor.type
-            if let kind = Self.kinds[tensor.type] {
-                guard tensor.elementCount > 0 else { return nil }
-                (self.kind, halves, unitElements) = (kind, [], 1)
-                unitBytes = tensor.byteCount / tensor.elementCount
-            } else if let type = GGUFTensorType.known.values.first(where: { $0.name == tensor.type }),
-                !type.halfOffsets.isEmpty
-            {
-                (kind, halves) = (nil, type.halfOffsets)
-                (unitBytes, unitElements) = (type.blockBytes, type.blockElements)
+        private mutating func compare(_ start: UnsafeRawPointer, _ count: Int, _ size: Int) {
+            if let first {
+                isConstant = first.elementsEqual(Self.unit(start, size))
             } else {
-                return nil
+                first = Array(Self.unit(start, size))
             }
+            isConstant = isConstant && hub_scan_constant(start, count, size) != 0
         }
 
-        private static let kinds: [String: hub_scan_kind] = [
-            "F16": HUB_SCAN_F16, "BF16": HUB_SCAN_BF16, "F32": HUB_SCAN_F32, "F64": HUB_SCAN_F64,
-            "F8_E4M3": HUB_SCAN_F8_E4M3, "F8_E5M2": HUB_SCAN_F8_E5M2,
-        ]
-
-        /// Which of `count` units is the first that is not finite; `count` where none is.
-        func firstBad(_ start: UnsafeRawPointer, _ count: Int) -> Int {
-            if let kind { return hub_scan_finite(kind, start, count) }
-            return halves.map { hub_scan_finite_halves(start + $0, count, unitBytes) }.min() ?? count
-        }
-
-        /// A number as text; the type of a block.
-        func shown(_ start: UnsafeRawPointer, element: Int) -> String {
-            let place = start + element * unitBytes
-            switch typeName {
-            case "F32": return "\(place.loadUnaligned(as: Float.self))"
-            case "F64": return "\(place.loadUnaligned(as: Double.self))"
-            case "BF16": return "\(Float(bitPattern: UInt32(place.loadUnaligned(as: UInt16.self)) << 16))"
-            case "F16":
-                var out: Float = 0
-                hub_widen(HUB_F16, place, 1, &out)
-                return "\(out)"
-            case "F8_E4M3", "F8_E5M2": return place.loadUnaligned(as: UInt8.self) == 0 ? "0" : "nan or inf"
-            default: return "a scale of a block of \(typeName) that is nan or inf"
-            }
+        private static func unit(_ start: UnsafeRawPointer, _ size: Int) -> UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(start: start, count: size)
         }
     }
 }

@@ -246,4 +246,24 @@ import Testing
         let wrong = try await stage.run("try", folder.path, "--check=half")
         #expect(wrong.status == 2 && wrong.error.contains("--check[=full]"))
     }
+
+    /// What is wrong everywhere is said five times, in JSON each time; the path stands above it all.
+    @Test func aModelOfZerosIsOnePage() async throws {
+        let stage = try Stage()
+        let folder = try TemporaryFolder("zeros")
+        try folder.write("config.json", Fixtures.bytes("tiny-shakespeare/config.json"))
+        var weights = try Fixtures.bytes("tiny-shakespeare/model.safetensors")
+        let start = 8 + Int(weights[0]) + Int(weights[1]) << 8
+        for at in start..<weights.count { weights[at] = 0 }
+        try folder.write("model.safetensors", weights)
+        try folder.write("generation_config.json", Array("[".utf8))
+        let page = try await stage.run("try", folder.path, "--check")
+        let zeros = page.lines.filter { $0.contains("is 0.0") }
+        #expect(zeros.count == 6 && Set(zeros).count == 6 && zeros[0].hasSuffix(" (and 28 more)"))
+        #expect(page.lines.contains { $0.hasSuffix("  and 23 more, all of them with --json") })
+        let findings = try await stage.run("try", folder.path, "--check", "--json").document().objects("findings")
+        #expect(findings.count { $0["check"]?.string == "values" } == 29)
+        #expect(page.output.split(separator: folder.path).count == 2)
+        #expect(findings.allSatisfy { $0["detail"]?.string?.contains(folder.path) == false })
+    }
 }

@@ -1,0 +1,86 @@
+import HubCore
+import ModelFormats
+
+/// What the small files say of the large ones and of generating.
+extension CheckRun {
+    // MARK: Index
+
+    /// An index that lies: loaders believe it for what to load and how much room that takes.
+    mutating func checkIndex(_ sources: ModelSources) throws(AIError) {
+        let name = SafetensorsFolder.indexName
+        guard sources.isLoadable, let weights = sources.weights,
+            let index = try JSONFile.read(Path.join(path, name))
+        else { return }
+        if let told = index["metadata"]?["total_size"], told.double != Double(weights.tensorBytes) {
+            add(
+                .init(
+                    "headers", .warn,
+                    "\(name) says that the tensors have \(told.text().printable) bytes, they have \(weights.tensorBytes)",
+                    file: name, expected: "\(weights.tensorBytes)", found: told.text()))
+        }
+        guard let map = index["weight_map"]?.object else { return }
+        let listed = Set(map.members.map(\.key))
+        for tensor in weights.tensors where !listed.contains(tensor.name) {
+            let shard = Path.name(weights.files[tensor.file].path)
+            add(
+                .init(
+                    "headers", .warn, "\(name) does not list tensor \"\(tensor.name)\", which \(shard) holds",
+                    file: name, tensor: tensor.name, expected: shard, found: "nothing"))
+        }
+    }
+
+    // MARK: Generation
+
+    mutating func checkGeneration() throws(AIError) {
+        let name = "generation_config.json"
+        let settings = json(name, "generation config")
+        if let settings, settings.object == nil {
+            add(
+                .init("generation config", .fail, "\(name): it is not an object", file: name, expected: "an object")
+            )
+        }
+        for (key, expected, isSane) in Self.ranges {
+            guard let value = settings?[key], !isSane(value) else { continue }
+            bad(key, value, expected, name)
+        }
+        for (file, json) in [(name, settings), ("config.json", self.json("config.json", "generation config"))] {
+            for key in ["bos_token_id", "eos_token_id", "pad_token_id"] {
+                guard let value = json?[key] else { continue }
+                for id in value.array ?? [value] { checkToken(key, id, file) }
+            }
+        }
+        close("generation config", settings == nil ? "none" : "sane")
+    }
+
+    private mutating func checkToken(_ key: String, _ id: JSON, _ file: String) {
+        guard let number = id.int else { return bad(key, id, "the number of a token", file) }
+        guard let vocabulary = sources?.configuration?.vocabulary, number >= vocabulary || number < -1 else {
+            return
+        }
+        add(
+            .init(
+                "generation config", .fail, "\(key) is \(number), the model has \(vocabulary) tokens", file: file,
+                expected: "an id below \(vocabulary)", found: "\(number)"))
+    }
+
+    private mutating func bad(_ key: String, _ value: JSON, _ expected: String, _ file: String) {
+        add(
+            .init(
+                "generation config", .warn, "\(key) is \(value.text().printable), which is not \(expected)",
+                file: file,
+                expected: expected, found: value.text()))
+    }
+
+    /// What each setting may be; `null` stands for its default.
+    private static let ranges: [(key: String, expected: String, isSane: @Sendable (JSON) -> Bool)] = [
+        ("temperature", "a number from 0 to 100", { $0.double.map { $0 >= 0 && $0 <= 100 } == true }),
+        ("top_p", "above 0 and at most 1", { $0.double.map { $0 > 0 && $0 <= 1 } == true }),
+        ("min_p", "from 0 to 1", { $0.double.map { $0 >= 0 && $0 <= 1 } == true }),
+        ("top_k", "a whole number of at least 0", { $0.int.map { $0 >= 0 } == true }),
+        ("repetition_penalty", "above 0", { $0.double.map { $0 > 0 } == true }),
+        ("max_length", "a whole number above 0", { $0.int.map { $0 > 0 } == true }),
+        ("max_new_tokens", "a whole number above 0", { $0.int.map { $0 > 0 } == true }),
+        ("num_beams", "a whole number above 0", { $0.int.map { $0 > 0 } == true }),
+        ("do_sample", "true or false", { $0.bool != nil }),
+    ]
+}
