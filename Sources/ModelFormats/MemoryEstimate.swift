@@ -102,16 +102,4 @@ private func product(_ factors: Int?...) -> Int64 {
     factors.reduce(1) { $0.multipliedClamped(by: Int64($1 ?? 0)) }
 }
 
-private func sum(_ terms: Int64...) -> Int64 {
-    terms.reduce(0) { left, right in
-        let (value, overflow) = left.addingReportingOverflow(right)
-        return overflow ? .max : value
-    }
-}
-
-extension Int64 {
-    fileprivate func multipliedClamped(by other: Int64) -> Int64 {
-        let (value, overflow) = multipliedReportingOverflow(by: other)
-        return overflow ? .max : value
-    }
-}
+private func sum(_ terms: Int64...) -> Int64 { terms.reduce(0) { $0.addedClamped($1) } }

@@ -28,13 +28,14 @@ package struct ModelSummary: Sendable, Hashable {
         var parts: [TensorPart: Int64] = [:]
         for tensor in tensors?.tensors ?? [] where tensor.parameters > 0 {
             let part = TensorPart(tensor.name)
-            parts[part] = Self.sum(parts[part], tensor.parameters)
+            parts[part] = (parts[part] ?? 0).addedClamped(tensor.parameters)
         }
         self.parts = parts
         if let experts = configuration?.experts, let used = configuration?.expertsPerToken, used < experts,
             let all = parts[.experts]
         {
-            activeParameters = parameters &- all &+ Int64(Double(all) * Double(used) / Double(experts))
+            let share = min(1, Double(used) / Double(experts))
+            activeParameters = parameters - all + (Int64(exactly: (Double(all) * share).rounded()) ?? all)
         } else {
             activeParameters = nil
         }
@@ -42,16 +43,11 @@ package struct ModelSummary: Sendable, Hashable {
         memory = MemoryEstimate(weightsBytes: stored, configuration: configuration, batch: batch)
     }
 
-    /// Never past the largest number: a header may say what it likes.
-    private static func sum(_ count: Int64?, _ more: Int64) -> Int64 {
-        (ByteCount(count ?? 0) + ByteCount(more)).bytes
-    }
-
     /// By what most of the weights lie in, where the configuration says nothing: GGUF's types.
     private static func quantization(_ tensors: ModelTensors?) -> String? {
         var counts: [String: Int64] = [:]
         for tensor in tensors?.tensors ?? [] {
-            counts[tensor.storage] = sum(counts[tensor.storage], tensor.parameters)
+            counts[tensor.storage] = (counts[tensor.storage] ?? 0).addedClamped(tensor.parameters)
         }
         guard let most = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key,
             !["F64", "F32", "F16", "BF16"].contains(most)

@@ -25,7 +25,7 @@ package struct ModelTensors: Sendable {
     }
 
     /// Weights in all of them.
-    package var parameters: Int64 { tensors.reduce(0) { $0 &+ $1.parameters } }
+    package var parameters: Int64 { tensors.reduce(0) { $0.addedClamped($1.parameters) } }
 
     /// Bits that a weight takes on average, with scales and all; nil where there is none.
     package var bitsPerWeight: Double? {
@@ -89,7 +89,7 @@ private struct TensorGrouping {
         let members = [index] + companions.compactMap { places[$0] }
         return ModelTensor(
             name: base, shape: shape, parameters: Int64(elements),
-            byteCount: members.reduce(0) { $0 &+ Int64(stored[$1].byteCount) }, storage: storage, members: members)
+            byteCount: members.reduce(0) { $0.addedClamped(Int64(stored[$1].byteCount)) }, storage: storage, members: members)
     }
 
     private func beside(_ base: String, _ endings: [String]) -> [String] { endings.map { base + $0 } }

@@ -1,0 +1,12 @@
+/// A header may say what it likes: sums and products of it end at the largest number.
+extension Int64 {
+    func addedClamped(_ other: Int64) -> Int64 {
+        let (value, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : value
+    }
+
+    func multipliedClamped(by other: Int64) -> Int64 {
+        let (value, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : value
+    }
+}
