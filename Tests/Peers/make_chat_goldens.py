@@ -90,6 +90,13 @@ EXPRESSIONS = r"""
 {{ ['a', 'b']|sum }}
 {{ [[1], [2]]|sum(start=[]) }}
 {{ 5 .bit_length() }} {{ 2.0.is_integer() }}
+{{ 9223372036854775804|round(-1) }} {{ 5000000000000000000|round(-19) }} {{ 4999999999999999999|round(-19) }} {{ 9223372036854775807|round(-20) }} {{ -25|round(-1) }} {{ -35|round(-1) }} {{ 9223372036854775807|round(-18) }}
+{{ 5.5|round(2, 'ceil') }} {{ 5|round(400, 'ceil') }} {{ 1234|round(-2, 'ceil') }} {{ 1234.5|round(-2, 'floor') }} {{ 7|round(0, 'floor') }} {{ 9007199254740993|round(1, 'floor') }} {{ 0.1|round(25, 'ceil') }}
+{{ 5.5|round(400, 'ceil') }}
+{{ 5.5|round(308, 'ceil') }}
+{{ 5|round(-400, 'ceil') }}
+{{ '１２'|int }} {{ '１.５'|float }} {{ '１_２'|int }} {{ '-１'|int }} {{ '１ｆ'|int(0, 16) }} {{ '٣'|int }} {{ '²'|int }} {{ 'ｅ'|float(9) }}
+{{ ('nan'|float)|filesizeformat }} {{ ('inf'|float)|filesizeformat }} {{ '%f %F %g' % ('nan'|float, 'nan'|float, 'nan'|float) }}
 # strings
 {{ 'a' 'b' "c" }} {{ 'a' ~ 1 ~ none ~ true ~ 1.0 ~ [1, 'x'] }} {{ 'ab' * 3 }} {{ 3 * 'ab' }} {{ 'x' * 0 }} {{ 'x' * -1 }}
 {{ 'a\nb\tc\\d\'e\"f\x41\u00e9\U0001F44B\101\0end' }}
@@ -148,6 +155,21 @@ EXPRESSIONS = r"""
 {{ '{0}{}'.format(1, 2) }}
 {{ '{:d}'.format('x') }}
 {{ '{a}'.format_map({'a': 1}) }} {{ '{0.__class__}'.format('x') }}
+{{ '{!a}'.format('é') }} {{ '{!a}'.format(['é', 'a']) }} {{ '%a' % 'é' }} {{ '{0[-1]}|{0[0]}|{0[１]}'.format([1, 2]) }} {{ '{１}'.format(1, 2) }}
+{{ '{-1}'.format(1) }}
+{{ '{99999999999999999999}'.format(1) }}
+{{ '{0[99999999999999999999]}'.format([1]) }}
+{{ '%s' % messages[0].zz }}| {{ 'x' % nope }} {{ 'x' % [1] }} {{ '%s' % [1] }} {{ '%r' % nope }} {{ '%s%s' % (nope, 1) }} {{ 'x' % {} }} {{ 'x' % () }} {{ 'x' % range(2) }}
+{{ '%d' % nope }}
+{{ '%(a)s' % nope }}
+{{ 'x' % d.keys() }}
+{{ 'abc'.maketrans('ab', 'xy') }} {{ 'abc'.translate('x'.maketrans('ab', 'xy')) }} {{ 'abc'.maketrans('ab', 'xy', 'c') }} {{ 'abc'.translate('x'.maketrans('ab', 'xy', 'c')) }} {{ 'abc'.maketrans({'a': 'zz', 98: none}) }} {{ 'abc'.translate({97: 'zz', 98: none, 'c': 'q'}) }} {{ 'abc'.translate(['x']) }} {{ '\x00\x01'.translate('xy') }} {{ '\x00\x01'.translate(['x', none]) }}
+{{ 'abc'.maketrans('ab', 'x') }}
+{{ 'abc'.maketrans('ab') }}
+{{ 'abc'.maketrans({'ab': 1}) }}
+{{ 'abc'.translate({97: 1.5}) }}
+{{ 'abc'.translate({97: -1}) }}
+{{ 'abc'.translate(1) }}
 {{ 'abc'.nope }} {{ 'abc'.nope is defined }} {{ 'abc'['upper']() }} {{ 'abc'|attr('upper') is callable }}
 {{ 'abc'.upper }}{# only that it is no error #}{{ 1 + 'x' if false else '' }}
 {{ 'a' is string }} {{ 1 is string }} {{ 'a' is iterable }} {{ 'a' is sequence }} {{ 'a' is mapping }} {{ 1 is number }} {{ true is number }} {{ 1.5 is float }} {{ 1 is integer }} {{ true is integer }} {{ true is boolean }} {{ none is none }} {{ nope is none }} {{ 1 is iterable }} {{ {} is sequence }} {{ range(3) is sequence }} {{ d.keys() is sequence }} {{ d.keys() is iterable }} {{ range is callable }} {{ 'x' is escaped }} {{ 'upper' is filter }} {{ 'nope' is filter }} {{ 'odd' is test }} {{ true is true }} {{ 1 is true }} {{ false is false }}
@@ -179,6 +201,8 @@ EXPRESSIONS = r"""
 {{ users|groupby('age') }}
 {% for g in users|groupby('age') %}{{ g.grouper }}:{{ g.list|map(attribute='name')|join(',') }}/{{ g[0] }} {% endfor %}{% for age, list in users|groupby('age') %}{{ age }}{{ list|length }} {% endfor %}
 {% for name, list in users|groupby('boss.name', default='-') %}{{ name }}={{ list|length }} {% endfor %}
+{{ range(0, 10, 3)[::2] }} {{ range(0, 10, 3)[::-1] }} {{ range(0, 10, 3)[1:] }} {{ range(0, 10, 3)[5:] }} {{ range(0, 10, 3)[-2:1:-1] }} {{ range(9, 0, -2)[1:3] }} {{ range(9, 0, -2)[::-2]|list }} {{ range(0, 9223372036854775807, 9223372036854775806)[::-1] }} {{ xs[::9223372036854775807] }} {{ xs[::-9223372036854775807] }}
+{{ range(9223372036854775800, 9223372036854775806, 3)[::-1]|list }} {{ range(0, 9223372036854775807, 4611686018427387904)|list }} {{ range(0, 9223372036854775807, 9223372036854775806)|list }} {{ 5 in range(-9223372036854775807 - 1, 10, 9223372036854775807) }} {{ -1 in range(-9223372036854775807 - 1, 9223372036854775807, 9223372036854775807) }} {{ range(-9223372036854775807 - 1, 9223372036854775807, 9223372036854775807)|list }}
 {{ [1, 2] == [1, 2] }} {{ [1] == (1,) }} {{ [1, 2.0] == [1.0, 2] }} {{ {'a': 1} == {'a': 1.0} }} {{ {'a': 1, 'b': 2} == {'b': 2, 'a': 1} }} {{ [1] != [2] }} {{ none == nope }} {{ nope == nope2 }} {{ 'a' == 1 }}
 {{ range(5) }} {{ range(2, 5)|list }} {{ range(5, 0, -2)|list }} {{ range(3)|length }} {{ range(10)[2:8:2] }} {{ range(10)[-1] }} {{ 3 in range(5) }} {{ range(0)|list }} {{ range(1, 10, 3)[1] }} {{ 2.0 in range(3) }} {{ range(3) == range(3) }} {{ range(0, 3, 2) == range(0, 4, 2) }}
 {{ range(1, 2, 0) }}
@@ -405,6 +429,10 @@ text only } } %} #} }} { {
 {% if messages[0].role == 'x' %}{{ raise_exception('no') }}{% endif %}ok
 {{ strftime_now('%d %b %Y') }} {{ strftime_now('%Y-%m-%d %H:%M:%S') }} {{ strftime_now('%A, %B %-d') }} {{ strftime_now('%j %U %w %y %I %p %%') }} {{ strftime_now('') }}| {{ strftime_now('%f') }} {{ strftime_now('%z') }}| {{ strftime_now is defined }}
 {{ strftime_now() }}
+{{ strftime_now('\x00%Y') }}| {{ strftime_now('%Y\x00%m') }} {{ strftime_now('a\x00%m') }}
+{% for x in xs %}{% generation %}{% break %}{% endgeneration %}{% endfor %}
+{% for x in xs %}{% generation %}{% for y in xs %}{{ y }}{% break %}{% endfor %}{% endgeneration %}{% endfor %}
+{% macro m() %}{{ varargs }}{% generation %}{{ caller is defined }}{{ varargs }}{{ kwargs }}{% endgeneration %}{% endmacro %}{{ m(1) }}
 {% set c = cycler('a', 'b') %}{{ c.next() }}{{ c.next() }}{{ c.next() }}{{ c.current }}{{ c.reset() }}{{ c.next() }} {% set j = joiner('|') %}{{ j() }}a{{ j() }}b{{ j() }}c {% set k = joiner() %}{{ k() }}{{ k() }}
 {{ cycler() }}
 {{ range(3)|sum }} {{ range(n)|join(',') }} {{ range(messages|length)|list }} {{ range(0, 10, 4)|list }}

@@ -75,7 +75,10 @@ extension Jinja {
         "truncate": .fixed(["length", "killwords", "end", "leeway"]) { run, value, given throws(Fault) in
             try run.truncate(value, given)
         },
-        "wordcount": text { _, text, _ throws(Fault) in .int(text.wordCount) },
+        "wordcount": text { run, text, _ throws(Fault) in
+            try run.spend(characters: 8 * text.count)
+            return .int(text.wordCount)
+        },
         "urlencode": .fixed([]) { run, value, _ throws(Fault) in try run.urlEncoded(value) },
         "xmlattr": .fixed(["autospace"]) { run, value, given throws(Fault) in
             try run.attributes(value, startsWithSpace: given[0]?.isTrue ?? true)

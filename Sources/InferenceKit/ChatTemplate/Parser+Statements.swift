@@ -21,7 +21,8 @@ extension Jinja.Parser {
         case "block": kind = try block()
         case "generation":
             next()
-            kind = .generation(try statements(until: "endgeneration").body)
+            // To Jinja it is a call block.
+            kind = .generation(try macroBody(nil, [], until: "endgeneration"))
         case "break", "continue":
             next()
             guard loopDepth > 0 else { throw fail("'\(tag)' outside loop", line: line) }
@@ -148,6 +149,7 @@ extension Jinja.Parser {
 
     private mutating func signature() throws(Fault) -> [(name: Int, fallback: Expression?)] {
         var parameters: [(name: Int, fallback: Expression?)] = []
+        var known: Set<Int> = []
         try expect(.openParenthesis)
         while !isSymbol(.closeParenthesis) {
             if !parameters.isEmpty { try expect(.comma) }
@@ -157,7 +159,7 @@ extension Jinja.Parser {
                 throw fail("non-default argument follows default argument")
             }
             let number = number(name)
-            guard !parameters.contains(where: { $0.name == number }) else {
+            guard known.insert(number).inserted else {
                 throw fail("duplicate argument '\(name)'")
             }
             parameters.append((number, fallback))

@@ -3,7 +3,7 @@ extension Jinja {
     struct Parser {
         private let tokens: [Token]
         private var at = 0
-        private var depth = 0
+        var depth = 0
         private var names = SpecialName.all
         private var numbers: [String: Int]
         /// The tags that are open, the innermost last.

@@ -49,7 +49,12 @@ extension Jinja.Run {
             self.format = format.scalars
             self.values = values
             if case .tuple(let items) = values { positional = items.values } else { positional = [values] }
-            if case .dictionary = values { isMapping = true } else { isMapping = false }
+            isMapping =
+                switch values {
+                // What has elements is one for Python, and need not be used.
+                case .dictionary, .list, .range, .undefined: true
+                default: false
+                }
         }
 
         mutating func next(_ run: Jinja.Run) throws(Fault) -> Text? {
@@ -65,7 +70,6 @@ extension Jinja.Run {
 
         func checkEnd(_ run: Jinja.Run) throws(Fault) {
             if !isMapping, used < positional.count {
-                if case .tuple = values {} else if used > 0 { return }
                 throw run.fail("not all arguments converted during string formatting")
             }
         }
@@ -132,6 +136,7 @@ extension Jinja.Run {
         }
 
         private mutating func mappingKey(_ run: Jinja.Run) throws(Fault) -> Value {
+            if case .undefined(let undefined) = values { throw run.fail(undefined.message) }
             guard case .dictionary(let dictionary) = values else { throw run.fail("format requires a mapping") }
             at += 1
             let start = at
@@ -155,11 +160,7 @@ extension Jinja.Run {
             switch type {
             case "s", "r", "a":
                 var text = type == "s" ? try run.text(of: value) : try run.representation(of: value)
-                if type == "a" {
-                    text = Text(
-                        text.scalars.flatMap { Array($0.isASCII ? String($0) : $0.pythonEscape) }.flatMap(
-                            \.unicodeScalars))
-                }
+                if type == "a" { text = text.withoutNonASCII }
                 return Field(body: precision.map { Text(text.scalars.prefix($0)) } ?? text)
             case "c":
                 if let text = value.text, text.count == 1 { return Field(body: text) }

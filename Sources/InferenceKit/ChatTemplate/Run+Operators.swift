@@ -11,10 +11,9 @@ import Darwin
 extension Jinja.Run {
     func calculate(_ left: Value, _ operation: Jinja.Arithmetic, _ right: Value) throws(Fault) -> Value {
         try spend(1)
-        for operand in [left, right] {
-            if case .undefined(let undefined) = operand { throw fail(undefined.message) }
-        }
         if operation == .remainder, case .string(let format) = left { return try printf(format, right) }
+        if case .undefined(let undefined) = left { throw fail(undefined.message) }
+        if case .undefined(let undefined) = right { throw fail(undefined.message) }
         if let result = try joined(left, operation, right) { return result }
         if let left = left.wholeNumber, let right = right.wholeNumber {
             return try calculate(left, operation, right)
@@ -193,12 +192,13 @@ extension Jinja.Run {
     func areEqual(_ left: Value, _ right: Value) throws(Fault) -> Bool {
         try enter()
         defer { leave() }
+        try spend(3)
         switch (left, right) {
         case (.undefined, .undefined), (.none, .none): return true
         case (.string(let left), .string(let right)):
             guard left.count == right.count else { return false }
             try spend(characters: left.count)
-            return left.scalars == right.scalars
+            return left == right
         case (.list(let left), .list(let right)), (.tuple(let left), .tuple(let right)):
             return left === right ? true : try areEqual(left.values, right.values)
         case (.dictionary(let left), .dictionary(let right)): return try areEqual(left, right)
@@ -260,9 +260,9 @@ extension Jinja.Run {
     ) throws(Fault) -> Bool {
         try enter()
         defer { leave() }
-        for operand in [left, right] {
-            if case .undefined(let undefined) = operand { throw fail(undefined.message) }
-        }
+        try spend(3)
+        if case .undefined(let undefined) = left { throw fail(undefined.message) }
+        if case .undefined(let undefined) = right { throw fail(undefined.message) }
         switch (left, right) {
         case (.string(let left), .string(let right)):
             try spend(characters: min(left.count, right.count))
@@ -289,7 +289,7 @@ extension Jinja.Run {
             guard let needle = value.text else {
                 throw fail("'in <string>' requires string as left operand, not \(value.typeName)")
             }
-            try spend(characters: text.count + needle.count)
+            try spend(lookingFor: needle, in: text)
             return text.contains(needle)
         case .dictionary(let dictionary), .view(.keys, let dictionary): return dictionary[try key(value)] != nil
         case .range(let range):
@@ -297,7 +297,7 @@ extension Jinja.Run {
             guard let whole = Int(exactly: number), range.count > 0 else { return false }
             let last = range[range.count - 1]
             guard min(range.start, last) <= whole, whole <= max(range.start, last) else { return false }
-            return (whole - range.start) % range.step == 0
+            return range.distance(to: whole) % range.step.magnitude == 0
         case .none, .bool, .int, .float, .namespace, .function:
             throw fail("argument of type '\(container.typeName)' is not iterable")
         default:

@@ -72,8 +72,10 @@ extension Jinja.Run {
 
     /// A generation block: what the model is to learn to say. Transformers notes where its text begins by what the
     /// template itself has written so far, whatever it is collected in.
-    private func generate(_ body: [Statement], _ scope: Scope) throws(Fault) {
-        let text = try captured(scope) { scope throws(Fault) in _ = try run(body, scope) }
+    private func generate(_ body: Jinja.MacroBody, _ scope: Scope) throws(Fault) {
+        let inner = Scope(scope)
+        try bind(Arguments(), of: body, inner)
+        let text = try captured(inner) { _ throws(Fault) in _ = try run(body.body, inner) }
         let start = outerCount ?? output.count
         generated.append(start..<start + text.count)
         try write(text)

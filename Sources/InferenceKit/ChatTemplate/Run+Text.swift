@@ -75,6 +75,11 @@ extension Jinja.Run {
 }
 
 extension Jinja.Text {
+    /// What `ascii` makes of the `repr` of something.
+    var withoutNonASCII: Text {
+        Text(scalars.flatMap { $0.isASCII ? [$0] : Array($0.pythonEscape.unicodeScalars) })
+    }
+
     /// `repr` of the string.
     var quoted: Text {
         let quote: Unicode.Scalar = scalars.contains("'") && !scalars.contains("\"") ? "\"" : "'"

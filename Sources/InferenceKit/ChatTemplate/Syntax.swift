@@ -32,7 +32,7 @@ extension Jinja {
             case filterBlock([Suffix], [Statement])
             case with([(target: Target, value: Expression)], [Statement])
             case block([Statement])
-            case generation([Statement])
+            case generation(MacroBody)
             case exit(Flow)
             /// What Jinja knows and no chat template can use: it ends the rendering where it is reached.
             case refused(String)

@@ -27,8 +27,16 @@ extension Jinja {
             "divisibleby": Test(parameters: ["num"]) { run, value, given throws(Fault) in
                 try run.remainder(of: value, by: given[0], is: 0)
             },
-            "lower": Test { run, value, _ throws(Fault) in try run.text(of: value).isLower },
-            "upper": Test { run, value, _ throws(Fault) in try run.text(of: value).isUpper },
+            "lower": Test { run, value, _ throws(Fault) in
+                let text = try run.text(of: value)
+                try run.spend(characters: 8 * text.count)
+                return text.isLower
+            },
+            "upper": Test { run, value, _ throws(Fault) in
+                let text = try run.text(of: value)
+                try run.spend(characters: 8 * text.count)
+                return text.isUpper
+            },
             "sameas": Test(parameters: ["other"]) { run, value, given throws(Fault) in
                 try run.areSame(value, given[0])
             },

@@ -105,16 +105,15 @@ extension Jinja {
         var step: Int
 
         var count: Int {
-            let span =
-                step > 0 ? stop.subtractingReportingOverflow(start) : start.subtractingReportingOverflow(stop)
-            if span.overflow { return (step > 0) == (stop > start) ? Int.max : 0 }
-            guard span.partialValue > 0 else { return 0 }
-            let stride = step.magnitude
-            return Int((UInt(span.partialValue) - 1) / stride + 1)
+            guard step > 0 ? start < stop : stop < start else { return 0 }
+            return Int(clamping: (distance(to: stop) - 1) / step.magnitude + 1)
         }
 
-        /// An element; the index lies within the range.
-        subscript(index: Int) -> Int { start + index * step }
+        /// How far a number in the step's direction is from the start: up to 64 bits without sign.
+        func distance(to number: Int) -> UInt { UInt(bitPattern: step > 0 ? number &- start : start &- number) }
+
+        /// An element; the index lies within the range, as the element does in 64 bits, but not all on the way to it.
+        subscript(index: Int) -> Int { start &+ index &* step }
     }
 
     final class Stream {
@@ -308,6 +307,8 @@ extension Jinja.Run {
             try spend(characters: text.count)
             return .string(text)
         case .tuple(let items):
+            // What tuples share is not shared by their keys.
+            try spend(cells: 4 * items.values.count)
             var keys: [Jinja.Key] = []
             for item in items.values { keys.append(try key(item)) }
             return .tuple(keys)
