@@ -341,6 +341,53 @@ EXPRESSIONS = r"""
 {% macro fact(n) %}{% if n <= 1 %}1{% else %}{{ n * fact(n - 1)|int }}{% endif %}{% endmacro %}{{ fact(10) }}
 {% macro wrap(t) %}<{{ t }}>{{ caller() }}</{{ t }}>{% endmacro %}{% call wrap('b') %}in {{ s }}{% endcall %} {% macro each(xs) %}{% for x in xs %}{{ caller(x, loop.index) }}{% endfor %}{% endmacro %}{% call(x, i=0) each(xs) %}({{ i }}:{{ x }}){% endcall %}
 {% macro opt() %}{% if caller %}{{ caller() }}{% else %}none{% endif %}{% endmacro %}{{ opt() }} {% call opt() %}some{% endcall %} {% macro pass() %}{% call opt() %}{{ caller() }}!{% endcall %}{% endmacro %}{% call pass() %}deep{% endcall %}
+{% for m in [1, 2] %}{{ s }}{% endfor %}{% set s = '' %}
+{% macro m() %}{{ n }}{% endmacro %}{{ m() }}{% set n = 1 %}{{ m() }}
+{% set s %}{{ s }}!{% endset %}{{ s }}
+{% set a %}{{ n }}{% endset %}{% set n = 1 %}[{{ a }}]
+{% set a = n %}{% set n = 1 %}{{ a }}{{ n }}
+{% generation %}{{ n }}{% endgeneration %}{% set n = 1 %}{{ n }}
+{% for b in [1] if n %}{{ b }}{% endfor %}{% set n = 3 %}
+{% for b in [] %}{{ b }}{% else %}[{{ n }}]{% endfor %}{% set n = 3 %}
+{% for b in [n] %}{{ b }}{{ n }}{% else %}{{ n }}{% endfor %}{% set n = 4 %}
+{% with q = 1 %}[{{ n }}]{% endwith %}{% set n = 2 %} {% with m = m %}{{ m }}{% endwith %}{% set m = 2 %}
+{% filter upper %}[{{ s }}]{% endfilter %}{% set s = 2 %}
+{% filter replace(n, 'x') %}333{% endfilter %}{% set n = 2 %}
+{{ n }}{% for b in 'a' %}{{ n }}{% endfor %}{% set n = 1 %}{{ n }}
+{% if yes %}{{ n }}{% endif %}{% set n = 1 %}{{ n }}
+{% for b in 'ab' %}{{ n }}{% endfor %}{% if no %}{% set n = 1 %}{% endif %}{{ n }}
+{% if no %}{% set n = 1 %}{% endif %}{% for q in [1] %}{{ n }}{% endfor %}{% set n = 2 %}
+{% if yes %}{% for q in [1] %}[{{ n }}]{% endfor %}{% endif %}{% set n = 1 %}
+{% if yes %}{% for b in 'a' %}{{ n }}{% endfor %}{% else %}{% set n = 9 %}{% endif %}{{ n }}
+{% for b in 'a' %}{% for c in 'a' %}[{{ n }}]{% endfor %}{% set n = 1 %}{{ n }}{% endfor %}
+{% for b in 'a' %}{% for c in 'a' %}[{{ n }}]{% endfor %}{% set n = 1 %}{{ n }}{% endfor %}{{ n }}
+{% for b in 'ab' %}{{ n }}{% set n = 1 %}{{ n }}{% endfor %}
+{% for q in [1, 2] %}{% if q == 2 %}{% set n = 1 %}{% endif %}{{ n }}{% endfor %}
+{% macro m() %}{{ caller() }}{% endmacro %}{% call m() %}[{{ n }}]{% endcall %}{% set n = 1 %}
+{% macro m(a=n) %}[{{ a }}]{% endmacro %}{{ m() }}{% set n = 1 %}{{ m() }}
+{% macro m(a=n) %}{% for x in xs %}{{ a }}{{ n }}{% endfor %}{% set n = 5 %}{% endmacro %}{{ m() }}
+{% macro m() %}{% for x in xs %}[{{ n }}]{% endfor %}{% set n = 5 %}{{ n }}{% endmacro %}{{ m() }}{{ m() }}
+{% set ns = namespace() %}{% for x in [1] %}{% set ns.v = n %}{% endfor %}{% set n = 1 %}[{{ ns.v }}]
+{% for x in [1] %}{{ range(2)|list }}{% endfor %}{% set range = 3 %}
+{% for x in [1] %}{{ f }}{% endfor %}{% set (f, s) = (1, 2) %}{% for x in [1] %}{{ f }}{{ s }}{% endfor %}
+{% for x in [1] %}[{{ m }}]{% endfor %}{% macro m() %}{% endmacro %}
+{% for i in [1, 2] %}{% block b scoped %}{{ i }}{{ loop.index }}{{ loop.last }}{% endblock %}{% endfor %}
+{% for i in [1, 2] %}{% block b %}{{ i }}{{ n }}{% endblock %}{% endfor %}
+{% block b %}x{% endblock %}{% block b %}y{% endblock %}
+{% set q = 1 %}{% block b %}{{ q }}{% set q = 2 %}{{ q }}{% endblock %}{{ q }}{{ self.b() }}
+{% for x in [1, 2] %}{% block b scoped %}{{ s }}{{ x }}{% endblock %}{% endfor %}{% set s = '' %}{{ self.b() }}
+{% for x in [1, 2] %}{% block b %}{{ s }}{% endblock %}{% endfor %}{% set s = '' %}{{ self.b() }}
+{% block b required %} {# nothing #}{% endblock %}
+{% block b required %}x{% endblock %}
+{{ self.nope is defined }} {{ self.b is defined }}{{ self.b()|upper }}{% block b %}b{{ s }}{% endblock %}
+{% macro m() %}{{ self.b() }}{% endmacro %}{% block b %}B{{ s }}{% endblock %}{{ m() }}
+{% block b %}{{ self.b() }}{% endblock %}
+{% set self = 3 %}{{ self }}
+{% block a %}{% block b %}{{ n }}{% endblock %}{% endblock %}{{ self.b() }}{{ self.b().upper() }}
+{% if yes %}{% set q = 5 %}{% endif %}{% block b %}{{ q }}{% endblock %}{% with w = 1 %}{% block c %}{{ w }}{% endblock %}{% block e scoped %}{{ w }}{% endblock %}{% endwith %}
+{% macro m(a) %}{% block b scoped %}{{ a }}{% endblock %}{% endmacro %}{{ m(4) }}
+{% block b %}{% for x in xs %}[{{ n }}]{% endfor %}{% set n = 1 %}{{ n }}{% endblock %}{{ n }}
+{% block b %}{{ super() }}{% endblock %}
 {% macro no() %}{% endmacro %}{% call no() %}x{% endcall %}
 {% macro c() %}{{ caller() }}{% endmacro %}{{ c() }}
 {% call 5 %}x{% endcall %}

@@ -18,6 +18,8 @@ extension Jinja {
         var outerCount: Int?
         /// Where generation blocks lie in the output.
         var generated: [Range<Int>] = []
+        /// What is given to the template, and what it sets outermost: the variables that blocks see.
+        let context: Scope
         /// The outermost variables.
         let root: Scope
 
@@ -36,7 +38,8 @@ extension Jinja {
             steps = limits.steps
             characters = limits.characters
             cells = limits.cells
-            root = Scope(nil)
+            context = Scope(nil)
+            root = Scope(context)
         }
 
         /// Frees whatever holds each other. The run is over then.
@@ -44,6 +47,7 @@ extension Jinja {
             for namespace in namespaces { namespace.members = Dict() }
             for scope in scopes { scope.clear() }
             root.clear()
+            context.clear()
             namespaces = []
             scopes = []
         }
@@ -136,7 +140,7 @@ extension Jinja {
         private var values: [Value] = []
         /// Where each name is, once there are too many to look through.
         private var places: [Int: Int] = [:]
-        private let parent: Scope?
+        let parent: Scope?
 
         private static let few = 16
 
@@ -154,6 +158,14 @@ extension Jinja {
             } else if names.count > Self.few {
                 places[name] = names.count - 1
             }
+        }
+
+        var count: Int { names.count }
+
+        func holds(_ name: Int) -> Bool { place(of: name) != nil }
+
+        func forEach(_ body: (Int, Value) -> Void) {
+            for (name, value) in zip(names, values) { body(name, value) }
         }
 
         private func place(of name: Int) -> Int? {
