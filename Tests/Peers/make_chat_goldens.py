@@ -137,6 +137,20 @@ EXPRESSIONS = r"""
 {{ html|e }} {{ html|escape }} {{ html|forceescape }} {{ html|safe }} {{ 5|e }}
 {{ 'a b/c?d=é&'|urlencode }} {{ {'a b': 'c/d', 'e': 1}|urlencode }} {{ [('x', 'y z')]|urlencode }}
 {{ {'class': 'x', 'id': none, 'title': 'a"b'}|xmlattr }}| {{ {}|xmlattr }}| {{ {'a': 1}|xmlattr(false) }}
+{{ 'Use '|safe + html }} {{ html + 'Use '|safe }} {{ html + ('<i>'|safe) }} {{ ('<'|safe)|e }} {{ (html|e)|escape }} {{ (html|e)|forceescape }} {{ ('<'|safe) ~ html }} {{ (('<'|safe) ~ '<') is escaped }} {{ (('<'|safe) + '<') is escaped }}
+{{ ('<%s>'|safe) % html }} {{ ('<%s %s %d>'|safe) % ('<', '<'|safe, n) }} {{ ('<%(a)s>'|safe) % {'a': html} }} {{ '%s' % ('<'|safe) }} {{ ('<%r>'|safe) % html }} {{ ('<%5s|%.1f>'|safe) % ('<', f) }} {{ ('<%s>'|safe)|format(html) }} {{ ('%(a)s'|safe)|format(a=html) }} {{ (('%s'|safe) % 'x') is escaped }}
+{{ ('<{}>'|safe).format(html) }} {{ ('<{a}>'|safe).format(a=html) }} {{ '{}'.format('<'|safe) }} {{ ('<{}>'|safe).format('<'|safe) }} {{ ('<{:5}>'|safe).format('<') }} {{ ('<{!r}>'|safe).format('<'|safe) }} {{ ('<{a}>'|safe).format_map({'a': '<'}) }}
+{{ ('<{:5}>'|safe).format('<'|safe) }}
+{{ ('<'|safe).join([html, '>'|safe]) }} {{ ['<', '>']|join('&'|safe) }} {{ '<'.join(['>'|safe]) }} {{ ('a<b'|safe).replace('a', '<') }} {{ 'a<b'|safe|replace('a', '<') }} {{ ('a<b'|safe).replace('<', '>') }}
+{{ ('a'|safe).upper() is escaped }} {{ 'a'|safe|upper is escaped }} {{ 'a'|safe|string is escaped }} {{ 'a'|e is escaped }} {{ 'a'|safe|trim is escaped }} {{ ('a'|safe)[0] is escaped }} {{ ('a'|safe)[0:] is escaped }} {{ ('a'|safe)|first is escaped }} {{ ('a'|safe)|last is escaped }} {{ ('ab'|safe)|reverse is escaped }} {{ (2 * ('a'|safe)) is escaped }}
+{{ ['<'|safe, '<'] }} {{ {'a'|safe: 'b'|safe} }} {{ ('<'|safe)|tojson }} {{ ['<'|safe]|tojson }} {{ ('a b'|safe).split() }} {{ ('a-b'|safe).partition('-') }} {{ ('a\nb'|safe).splitlines() }} {{ ('a<b'|safe).split('<') }} {{ ('a'|safe, 1) }} {{ ('a'|safe)|list }}
+{{ ('ab<'|safe).strip('<') }} {{ ('<ab'|safe).removeprefix('<') }} {{ ('a<b'|safe).find('<') }} {{ ('a<b'|safe).startswith('a<') }} {{ ('a<b'|safe).count('<') }} {{ ('a<'|safe).translate({97: '<'}) }} {{ ('ab'|safe).ljust(4, '.') is escaped }} {{ ('a'|safe).escape('<') }}
+{{ ('ab'|safe).center(6, '<') }}
+{{ ('a b c d e f g'|safe)|truncate(5, true, '<') }} {{ ('a\nb'|safe)|indent('<') }} {{ ('a\nb'|safe)|indent(2) is escaped }} {{ 'a\nb'|indent('<'|safe) }}
+{{ 'a'|center(5) is escaped }} {{ 'a'|safe|center(5) is escaped }} {{ 'a'|safe|title is escaped }} {{ 'a'|safe|capitalize is escaped }} {{ 'a'|safe|replace('a', 'b') is escaped }} {{ 'a'|safe|lower is escaped }} {{ 'a'|safe|urlencode is escaped }} {{ {'a': '<'|safe, 'b': '<'}|xmlattr }} {{ ('a'|safe)|default('b') is escaped }} {{ nope|default('b'|safe) is escaped }} {{ 1|e is escaped }} {{ none|safe is escaped }} {{ nope|e is escaped }}
+{% set x %}{{ '<'|safe }}{% endset %}{{ x is escaped }} {% macro m() %}<{% endmacro %}{{ m() is escaped }} {% for c in 'ab'|safe %}{{ c is escaped }}{% endfor %}
+{{ ('a'|safe) == 'a' }} {{ ('a'|safe) in ['a'] }} {{ {'a': 1}['a'|safe] }} {{ ('b'|safe) < 'c' }} {{ ('a'|safe).isalpha() }} {{ 'a'|safe is string }} {{ ('<'|safe) is sameas '<' }} {{ ['b', 'a'|safe]|sort }} {{ ['a'|safe, 'A']|unique|list }} {{ ['a'|safe]|map('upper')|list }}
+{{ ('a'|safe) + 1 }}
 {{ {'a b': 1}|xmlattr }}
 {{ '%s is %d years, %.2f, %5s|%-5s|%05d %x %X %o %e %g %r %%'|format('Ann', 31, 2.5, 'a', 'b', 42, 255, 255, 8, 12345.678, 0.0001, 'q') }}
 {{ '%(a)s-%(b)03d'|format(a='x', b=7) }} {{ '%s' % 'x' }} {{ '%s %s' % (1, [2]) }} {{ '%(b)s' % d }} {{ '%+d % d' % (5, 5) }} {{ '%#x %#o' % (255, 8) }} {{ '%c%c' % (65, 'b') }} {{ '%.3s' % 'abcdef' }} {{ '%*d' % (6, 42) }} {{ '%i' % 3.9 }} {{ '%5.1f|%-8.3e|%G' % (3.14159, 12345.6789, 1e-10) }} {{ '%s' % none }}

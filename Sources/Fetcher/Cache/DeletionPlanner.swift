@@ -33,7 +33,8 @@ package struct DeletionPlanner {
 
     /// Whether the plan has a whole revision in it already.
     func isGoing(_ revision: CachedRevision, of repository: CachedRepository) -> Bool {
-        revisionsGone[repository.folder]?.contains(revision.commit) == true || foldersGone.contains(repository.folder)
+        revisionsGone[repository.folder]?.contains(revision.commit) == true
+            || foldersGone.contains(repository.folder)
     }
 
     /// Plans the deletion of a revision; says so instead where it is in use or pinned.

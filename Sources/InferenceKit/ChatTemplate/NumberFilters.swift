@@ -9,6 +9,7 @@ import Darwin
 extension Jinja {
     static let numberFilters: [String: Filter] = [
         "abs": .fixed([]) { run, value, _ throws(Fault) in
+            try run.refuseLong(value)
             if case .float(let number) = value { return .float(number.magnitude) }
             guard let number = value.wholeNumber else {
                 throw run.fail("bad operand type for abs(): '\(value.typeName)'")
@@ -16,19 +17,23 @@ extension Jinja {
             return number < 0 ? try run.signed(true, .int(number)) : .int(number)
         },
         "int": .fixed(["default", "base"]) { run, value, given throws(Fault) in
+            try run.refuseLong(value)
             let base = try run.whole(given[1], "base") ?? 10
             return try run.integer(value, base) ?? given[0] ?? .int(0)
         },
         "float": .fixed(["default"]) { run, value, given throws(Fault) in
             if case .undefined(let undefined) = value { throw run.fail(undefined.message) }
+            try run.refuseLong(value)
             try run.spend(characters: 8 * (value.text?.count ?? 0))
             return value.float.map { .float($0) } ?? given[0] ?? .float(0)
         },
         "round": .fixed(["precision", "method"]) { run, value, given throws(Fault) in
+            try run.refuseLong(value)
             let precision = try run.whole(given[0], "precision") ?? 0
             return try run.round(value, precision, try run.text(given[1], "method") ?? "common")
         },
         "filesizeformat": .fixed(["binary"]) { run, value, given throws(Fault) in
+            try run.refuseLong(value)
             guard let bytes = value.float else {
                 throw run.fail("could not convert \(value.typeName) to a number of bytes")
             }
@@ -154,7 +159,8 @@ extension Jinja.Run {
         let (quotient, remainder) = whole.quotientAndRemainder(dividingBy: step)
         let half = remainder.magnitude * 2
         let isUp = half > step || (half == step && quotient % 2 != 0)
-        let (result, overflow) = (quotient + (isUp ? (whole < 0 ? -1 : 1) : 0)).multipliedReportingOverflow(by: step)
+        let (result, overflow) = (quotient + (isUp ? (whole < 0 ? -1 : 1) : 0)).multipliedReportingOverflow(
+            by: step)
         guard power < 19, !overflow else { throw unsupported("a number of more than 64 bits") }
         return result
     }

@@ -76,7 +76,8 @@ extension Jinja.Run {
             default: return dictionary[try key(index)]
             }
         case .list(let items), .tuple(let items): return place(items.values.count).map { items.values[$0] }
-        case .string(let text): return place(text.count).map { .string(Text([text.scalars[$0]])) }
+        case .string(let text):
+            return place(text.count).map { .string(Text([text.scalars[$0]]).marked(text.isMarkup)) }
         case .range(let range): return place(range.count).map { .int(range[$0]) }
         default: return nil
         }
@@ -147,8 +148,10 @@ extension Jinja.Run {
         case .tuple(let items): return try tuple(try picked(items.values, range))
         case .string(let text):
             try reserve(range.count)
-            if range.step == 1 { return .string(text.slice(range.start..<range.start + range.count)) }
-            return .string(Text((0..<range.count).map { text.scalars[range[$0]] }))
+            if range.step == 1 {
+                return .string(text.slice(range.start..<range.start + range.count).marked(text.isMarkup))
+            }
+            return .string(Text((0..<range.count).map { text.scalars[range[$0]] }).marked(text.isMarkup))
         case .range(let whole):
             return .range(try picked(whole, range))
         default: return .none

@@ -4,14 +4,17 @@ extension Jinja.Run {
     private struct Fields {
         var positional: [Value]
         var named: [Text: Value]
+        /// Whether what they give is escaped.
+        var isMarkup: Bool
     }
 
     func format(_ format: Text, _ arguments: Arguments) throws(Fault) -> Value {
         var next: Int? = 0
         try spend(cells: 6 * arguments.keywords.count)
         let named = Dictionary(arguments.keywords.map { ($0.name, $0.value) }) { first, _ in first }
-        let fields = Fields(positional: arguments.positional, named: named)
-        return .string(try self.format(format.scalars[...], fields, &next, level: 2))
+        let fields = Fields(positional: arguments.positional, named: named, isMarkup: format.isMarkup)
+        let text = try self.format(format.scalars[...], fields, &next, level: 2)
+        return .string(text.marked(format.isMarkup))
     }
 
     /// - Parameter next: The number of the next field without one; nil once fields were numbered.
@@ -71,7 +74,10 @@ extension Jinja.Run {
             guard rest.isEmpty || rest.first == ":" else { throw fail("expected ':' after conversion specifier") }
         }
         let specification = try format(rest.dropFirst(), arguments, &next, level: level - 1)
-        return try formatted(value, specification)
+        guard arguments.isMarkup else { return try formatted(value, specification) }
+        guard value.isMarkup else { return try escaped(.string(try formatted(value, specification))) }
+        guard specification.isEmpty else { throw fail("Unsupported format specification for Markup.") }
+        return value.text ?? ""
     }
 
     private func value(
@@ -193,6 +199,7 @@ extension Jinja.Run {
     /// `format(value, specification)`
     func formatted(_ value: Value, _ text: Text) throws(Fault) -> Text {
         if text.isEmpty { return try self.text(of: value) }
+        try refuseLong(value)
         let specification = try specification(text)
         switch value {
         case .string(let string):

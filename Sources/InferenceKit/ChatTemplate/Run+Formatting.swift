@@ -34,10 +34,11 @@ extension Jinja.Run {
             result += piece.scalars
         }
         try reader.checkEnd(self)
-        return .string(Text(result))
+        return .string(Text(result).marked(format.isMarkup))
     }
 
     private struct PercentReader {
+        private let isMarkup: Bool
         private let format: [Unicode.Scalar]
         private var at = 0
         private let values: Value
@@ -47,6 +48,7 @@ extension Jinja.Run {
 
         init(_ format: Text, _ values: Value) {
             self.format = format.scalars
+            isMarkup = format.isMarkup
             self.values = values
             if case .tuple(let items) = values { positional = items.values } else { positional = [values] }
             isMapping =
@@ -157,10 +159,12 @@ extension Jinja.Run {
             func sign(_ isNegative: Bool) -> String {
                 isNegative ? "-" : flags.contains("+") ? "+" : flags.contains(" ") ? " " : ""
             }
+            if !"sra".unicodeScalars.contains(type) { try run.refuseLong(value) }
             switch type {
             case "s", "r", "a":
                 var text = type == "s" ? try run.text(of: value) : try run.representation(of: value)
                 if type == "a" { text = text.withoutNonASCII }
+                if isMarkup { text = try run.escaped(type == "s" ? value : .string(text)) }
                 return Field(body: precision.map { Text(text.scalars.prefix($0)) } ?? text)
             case "c":
                 if let text = value.text, text.count == 1 { return Field(body: text) }

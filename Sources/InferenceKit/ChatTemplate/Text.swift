@@ -12,6 +12,8 @@ extension Jinja {
     /// Swift's characters are graphemes and its `==` ignores normalisation; neither is so here.
     struct Text: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
         var scalars: [Unicode.Scalar]
+        /// Whether it is marked as safe for HTML; no text equals another the less for it.
+        var isMarkup = false
 
         init(_ scalars: some Sequence<Unicode.Scalar>) { self.scalars = Array(scalars) }
         init(_ string: String) { scalars = Array(string.unicodeScalars) }

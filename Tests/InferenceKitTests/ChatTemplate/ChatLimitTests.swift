@@ -121,7 +121,8 @@ import Testing
         #expect(try render(spread, ["d": .object(members)], limits: limits) == "5000")
         let fields = names.map { "{\($0)}" }.joined()
         #expect(
-            try render("{{ '\(fields)'.format(\(arguments)) }}", limits: limits) == String(repeating: "1", count: count))
+            try render("{{ '\(fields)'.format(\(arguments)) }}", limits: limits)
+                == String(repeating: "1", count: count))
     }
 
     /// What is compared and searched is paid for, so that it ends soon.
