@@ -8,8 +8,10 @@ public enum JSON: Sendable, Hashable {
     case bool(Bool)
     /// A number written without fraction or exponent that fits 64 bits with sign.
     case int(Int64)
-    /// Any other number.
+    /// A number with fraction or exponent.
     case double(Double)
+    /// A number written without fraction or exponent that fits no 64 bits with sign: its digits.
+    case longNumber(String)
     /// A string.
     case string(String)
     /// An array.
@@ -24,7 +26,10 @@ public enum JSON: Sendable, Hashable {
         var reason: UnsafePointer<CChar>?
         let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
         guard let base, let document = hub_json_parse(base, bytes.count, false, &reason) else {
-            if let rewritten = LongNumbers.rewritten(bytes) { return try parse(rewritten) }
+            if let (rewritten, digits) = LongNumbers.rewritten(bytes) {
+                var number = 0
+                return LongNumbers.restored(try parse(rewritten), digits, &number)
+            }
             throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty")
         }
         defer { hub_json_free(document) }
@@ -128,6 +133,7 @@ extension JSON {
         switch self {
         case .int(let value): Double(value)
         case .double(let value): value
+        case .longNumber(let digits): Double(digits)
         default: nil
         }
     }

@@ -1,9 +1,12 @@
 /// Whole numbers beyond 64 bits, which simdjson refuses and Python does not. Many a tokenizer_config.json says
 /// `"model_max_length": 1000000000000000019884624838656`, Python's `int(1e30)`.
 enum LongNumbers {
-    /// The document with such numbers written as `<digits>e0`, which reads as the nearest double; nil where it has none.
-    static func rewritten(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    /// The document with such numbers written as `<digits>e0`, which reads as the nearest double, and the digits by which
+    /// number of the document they are, from 0; nil where it has none.
+    static func rewritten(_ bytes: UnsafeRawBufferPointer) -> (document: [UInt8], digits: [Int: String])? {
         var out: [UInt8] = []
+        var digits: [Int: String] = [:]
+        var numbers = 0
         var copied = 0
         var at = 0
         var inString = false
@@ -15,7 +18,10 @@ enum LongNumbers {
             } else if isPartOfNumber(byte) {
                 let start = at
                 while at < bytes.count, isPartOfNumber(bytes[at]) { at += 1 }
+                // `true` and `false` have a letter of numbers, but no digit.
+                if bytes[start] != UInt8(ascii: "e") { numbers += 1 }
                 guard at - start >= 19, isTooLong(bytes[start..<at]) else { continue }
+                digits[numbers - 1] = String(decoding: bytes[start..<at], as: UTF8.self)
                 out += bytes[copied..<at]
                 out += "e0".utf8
                 copied = at
@@ -24,7 +30,22 @@ enum LongNumbers {
                 at += 1
             }
         }
-        return copied == 0 ? nil : out + bytes[copied...]
+        return copied == 0 ? nil : (out + bytes[copied...], digits)
+    }
+
+    /// The document read of what was rewritten, with the digits of its long numbers.
+    ///
+    /// - Parameter number: How many numbers come before this value.
+    static func restored(_ json: JSON, _ digits: [Int: String], _ number: inout Int) -> JSON {
+        switch json {
+        case .null, .bool, .string: return json
+        case .int, .double, .longNumber:
+            defer { number += 1 }
+            return digits[number].map { .longNumber($0) } ?? json
+        case .array(let elements): return .array(elements.map { restored($0, digits, &number) })
+        case .object(let object):
+            return .object(JSONObject(object.members.map { ($0.key, restored($0.value, digits, &number)) }))
+        }
     }
 
     private static func isPartOfNumber(_ byte: UInt8) -> Bool {

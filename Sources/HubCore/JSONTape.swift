@@ -74,7 +74,7 @@ struct JSONTape {
         case .isTrue: return .bool(true)
         case .isFalse: return .bool(false)
         case .int: return .int(int(at))
-        case .unsigned: return .double(Double(unsigned(at)))
+        case .unsigned: return .longNumber(String(unsigned(at)))
         case .double: return .double(double(at))
         case .string: return .string(string(at))
         case .array:

@@ -29,6 +29,7 @@ extension JSON {
         case .bool(let value): out += value ? "true" : "false"
         case .int(let value): out += String(value)
         case .double(let value): out += value.isFinite ? "\(value)" : "null"
+        case .longNumber(let digits): out += digits
         case .string(let value): JSON.quote(value, into: &out, escapesNonASCII: style.escapesNonASCII)
         case .array(let elements):
             JSON.list(elements, "[", "]", into: &out, style, level) { element, out in

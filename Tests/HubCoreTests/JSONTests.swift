@@ -83,11 +83,14 @@ import Testing
             ("1000000000000000019884624838656", 1e30),
         ] as [(String, Double)])
     func aWholeNumberBeyond64BitsIsRead(_ text: String, _ value: Double) throws {
-        #expect(try JSON.parse(text) == .double(value))
+        #expect(try JSON.parse(text) == .longNumber(text))
+        #expect(try JSON.parse(text).double == value)
+        let among = try JSON.parse("[1e5, true, \(text), -2.5, [false, \(text)]]")
+        #expect(among.text() == "[100000.0,true,\(text),-2.5,[false,\(text)]]")
         #expect(
             try JSON.parse("{\"a\\\"1\":[\(text),1], \"\(text)\": \"\(text)\"}")
                 == .object([
-                    "a\"1": .array([.double(value), 1]), text: .string(text),
+                    "a\"1": .array([.longNumber(text), 1]), text: .string(text),
                 ]))
     }
 

@@ -90,6 +90,13 @@ EXPRESSIONS = r"""
 {{ ['a', 'b']|sum }}
 {{ [[1], [2]]|sum(start=[]) }}
 {{ 5 .bit_length() }} {{ 2.0.is_integer() }}
+{{ 9223372036854775804|round(-1) }} {{ 5000000000000000000|round(-19) }} {{ 4999999999999999999|round(-19) }} {{ 9223372036854775807|round(-20) }} {{ -25|round(-1) }} {{ -35|round(-1) }} {{ 9223372036854775807|round(-18) }}
+{{ 5.5|round(2, 'ceil') }} {{ 5|round(400, 'ceil') }} {{ 1234|round(-2, 'ceil') }} {{ 1234.5|round(-2, 'floor') }} {{ 7|round(0, 'floor') }} {{ 9007199254740993|round(1, 'floor') }} {{ 0.1|round(25, 'ceil') }}
+{{ 5.5|round(400, 'ceil') }}
+{{ 5.5|round(308, 'ceil') }}
+{{ 5|round(-400, 'ceil') }}
+{{ '１２'|int }} {{ '１.５'|float }} {{ '１_２'|int }} {{ '-１'|int }} {{ '１ｆ'|int(0, 16) }} {{ '٣'|int }} {{ '²'|int }} {{ 'ｅ'|float(9) }}
+{{ ('nan'|float)|filesizeformat }} {{ ('inf'|float)|filesizeformat }} {{ '%f %F %g' % ('nan'|float, 'nan'|float, 'nan'|float) }}
 # strings
 {{ 'a' 'b' "c" }} {{ 'a' ~ 1 ~ none ~ true ~ 1.0 ~ [1, 'x'] }} {{ 'ab' * 3 }} {{ 3 * 'ab' }} {{ 'x' * 0 }} {{ 'x' * -1 }}
 {{ 'a\nb\tc\\d\'e\"f\x41\u00e9\U0001F44B\101\0end' }}
@@ -130,6 +137,20 @@ EXPRESSIONS = r"""
 {{ html|e }} {{ html|escape }} {{ html|forceescape }} {{ html|safe }} {{ 5|e }}
 {{ 'a b/c?d=é&'|urlencode }} {{ {'a b': 'c/d', 'e': 1}|urlencode }} {{ [('x', 'y z')]|urlencode }}
 {{ {'class': 'x', 'id': none, 'title': 'a"b'}|xmlattr }}| {{ {}|xmlattr }}| {{ {'a': 1}|xmlattr(false) }}
+{{ 'Use '|safe + html }} {{ html + 'Use '|safe }} {{ html + ('<i>'|safe) }} {{ ('<'|safe)|e }} {{ (html|e)|escape }} {{ (html|e)|forceescape }} {{ ('<'|safe) ~ html }} {{ (('<'|safe) ~ '<') is escaped }} {{ (('<'|safe) + '<') is escaped }}
+{{ ('<%s>'|safe) % html }} {{ ('<%s %s %d>'|safe) % ('<', '<'|safe, n) }} {{ ('<%(a)s>'|safe) % {'a': html} }} {{ '%s' % ('<'|safe) }} {{ ('<%r>'|safe) % html }} {{ ('<%5s|%.1f>'|safe) % ('<', f) }} {{ ('<%s>'|safe)|format(html) }} {{ ('%(a)s'|safe)|format(a=html) }} {{ (('%s'|safe) % 'x') is escaped }}
+{{ ('<{}>'|safe).format(html) }} {{ ('<{a}>'|safe).format(a=html) }} {{ '{}'.format('<'|safe) }} {{ ('<{}>'|safe).format('<'|safe) }} {{ ('<{:5}>'|safe).format('<') }} {{ ('<{!r}>'|safe).format('<'|safe) }} {{ ('<{a}>'|safe).format_map({'a': '<'}) }}
+{{ ('<{:5}>'|safe).format('<'|safe) }}
+{{ ('<'|safe).join([html, '>'|safe]) }} {{ ['<', '>']|join('&'|safe) }} {{ '<'.join(['>'|safe]) }} {{ ('a<b'|safe).replace('a', '<') }} {{ 'a<b'|safe|replace('a', '<') }} {{ ('a<b'|safe).replace('<', '>') }}
+{{ ('a'|safe).upper() is escaped }} {{ 'a'|safe|upper is escaped }} {{ 'a'|safe|string is escaped }} {{ 'a'|e is escaped }} {{ 'a'|safe|trim is escaped }} {{ ('a'|safe)[0] is escaped }} {{ ('a'|safe)[0:] is escaped }} {{ ('a'|safe)|first is escaped }} {{ ('a'|safe)|last is escaped }} {{ ('ab'|safe)|reverse is escaped }} {{ (2 * ('a'|safe)) is escaped }}
+{{ ['<'|safe, '<'] }} {{ {'a'|safe: 'b'|safe} }} {{ ('<'|safe)|tojson }} {{ ['<'|safe]|tojson }} {{ ('a b'|safe).split() }} {{ ('a-b'|safe).partition('-') }} {{ ('a\nb'|safe).splitlines() }} {{ ('a<b'|safe).split('<') }} {{ ('a'|safe, 1) }} {{ ('a'|safe)|list }}
+{{ ('ab<'|safe).strip('<') }} {{ ('<ab'|safe).removeprefix('<') }} {{ ('a<b'|safe).find('<') }} {{ ('a<b'|safe).startswith('a<') }} {{ ('a<b'|safe).count('<') }} {{ ('a<'|safe).translate({97: '<'}) }} {{ ('ab'|safe).ljust(4, '.') is escaped }} {{ ('a'|safe).escape('<') }}
+{{ ('ab'|safe).center(6, '<') }}
+{{ ('a b c d e f g'|safe)|truncate(5, true, '<') }} {{ ('a\nb'|safe)|indent('<') }} {{ ('a\nb'|safe)|indent(2) is escaped }} {{ 'a\nb'|indent('<'|safe) }}
+{{ 'a'|center(5) is escaped }} {{ 'a'|safe|center(5) is escaped }} {{ 'a'|safe|title is escaped }} {{ 'a'|safe|capitalize is escaped }} {{ 'a'|safe|replace('a', 'b') is escaped }} {{ 'a'|safe|lower is escaped }} {{ 'a'|safe|urlencode is escaped }} {{ {'a': '<'|safe, 'b': '<'}|xmlattr }} {{ ('a'|safe)|default('b') is escaped }} {{ nope|default('b'|safe) is escaped }} {{ 1|e is escaped }} {{ none|safe is escaped }} {{ nope|e is escaped }}
+{% set x %}{{ '<'|safe }}{% endset %}{{ x is escaped }} {% macro m() %}<{% endmacro %}{{ m() is escaped }} {% for c in 'ab'|safe %}{{ c is escaped }}{% endfor %}
+{{ ('a'|safe) == 'a' }} {{ ('a'|safe) in ['a'] }} {{ {'a': 1}['a'|safe] }} {{ ('b'|safe) < 'c' }} {{ ('a'|safe).isalpha() }} {{ 'a'|safe is string }} {{ ('<'|safe) is sameas '<' }} {{ ['b', 'a'|safe]|sort }} {{ ['a'|safe, 'A']|unique|list }} {{ ['a'|safe]|map('upper')|list }}
+{{ ('a'|safe) + 1 }}
 {{ {'a b': 1}|xmlattr }}
 {{ '%s is %d years, %.2f, %5s|%-5s|%05d %x %X %o %e %g %r %%'|format('Ann', 31, 2.5, 'a', 'b', 42, 255, 255, 8, 12345.678, 0.0001, 'q') }}
 {{ '%(a)s-%(b)03d'|format(a='x', b=7) }} {{ '%s' % 'x' }} {{ '%s %s' % (1, [2]) }} {{ '%(b)s' % d }} {{ '%+d % d' % (5, 5) }} {{ '%#x %#o' % (255, 8) }} {{ '%c%c' % (65, 'b') }} {{ '%.3s' % 'abcdef' }} {{ '%*d' % (6, 42) }} {{ '%i' % 3.9 }} {{ '%5.1f|%-8.3e|%G' % (3.14159, 12345.6789, 1e-10) }} {{ '%s' % none }}
@@ -148,6 +169,21 @@ EXPRESSIONS = r"""
 {{ '{0}{}'.format(1, 2) }}
 {{ '{:d}'.format('x') }}
 {{ '{a}'.format_map({'a': 1}) }} {{ '{0.__class__}'.format('x') }}
+{{ '{!a}'.format('é') }} {{ '{!a}'.format(['é', 'a']) }} {{ '%a' % 'é' }} {{ '{0[-1]}|{0[0]}|{0[１]}'.format([1, 2]) }} {{ '{１}'.format(1, 2) }}
+{{ '{-1}'.format(1) }}
+{{ '{99999999999999999999}'.format(1) }}
+{{ '{0[99999999999999999999]}'.format([1]) }}
+{{ '%s' % messages[0].zz }}| {{ 'x' % nope }} {{ 'x' % [1] }} {{ '%s' % [1] }} {{ '%r' % nope }} {{ '%s%s' % (nope, 1) }} {{ 'x' % {} }} {{ 'x' % () }} {{ 'x' % range(2) }}
+{{ '%d' % nope }}
+{{ '%(a)s' % nope }}
+{{ 'x' % d.keys() }}
+{{ 'abc'.maketrans('ab', 'xy') }} {{ 'abc'.translate('x'.maketrans('ab', 'xy')) }} {{ 'abc'.maketrans('ab', 'xy', 'c') }} {{ 'abc'.translate('x'.maketrans('ab', 'xy', 'c')) }} {{ 'abc'.maketrans({'a': 'zz', 98: none}) }} {{ 'abc'.translate({97: 'zz', 98: none, 'c': 'q'}) }} {{ 'abc'.translate(['x']) }} {{ '\x00\x01'.translate('xy') }} {{ '\x00\x01'.translate(['x', none]) }}
+{{ 'abc'.maketrans('ab', 'x') }}
+{{ 'abc'.maketrans('ab') }}
+{{ 'abc'.maketrans({'ab': 1}) }}
+{{ 'abc'.translate({97: 1.5}) }}
+{{ 'abc'.translate({97: -1}) }}
+{{ 'abc'.translate(1) }}
 {{ 'abc'.nope }} {{ 'abc'.nope is defined }} {{ 'abc'['upper']() }} {{ 'abc'|attr('upper') is callable }}
 {{ 'abc'.upper }}{# only that it is no error #}{{ 1 + 'x' if false else '' }}
 {{ 'a' is string }} {{ 1 is string }} {{ 'a' is iterable }} {{ 'a' is sequence }} {{ 'a' is mapping }} {{ 1 is number }} {{ true is number }} {{ 1.5 is float }} {{ 1 is integer }} {{ true is integer }} {{ true is boolean }} {{ none is none }} {{ nope is none }} {{ 1 is iterable }} {{ {} is sequence }} {{ range(3) is sequence }} {{ d.keys() is sequence }} {{ d.keys() is iterable }} {{ range is callable }} {{ 'x' is escaped }} {{ 'upper' is filter }} {{ 'nope' is filter }} {{ 'odd' is test }} {{ true is true }} {{ 1 is true }} {{ false is false }}
@@ -179,6 +215,8 @@ EXPRESSIONS = r"""
 {{ users|groupby('age') }}
 {% for g in users|groupby('age') %}{{ g.grouper }}:{{ g.list|map(attribute='name')|join(',') }}/{{ g[0] }} {% endfor %}{% for age, list in users|groupby('age') %}{{ age }}{{ list|length }} {% endfor %}
 {% for name, list in users|groupby('boss.name', default='-') %}{{ name }}={{ list|length }} {% endfor %}
+{{ range(0, 10, 3)[::2] }} {{ range(0, 10, 3)[::-1] }} {{ range(0, 10, 3)[1:] }} {{ range(0, 10, 3)[5:] }} {{ range(0, 10, 3)[-2:1:-1] }} {{ range(9, 0, -2)[1:3] }} {{ range(9, 0, -2)[::-2]|list }} {{ range(0, 9223372036854775807, 9223372036854775806)[::-1] }} {{ xs[::9223372036854775807] }} {{ xs[::-9223372036854775807] }}
+{{ range(9223372036854775800, 9223372036854775806, 3)[::-1]|list }} {{ range(0, 9223372036854775807, 4611686018427387904)|list }} {{ range(0, 9223372036854775807, 9223372036854775806)|list }} {{ 5 in range(-9223372036854775807 - 1, 10, 9223372036854775807) }} {{ -1 in range(-9223372036854775807 - 1, 9223372036854775807, 9223372036854775807) }} {{ range(-9223372036854775807 - 1, 9223372036854775807, 9223372036854775807)|list }}
 {{ [1, 2] == [1, 2] }} {{ [1] == (1,) }} {{ [1, 2.0] == [1.0, 2] }} {{ {'a': 1} == {'a': 1.0} }} {{ {'a': 1, 'b': 2} == {'b': 2, 'a': 1} }} {{ [1] != [2] }} {{ none == nope }} {{ nope == nope2 }} {{ 'a' == 1 }}
 {{ range(5) }} {{ range(2, 5)|list }} {{ range(5, 0, -2)|list }} {{ range(3)|length }} {{ range(10)[2:8:2] }} {{ range(10)[-1] }} {{ 3 in range(5) }} {{ range(0)|list }} {{ range(1, 10, 3)[1] }} {{ 2.0 in range(3) }} {{ range(3) == range(3) }} {{ range(0, 3, 2) == range(0, 4, 2) }}
 {{ range(1, 2, 0) }}
@@ -317,6 +355,53 @@ EXPRESSIONS = r"""
 {% macro fact(n) %}{% if n <= 1 %}1{% else %}{{ n * fact(n - 1)|int }}{% endif %}{% endmacro %}{{ fact(10) }}
 {% macro wrap(t) %}<{{ t }}>{{ caller() }}</{{ t }}>{% endmacro %}{% call wrap('b') %}in {{ s }}{% endcall %} {% macro each(xs) %}{% for x in xs %}{{ caller(x, loop.index) }}{% endfor %}{% endmacro %}{% call(x, i=0) each(xs) %}({{ i }}:{{ x }}){% endcall %}
 {% macro opt() %}{% if caller %}{{ caller() }}{% else %}none{% endif %}{% endmacro %}{{ opt() }} {% call opt() %}some{% endcall %} {% macro pass() %}{% call opt() %}{{ caller() }}!{% endcall %}{% endmacro %}{% call pass() %}deep{% endcall %}
+{% for m in [1, 2] %}{{ s }}{% endfor %}{% set s = '' %}
+{% macro m() %}{{ n }}{% endmacro %}{{ m() }}{% set n = 1 %}{{ m() }}
+{% set s %}{{ s }}!{% endset %}{{ s }}
+{% set a %}{{ n }}{% endset %}{% set n = 1 %}[{{ a }}]
+{% set a = n %}{% set n = 1 %}{{ a }}{{ n }}
+{% generation %}{{ n }}{% endgeneration %}{% set n = 1 %}{{ n }}
+{% for b in [1] if n %}{{ b }}{% endfor %}{% set n = 3 %}
+{% for b in [] %}{{ b }}{% else %}[{{ n }}]{% endfor %}{% set n = 3 %}
+{% for b in [n] %}{{ b }}{{ n }}{% else %}{{ n }}{% endfor %}{% set n = 4 %}
+{% with q = 1 %}[{{ n }}]{% endwith %}{% set n = 2 %} {% with m = m %}{{ m }}{% endwith %}{% set m = 2 %}
+{% filter upper %}[{{ s }}]{% endfilter %}{% set s = 2 %}
+{% filter replace(n, 'x') %}333{% endfilter %}{% set n = 2 %}
+{{ n }}{% for b in 'a' %}{{ n }}{% endfor %}{% set n = 1 %}{{ n }}
+{% if yes %}{{ n }}{% endif %}{% set n = 1 %}{{ n }}
+{% for b in 'ab' %}{{ n }}{% endfor %}{% if no %}{% set n = 1 %}{% endif %}{{ n }}
+{% if no %}{% set n = 1 %}{% endif %}{% for q in [1] %}{{ n }}{% endfor %}{% set n = 2 %}
+{% if yes %}{% for q in [1] %}[{{ n }}]{% endfor %}{% endif %}{% set n = 1 %}
+{% if yes %}{% for b in 'a' %}{{ n }}{% endfor %}{% else %}{% set n = 9 %}{% endif %}{{ n }}
+{% for b in 'a' %}{% for c in 'a' %}[{{ n }}]{% endfor %}{% set n = 1 %}{{ n }}{% endfor %}
+{% for b in 'a' %}{% for c in 'a' %}[{{ n }}]{% endfor %}{% set n = 1 %}{{ n }}{% endfor %}{{ n }}
+{% for b in 'ab' %}{{ n }}{% set n = 1 %}{{ n }}{% endfor %}
+{% for q in [1, 2] %}{% if q == 2 %}{% set n = 1 %}{% endif %}{{ n }}{% endfor %}
+{% macro m() %}{{ caller() }}{% endmacro %}{% call m() %}[{{ n }}]{% endcall %}{% set n = 1 %}
+{% macro m(a=n) %}[{{ a }}]{% endmacro %}{{ m() }}{% set n = 1 %}{{ m() }}
+{% macro m(a=n) %}{% for x in xs %}{{ a }}{{ n }}{% endfor %}{% set n = 5 %}{% endmacro %}{{ m() }}
+{% macro m() %}{% for x in xs %}[{{ n }}]{% endfor %}{% set n = 5 %}{{ n }}{% endmacro %}{{ m() }}{{ m() }}
+{% set ns = namespace() %}{% for x in [1] %}{% set ns.v = n %}{% endfor %}{% set n = 1 %}[{{ ns.v }}]
+{% for x in [1] %}{{ range(2)|list }}{% endfor %}{% set range = 3 %}
+{% for x in [1] %}{{ f }}{% endfor %}{% set (f, s) = (1, 2) %}{% for x in [1] %}{{ f }}{{ s }}{% endfor %}
+{% for x in [1] %}[{{ m }}]{% endfor %}{% macro m() %}{% endmacro %}
+{% for i in [1, 2] %}{% block b scoped %}{{ i }}{{ loop.index }}{{ loop.last }}{% endblock %}{% endfor %}
+{% for i in [1, 2] %}{% block b %}{{ i }}{{ n }}{% endblock %}{% endfor %}
+{% block b %}x{% endblock %}{% block b %}y{% endblock %}
+{% set q = 1 %}{% block b %}{{ q }}{% set q = 2 %}{{ q }}{% endblock %}{{ q }}{{ self.b() }}
+{% for x in [1, 2] %}{% block b scoped %}{{ s }}{{ x }}{% endblock %}{% endfor %}{% set s = '' %}{{ self.b() }}
+{% for x in [1, 2] %}{% block b %}{{ s }}{% endblock %}{% endfor %}{% set s = '' %}{{ self.b() }}
+{% block b required %} {# nothing #}{% endblock %}
+{% block b required %}x{% endblock %}
+{{ self.nope is defined }} {{ self.b is defined }}{{ self.b()|upper }}{% block b %}b{{ s }}{% endblock %}
+{% macro m() %}{{ self.b() }}{% endmacro %}{% block b %}B{{ s }}{% endblock %}{{ m() }}
+{% block b %}{{ self.b() }}{% endblock %}
+{% set self = 3 %}{{ self }}
+{% block a %}{% block b %}{{ n }}{% endblock %}{% endblock %}{{ self.b() }}{{ self.b().upper() }}
+{% if yes %}{% set q = 5 %}{% endif %}{% block b %}{{ q }}{% endblock %}{% with w = 1 %}{% block c %}{{ w }}{% endblock %}{% block e scoped %}{{ w }}{% endblock %}{% endwith %}
+{% macro m(a) %}{% block b scoped %}{{ a }}{% endblock %}{% endmacro %}{{ m(4) }}
+{% block b %}{% for x in xs %}[{{ n }}]{% endfor %}{% set n = 1 %}{{ n }}{% endblock %}{{ n }}
+{% block b %}{{ super() }}{% endblock %}
 {% macro no() %}{% endmacro %}{% call no() %}x{% endcall %}
 {% macro c() %}{{ caller() }}{% endmacro %}{{ c() }}
 {% call 5 %}x{% endcall %}
@@ -405,6 +490,10 @@ text only } } %} #} }} { {
 {% if messages[0].role == 'x' %}{{ raise_exception('no') }}{% endif %}ok
 {{ strftime_now('%d %b %Y') }} {{ strftime_now('%Y-%m-%d %H:%M:%S') }} {{ strftime_now('%A, %B %-d') }} {{ strftime_now('%j %U %w %y %I %p %%') }} {{ strftime_now('') }}| {{ strftime_now('%f') }} {{ strftime_now('%z') }}| {{ strftime_now is defined }}
 {{ strftime_now() }}
+{{ strftime_now('\x00%Y') }}| {{ strftime_now('%Y\x00%m') }} {{ strftime_now('a\x00%m') }}
+{% for x in xs %}{% generation %}{% break %}{% endgeneration %}{% endfor %}
+{% for x in xs %}{% generation %}{% for y in xs %}{{ y }}{% break %}{% endfor %}{% endgeneration %}{% endfor %}
+{% macro m() %}{{ varargs }}{% generation %}{{ caller is defined }}{{ varargs }}{{ kwargs }}{% endgeneration %}{% endmacro %}{{ m(1) }}
 {% set c = cycler('a', 'b') %}{{ c.next() }}{{ c.next() }}{{ c.next() }}{{ c.current }}{{ c.reset() }}{{ c.next() }} {% set j = joiner('|') %}{{ j() }}a{{ j() }}b{{ j() }}c {% set k = joiner() %}{{ k() }}{{ k() }}
 {{ cycler() }}
 {{ range(3)|sum }} {{ range(n)|join(',') }} {{ range(messages|length)|list }} {{ range(0, 10, 4)|list }}

@@ -52,9 +52,11 @@ extension Jinja.Run {
             guard case .dictionary(let dictionary) = try evaluate(spread, scope) else {
                 throw fail("argument after ** must be a mapping")
             }
+            var known = Set(result.keywords.map(\.name))
+            try spend(cells: dictionary.count)
             for (key, value) in zip(dictionary.keys, dictionary.values) {
                 guard let name = key.text else { throw fail("keywords must be strings") }
-                guard !result.keywords.contains(where: { $0.name == name }) else {
+                guard known.insert(name).inserted else {
                     throw fail("got multiple values for keyword argument '\(name.string)'")
                 }
                 result.keywords.append((name, value))
@@ -119,17 +121,41 @@ extension Jinja.Run {
         return text
     }
 
-    private func bind(_ arguments: Arguments, of body: Jinja.MacroBody, _ scope: Scope) throws(Fault) {
-        var keywords = arguments.keywords
-        func take(_ name: Text) -> Value? {
-            keywords.firstIndex { $0.name == name }.map { keywords.remove(at: $0).value }
+    /// What was given by name, of which the parameters take theirs.
+    private struct Keywords {
+        private var all: [(name: Text, value: Value?)] = []
+        private var places: [Text: Int] = [:]
+
+        init(_ given: [(name: Text, value: Value)]) {
+            for keyword in given {
+                // Of two `caller` the parameter takes the first.
+                if places[keyword.name] == nil { places[keyword.name] = all.count }
+                all.append((keyword.name, keyword.value))
+            }
         }
-        try spend(cells: body.parameters.count + arguments.positional.count)
+
+        var isEmpty: Bool { all.isEmpty }
+
+        /// What no parameter took.
+        var rest: [(name: Text, value: Value)] {
+            all.compactMap { keyword in keyword.value.map { (keyword.name, $0) } }
+        }
+
+        mutating func take(_ name: Text) -> Value? {
+            guard let place = places[name] else { return nil }
+            defer { all[place].value = nil }
+            return all[place].value
+        }
+    }
+
+    func bind(_ arguments: Arguments, of body: Jinja.MacroBody, _ scope: Scope) throws(Fault) {
+        var keywords = Keywords(arguments.keywords)
+        try spend(cells: body.parameters.count + arguments.positional.count + arguments.keywords.count)
         for (place, parameter) in body.parameters.enumerated() {
             let name = names[parameter.name]
             if place < arguments.positional.count {
                 scope.set(parameter.name, arguments.positional[place])
-            } else if let value = take(Text(name)) {
+            } else if !keywords.isEmpty, let value = keywords.take(Text(name)) {
                 scope.set(parameter.name, value)
             } else if let fallback = parameter.fallback {
                 // It sees the parameters before it.
@@ -141,14 +167,14 @@ extension Jinja.Run {
         let macro = body.name.map { "macro '\($0)'" } ?? "the body of a call block"
         if body.usesCaller {
             scope.set(
-                Jinja.SpecialName.caller, take("caller") ?? .undefined(.reason("No caller defined")))
+                Jinja.SpecialName.caller, keywords.take("caller") ?? .undefined(.reason("No caller defined")))
         }
         if body.usesKwargs {
             let dictionary = Jinja.Dict()
-            for keyword in keywords { try add(keyword.name, keyword.value, to: dictionary) }
+            for keyword in keywords.rest { try add(keyword.name, keyword.value, to: dictionary) }
             scope.set(Jinja.SpecialName.kwargs, .dictionary(dictionary))
-        } else if let keyword = keywords.first {
-            if keywords.contains(where: { $0.name == "caller" }) {
+        } else if let keyword = keywords.rest.first {
+            if keywords.rest.contains(where: { $0.name == "caller" }) {
                 throw fail("\(macro) was invoked with two values for the special caller argument")
             }
             throw fail("\(macro) takes no keyword argument '\(keyword.name.string)'")

@@ -96,7 +96,7 @@ public struct ChatTemplate: Sendable {
         let run = Jinja.Run(program, limits, clock)
         defer { run.end() }
         do throws(Jinja.Fault) {
-            try run.start(variables)
+            try run.start(program, variables)
             _ = try run.run(program.body, run.root)
         } catch {
             throw Self.error(error, path)
@@ -134,13 +134,15 @@ public struct ChatTemplate: Sendable {
 
 extension Jinja.Run {
     /// Sets the outermost variables: those of every template first, which what is given may hide.
-    func start(_ variables: JSONObject) throws(Fault) {
+    func start(_ program: Jinja.Program, _ variables: JSONObject) throws(Fault) {
         let functions = Dictionary(uniqueKeysWithValues: Jinja.globals.map { ($0.name, $0.make) })
         for (number, name) in names.enumerated() {
-            if let given = variables[name] {
-                root.set(number, try value(given))
+            if name == "self" {
+                context.set(number, Self.blocks(program.blocks))
+            } else if let given = variables[name] {
+                context.set(number, try value(given))
             } else if let function = functions[name] {
-                root.set(number, .function(function()))
+                context.set(number, .function(function()))
             }
         }
     }

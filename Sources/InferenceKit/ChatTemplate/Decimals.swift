@@ -48,6 +48,8 @@ extension Jinja {
     static func formatted(_ value: Double, _ conversion: Character, precision: Int, keepsZeros: Bool = false)
         -> String
     {
+        // C writes a sign before some of these.
+        if value.isNaN { return conversion.isUppercase ? "NAN" : "nan" }
         let format = "%\(keepsZeros ? "#" : "").*\(conversion)"
         // The largest double has 309 digits before its point.
         var buffer = [CChar](repeating: 0, count: precision + 400)

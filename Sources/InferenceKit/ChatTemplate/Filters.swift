@@ -12,7 +12,7 @@ extension Jinja {
         all.merge(numberFilters) { first, _ in first }
         all.merge(sequenceFilters) { first, _ in first }
         all.merge(choiceFilters) { first, _ in first }
-        for (alias, name) in [("d", "default"), ("count", "length"), ("e", "escape"), ("forceescape", "escape")] {
+        for (alias, name) in [("d", "default"), ("count", "length"), ("e", "escape")] {
             all[alias] = all[name]
         }
         for name in ["urlize", "wordwrap", "pprint", "striptags"] {
@@ -34,16 +34,28 @@ extension Jinja {
         }
     }
 
+    /// A filter that gives a marked text for one.
+    private static func soft(
+        _ parameters: [Text] = [], _ body: @escaping @Sendable (Run, Text, [Value?]) throws(Fault) -> Value
+    ) -> Filter {
+        .fixed(parameters) { run, value, given throws(Fault) in
+            let text = try run.text(of: value)
+            try run.spend(characters: text.count)
+            let result = try body(run, text, given)
+            return result.text.map { .string($0.marked(value.isMarkup)) } ?? result
+        }
+    }
+
     private static let textFilters: [String: Filter] = [
-        "upper": text { run, text, _ throws(Fault) in try run.made(text.uppercased()) },
-        "lower": text { run, text, _ throws(Fault) in try run.made(text.lowercased()) },
-        "capitalize": text { run, text, _ throws(Fault) in try run.made(text.capitalized()) },
+        "upper": soft { run, text, _ throws(Fault) in try run.made(text.uppercased()) },
+        "lower": soft { run, text, _ throws(Fault) in try run.made(text.lowercased()) },
+        "capitalize": soft { run, text, _ throws(Fault) in try run.made(text.capitalized()) },
         "title": text { run, text, _ throws(Fault) in try run.made(text.wordsCapitalized()) },
-        "string": text { _, text, _ throws(Fault) in .string(text) },
-        // Nothing is escaped unless asked for, so that a text that is marked as safe is a text.
-        "safe": text { _, text, _ throws(Fault) in .string(text) },
-        "escape": text { run, text, _ throws(Fault) in try run.made(text.escaped()) },
-        "trim": text(["chars"]) { run, text, given throws(Fault) in
+        "string": soft { _, text, _ throws(Fault) in .string(text) },
+        "safe": text { _, text, _ throws(Fault) in .string(text.marked) },
+        "escape": .fixed([]) { run, value, _ throws(Fault) in .string(try run.escaped(value)) },
+        "forceescape": text { run, text, _ throws(Fault) in .string(try run.escaped(.string(text))) },
+        "trim": soft(["chars"]) { run, text, given throws(Fault) in
             try run.strip(text, given[0], left: true, right: true)
         },
         "replace": text(["old", "new", "count"]) { run, text, given throws(Fault) in
@@ -54,11 +66,11 @@ extension Jinja {
             if let given = given[2], !given.isNone { count = try run.whole(given, "count") ?? -1 }
             return try run.replace(text, try run.text(of: old), try run.text(of: new), count)
         },
-        "center": text(["width"]) { run, text, given throws(Fault) in
+        "center": soft(["width"]) { run, text, given throws(Fault) in
             try run.pad(text, try run.whole(given[0], "width") ?? 80, "^", " ")
         },
         "format": .open { run, value, arguments throws(Fault) in
-            let format = try run.text(of: value)
+            let format = try run.text(of: value).marked(value.isMarkup)
             guard !arguments.keywords.isEmpty else {
                 return try run.printf(format, try run.tuple(arguments.positional))
             }
@@ -75,7 +87,10 @@ extension Jinja {
         "truncate": .fixed(["length", "killwords", "end", "leeway"]) { run, value, given throws(Fault) in
             try run.truncate(value, given)
         },
-        "wordcount": text { _, text, _ throws(Fault) in .int(text.wordCount) },
+        "wordcount": text { run, text, _ throws(Fault) in
+            try run.spend(characters: 8 * text.count)
+            return .int(text.wordCount)
+        },
         "urlencode": .fixed([]) { run, value, _ throws(Fault) in try run.urlEncoded(value) },
         "xmlattr": .fixed(["autospace"]) { run, value, given throws(Fault) in
             try run.attributes(value, startsWithSpace: given[0]?.isTrue ?? true)
@@ -143,7 +158,7 @@ extension Jinja.Run {
             }
             result += line.scalars
         }
-        return .string(Text(result))
+        return .string(Text(result).marked(text.isMarkup))
     }
 
     fileprivate func truncate(_ value: Value, _ given: [Value?]) throws(Fault) -> Value {
@@ -159,7 +174,7 @@ extension Jinja.Run {
         if !(given[1]?.isTrue ?? false), let space = kept.scalars.lastIndex(of: " ") {
             kept = kept.slice(0..<space)
         }
-        return try made(kept + end)
+        return try calculate(.string(kept.marked(text.isMarkup)), .add, .string(end))
     }
 
     fileprivate func urlEncoded(_ value: Value) throws(Fault) -> Value {
@@ -189,7 +204,7 @@ extension Jinja.Run {
             guard !name.scalars.contains(where: { "\t\n\u{B}\u{C}\r />=".unicodeScalars.contains($0) }) else {
                 throw fail("Invalid character in attribute name: \(name.quoted.string)")
             }
-            parts.append(name.escaped() + "=\"" + (try text(of: value)).escaped() + "\"")
+            parts.append(try escaped(key) + "=\"" + (try escaped(value)) + "\"")
         }
         guard case .string(let text) = try joined(parts, " ") else { return .none }
         return try made(startsWithSpace && !text.isEmpty ? " " + text : text)
@@ -197,22 +212,6 @@ extension Jinja.Run {
 }
 
 extension Jinja.Text {
-    fileprivate func escaped() -> Text {
-        var result: [Unicode.Scalar] = []
-        result.reserveCapacity(count)
-        for scalar in scalars {
-            switch scalar {
-            case "&": result += "&amp;".unicodeScalars
-            case "<": result += "&lt;".unicodeScalars
-            case ">": result += "&gt;".unicodeScalars
-            case "'": result += "&#39;".unicodeScalars
-            case "\"": result += "&#34;".unicodeScalars
-            default: result.append(scalar)
-            }
-        }
-        return Text(result)
-    }
-
     /// As the filter `title`: what follows white space, a hyphen or an opening bracket begins with a capital.
     fileprivate func wordsCapitalized() -> Text {
         var result: [Unicode.Scalar] = []

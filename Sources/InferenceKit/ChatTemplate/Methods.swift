@@ -6,7 +6,9 @@ extension Jinja.Run {
     /// A method of a value's Python class; undefined where it would change the value.
     func method(_ name: Text, of value: Value) throws(Fault) -> Value? {
         switch value {
-        case .string(let text): return try bound(name, value, text, Jinja.stringMethods[name])
+        case .string(let text) where text.isMarkup: return try markedMethod(name, text)
+        case .string(let text):
+            return try bound(name, value, text, Jinja.stringMethods[name] ?? Jinja.translationMethods[name])
         case .dictionary(let dictionary):
             if Self.dictionaryChanges.contains(name) { return .undefined(.unsafe(name.string, owner: "dict")) }
             return try bound(name, value, dictionary, Jinja.dictionaryMethods[name])

@@ -9,6 +9,7 @@ import Darwin
 extension Jinja {
     static let numberFilters: [String: Filter] = [
         "abs": .fixed([]) { run, value, _ throws(Fault) in
+            try run.refuseLong(value)
             if case .float(let number) = value { return .float(number.magnitude) }
             guard let number = value.wholeNumber else {
                 throw run.fail("bad operand type for abs(): '\(value.typeName)'")
@@ -16,18 +17,23 @@ extension Jinja {
             return number < 0 ? try run.signed(true, .int(number)) : .int(number)
         },
         "int": .fixed(["default", "base"]) { run, value, given throws(Fault) in
+            try run.refuseLong(value)
             let base = try run.whole(given[1], "base") ?? 10
             return try run.integer(value, base) ?? given[0] ?? .int(0)
         },
         "float": .fixed(["default"]) { run, value, given throws(Fault) in
             if case .undefined(let undefined) = value { throw run.fail(undefined.message) }
+            try run.refuseLong(value)
+            try run.spend(characters: 8 * (value.text?.count ?? 0))
             return value.float.map { .float($0) } ?? given[0] ?? .float(0)
         },
         "round": .fixed(["precision", "method"]) { run, value, given throws(Fault) in
+            try run.refuseLong(value)
             let precision = try run.whole(given[0], "precision") ?? 0
             return try run.round(value, precision, try run.text(given[1], "method") ?? "common")
         },
         "filesizeformat": .fixed(["binary"]) { run, value, given throws(Fault) in
+            try run.refuseLong(value)
             guard let bytes = value.float else {
                 throw run.fail("could not convert \(value.typeName) to a number of bytes")
             }
@@ -40,7 +46,7 @@ extension Jinja.Value {
     /// `float(value)`; nil where it would fail.
     fileprivate var float: Double? {
         guard case .string(let text) = self else { return number }
-        let digits = text.stripped(left: true, right: true, where: \.isPythonSpace)
+        let digits = text.withASCIIDigits.stripped(left: true, right: true, where: \.isPythonSpace)
         let spelling = digits.string.lowercased()
         let sign: Double = spelling.hasPrefix("-") ? -1 : 1
         switch spelling.drop(while: { $0 == "-" || $0 == "+" }) {
@@ -86,7 +92,7 @@ extension Jinja.Run {
         switch value {
         case .undefined(let undefined): throw fail(undefined.message)
         case .string(let text):
-            try spend(characters: text.count)
+            try spend(characters: 8 * text.count)
             if let number = try integer(text, base) { return .int(number) }
         case .float(let number) where number.isInfinite: throw fail("cannot convert float infinity to integer")
         default: if let number = value.wholeNumber { return .int(number) }
@@ -100,7 +106,7 @@ extension Jinja.Run {
 
     private func integer(_ text: Text, _ base: Int) throws(Fault) -> Int? {
         guard base == 0 || (2...36).contains(base) else { throw fail("int() base must be >= 2 and <= 36, or 0") }
-        var rest = text.stripped(left: true, right: true, where: \.isPythonSpace)
+        var rest = text.withASCIIDigits.stripped(left: true, right: true, where: \.isPythonSpace)
         var sign = ""
         if let first = rest.scalars.first, first == "-" || first == "+" {
             sign = first == "-" ? "-" : ""
@@ -135,20 +141,41 @@ extension Jinja.Run {
             throw fail("type \(value.typeName) doesn't define __round__ method")
         }
         if method != "common" {
-            let scale = pow(10, Double(precision))
-            let scaled = number * scale
-            return .float((method == "ceil" ? scaled.rounded(.up) : scaled.rounded(.down)) / scale)
+            // Python takes a whole number through whole numbers, which give it back.
+            if precision >= 0, value.wholeNumber != nil { return .float(number) }
+            return .float(try rounded(number, precision, method == "ceil" ? .up : .down))
         }
         guard let whole = value.wholeNumber else {
             return .float(Jinja.rounded(number, digits: max(-400, min(400, precision))))
         }
-        if precision >= 0 { return .int(whole) }
-        guard precision > -19 else { return .int(0) }
-        let step = (0..<(-precision)).reduce(1) { result, _ in result * 10 }
+        return .int(precision >= 0 ? whole : try rounded(whole, toPowerOfTen: -precision))
+    }
+
+    /// To a multiple of a power of ten, of two as near to the even one.
+    private func rounded(_ whole: Int, toPowerOfTen power: Int) throws(Fault) -> Int {
+        // Half of what these are rounded to is more than any number of 64 bits, or is the multiple next to zero.
+        if power > 19 || power == 19 && whole.magnitude <= 5_000_000_000_000_000_000 { return 0 }
+        let step = (0..<min(power, 18)).reduce(1) { result, _ in result * 10 }
         let (quotient, remainder) = whole.quotientAndRemainder(dividingBy: step)
         let half = remainder.magnitude * 2
         let isUp = half > step || (half == step && quotient % 2 != 0)
-        return .int((quotient + (isUp ? (whole < 0 ? -1 : 1) : 0)) * step)
+        let (result, overflow) = (quotient + (isUp ? (whole < 0 ? -1 : 1) : 0)).multipliedReportingOverflow(
+            by: step)
+        guard power < 19, !overflow else { throw unsupported("a number of more than 64 bits") }
+        return result
+    }
+
+    private func rounded(
+        _ number: Double, _ precision: Int, _ rule: FloatingPointRoundingRule
+    ) throws(Fault) -> Double {
+        guard precision <= 308 else { throw fail("int too large to convert to float") }
+        let scale = pow(10, Double(precision))
+        guard scale > 0 else { throw fail("float division by zero") }
+        let scaled = number * scale
+        guard scaled.isFinite else {
+            throw fail("cannot convert float \(Jinja.representation(of: scaled)) to integer")
+        }
+        return scaled.rounded(rule) / scale
     }
 
     fileprivate func fileSize(_ bytes: Double, isBinary: Bool) -> String {

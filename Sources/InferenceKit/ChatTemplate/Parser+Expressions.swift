@@ -68,7 +68,12 @@ extension Jinja.Parser {
         defer { leave() }
         let line = line
         var value = try operation(Rank.or)
+        var conditions = 0
+        defer { depth -= conditions }
         while isName("if") {
+            // Each lies within the next.
+            try enter()
+            conditions += 1
             looseDepth += 1
             defer { looseDepth -= 1 }
             next()
@@ -283,6 +288,7 @@ extension Jinja.Parser {
     private mutating func callArguments() throws(Fault) -> Jinja.CallArguments {
         let line = next().line
         var result = Jinja.CallArguments()
+        var known: Set<Jinja.Text> = []
         var isFirst = true
         func ensure(_ holds: Bool) throws(Fault) {
             if !holds { throw fail("invalid syntax for function call expression", line: line) }
@@ -305,11 +311,10 @@ extension Jinja.Parser {
                 try ensure(result.keywordSpread == nil)
                 next()
                 next()
-                let key = Jinja.Text(name)
-                guard !result.keywords.contains(where: { $0.name == key }) else {
+                guard known.insert(Jinja.Text(name)).inserted else {
                     throw fail("keyword argument repeated: \(name)", line: line)
                 }
-                result.keywords.append((key, try expression()))
+                result.keywords.append((Jinja.Text(name), try expression()))
             } else {
                 try ensure(result.spread == nil && result.keywordSpread == nil && result.keywords.isEmpty)
                 result.positional.append(try expression())

@@ -21,7 +21,8 @@ extension Jinja.Parser {
         case "block": kind = try block()
         case "generation":
             next()
-            kind = .generation(try statements(until: "endgeneration").body)
+            // To Jinja it is a call block.
+            kind = .generation(try macroBody(nil, [], until: "endgeneration"))
         case "break", "continue":
             next()
             guard loopDepth > 0 else { throw fail("'\(tag)' outside loop", line: line) }
@@ -51,10 +52,11 @@ extension Jinja.Parser {
         let isRecursive = skip(name: "recursive")
         let (body, end) = try statements(until: "endfor", "else")
         loopDepth -= 1
-        let otherwise = end == "else" ? try statements(until: "endfor").body : []
+        let otherwise = end == "else" ? try inner(until: "endfor") : Jinja.Body(statements: [])
         return .loop(
             Jinja.ForLoop(
-                target: target, sequence: sequence, condition: condition, isRecursive: isRecursive, body: body,
+                target: target, sequence: sequence, condition: condition, isRecursive: isRecursive,
+                body: Jinja.Body(statements: body),
                 otherwise: otherwise))
     }
 
@@ -90,7 +92,7 @@ extension Jinja.Parser {
             next()
             filters.append(try filter())
         }
-        return .setBlock(target, filters: filters, try statements(until: "endset").body)
+        return .setBlock(target, filters: filters, try inner(until: "endset"))
     }
 
     private mutating func with() throws(Fault) -> Kind {
@@ -102,7 +104,7 @@ extension Jinja.Parser {
             try expect(.assign)
             pairs.append((target, try expression()))
         }
-        return .with(pairs, try statements(until: "endwith").body)
+        return .with(pairs, try inner(until: "endwith"))
     }
 
     /// One target, or several with commas between them.
@@ -148,6 +150,7 @@ extension Jinja.Parser {
 
     private mutating func signature() throws(Fault) -> [(name: Int, fallback: Expression?)] {
         var parameters: [(name: Int, fallback: Expression?)] = []
+        var known: Set<Int> = []
         try expect(.openParenthesis)
         while !isSymbol(.closeParenthesis) {
             if !parameters.isEmpty { try expect(.comma) }
@@ -157,7 +160,7 @@ extension Jinja.Parser {
                 throw fail("non-default argument follows default argument")
             }
             let number = number(name)
-            guard !parameters.contains(where: { $0.name == number }) else {
+            guard known.insert(number).inserted else {
                 throw fail("duplicate argument '\(name)'")
             }
             parameters.append((number, fallback))
@@ -173,7 +176,7 @@ extension Jinja.Parser {
         let loops = loopDepth
         loopDepth = 0
         defer { loopDepth = loops }
-        let (body, uses) = try withSpecialUses { parser throws(Fault) in try parser.statements(until: end).body }
+        let (body, uses) = try withSpecialUses { parser throws(Fault) in try parser.inner(until: end) }
         func isUsed(_ special: Int) -> Bool {
             uses.contains(special) && !parameters.contains { $0.name == special }
         }
@@ -214,7 +217,7 @@ extension Jinja.Parser {
         next()
         var filters = [try filter()]
         while skip(.pipe) { filters.append(try filter()) }
-        return .filterBlock(filters, try statements(until: "endfilter").body)
+        return .filterBlock(filters, try inner(until: "endfilter"))
     }
 
     private mutating func print() throws(Fault) -> Kind {
@@ -228,16 +231,23 @@ extension Jinja.Parser {
     }
 
     private mutating func block() throws(Fault) -> Kind {
-        next()
+        let line = next().line
         let name = try expectName()
-        _ = skip(name: "scoped")
-        _ = skip(name: "required")
+        guard blockNames.insert(name).inserted else { throw fail("block '\(name)' defined twice", line: line) }
+        let isScoped = skip(name: "scoped")
+        let isRequired = skip(name: "required")
         let loops = loopDepth
         loopDepth = 0
-        let body = try statements(until: "endblock").body
+        let body = try inner(until: "endblock")
         loopDepth = loops
         _ = skip(name: name)
-        return .block(body)
+        let isBlank = body.statements.allSatisfy { statement in
+            if case .text(let text) = statement.kind { text.scalars.allSatisfy(\.isPythonSpace) } else { false }
+        }
+        guard isBlank || !isRequired else {
+            throw fail("Required blocks can only contain comments or whitespace", line: line)
+        }
+        return .block(Jinja.Block(name: name, isScoped: isScoped, isRequired: isRequired, body: body))
     }
 
     /// Reads over a tag that no chat template can use: there are no other templates, and nothing is escaped.

@@ -3,7 +3,7 @@ extension Jinja {
     struct Parser {
         private let tokens: [Token]
         private var at = 0
-        private var depth = 0
+        var depth = 0
         private var names = SpecialName.all
         private var numbers: [String: Int]
         /// The tags that are open, the innermost last.
@@ -13,13 +13,14 @@ extension Jinja {
         var loopDepth = 0
         /// Whether names of filters and tests are looked up only where they are used, as within `if`.
         var looseDepth = 0
+        var blockNames: Set<String> = []
         /// For each macro that is open, which special names its body reads.
         private var specialUses: [Set<Int>] = []
 
         static func program(_ template: String) throws(Fault) -> Program {
             var parser = Parser(try Lexer.tokens(of: template))
-            let body = try parser.body(until: [])
-            return Program(body: body, names: parser.names)
+            let body = Frames.settled(try parser.body(until: []))
+            return Program(body: body, names: parser.names, blocks: Frames.blocks(of: body))
         }
 
         private init(_ tokens: [Token]) {
@@ -168,6 +169,11 @@ extension Jinja.Parser {
         try expect(.blockEnd)
         let statements = try body(until: names)
         return (statements, try expectName())
+    }
+
+    /// Statements with variables of their own.
+    mutating func inner(until name: String) throws(Fault) -> Jinja.Body {
+        Jinja.Body(statements: try statements(until: name).body)
     }
 
     func endFault(tag: String?) -> Fault {

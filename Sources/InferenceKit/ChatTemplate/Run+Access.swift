@@ -76,7 +76,8 @@ extension Jinja.Run {
             default: return dictionary[try key(index)]
             }
         case .list(let items), .tuple(let items): return place(items.values.count).map { items.values[$0] }
-        case .string(let text): return place(text.count).map { .string(Text([text.scalars[$0]])) }
+        case .string(let text):
+            return place(text.count).map { .string(Text([text.scalars[$0]]).marked(text.isMarkup)) }
         case .range(let range): return place(range.count).map { .int(range[$0]) }
         default: return nil
         }
@@ -92,7 +93,9 @@ extension Jinja.Run {
         switch value {
         case .namespace(let namespace): return namespace.members[name]
         case .loop(let loop): return try loop.attribute(name, self)
-        case .function(let function): return function.attribute?(name) ?? macroAttribute(name, function)
+        case .function(let function):
+            if let found = function.attribute?(name) { return found }
+            return try macroAttribute(name, function)
         case .tuple(let items):
             if let place = items.fields.firstIndex(of: name) { return items.values[place] }
         case .range(let range):
@@ -115,14 +118,14 @@ extension Jinja.Run {
         "__init_subclass__", "__subclasshook__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__",
     ]
 
-    private func macroAttribute(_ name: Text, _ function: Jinja.Function) -> Value? {
+    private func macroAttribute(_ name: Text, _ function: Jinja.Function) throws(Fault) -> Value? {
         guard let body = function.macro?.body else { return nil }
         switch name {
         case "name": return body.name.map { .string($0) } ?? Value.none
         case "catch_kwargs": return .bool(body.usesKwargs)
         case "catch_varargs": return .bool(body.usesVarargs)
         case "caller": return .bool(body.usesCaller)
-        case "arguments": return try? tuple(body.parameters.map { .string(names[$0.name]) })
+        case "arguments": return try tuple(body.parameters.map { .string(names[$0.name]) })
         default: return nil
         }
     }
@@ -145,13 +148,12 @@ extension Jinja.Run {
         case .tuple(let items): return try tuple(try picked(items.values, range))
         case .string(let text):
             try reserve(range.count)
-            if range.step == 1 { return .string(text.slice(range.start..<range.start + range.count)) }
-            return .string(Text((0..<range.count).map { text.scalars[range[$0]] }))
+            if range.step == 1 {
+                return .string(text.slice(range.start..<range.start + range.count).marked(text.isMarkup))
+            }
+            return .string(Text((0..<range.count).map { text.scalars[range[$0]] }).marked(text.isMarkup))
         case .range(let whole):
-            let (step, overflow) = whole.step.multipliedReportingOverflow(by: range.step)
-            guard !overflow else { throw unsupported("a range's step is too large") }
-            let first = whole.start + range.start * whole.step
-            return .range(Jinja.NumberRange(start: first, stop: first + step * range.count, step: step))
+            return .range(try picked(whole, range))
         default: return .none
         }
     }
@@ -160,6 +162,22 @@ extension Jinja.Run {
         try spend(cells: range.count)
         if range.step == 1 { return Array(values[range.start..<range.start + range.count]) }
         return (0..<range.count).map { values[range[$0]] }
+    }
+
+    /// As Python does, whose ranges may end beyond 64 bits.
+    private func picked(
+        _ whole: Jinja.NumberRange, _ part: Jinja.NumberRange
+    ) throws(Fault) -> Jinja.NumberRange {
+        func number(_ index: Int) throws(Fault) -> Int {
+            let offset = index.multipliedReportingOverflow(by: whole.step)
+            let sum = whole.start.addingReportingOverflow(offset.partialValue)
+            guard !offset.overflow, !sum.overflow else { throw unsupported("a range beyond 64 bits") }
+            return sum.partialValue
+        }
+        let step = whole.step.multipliedReportingOverflow(by: part.step)
+        guard !step.overflow else { throw unsupported("a range whose step has more than 64 bits") }
+        return Jinja.NumberRange(
+            start: try number(part.start), stop: try number(part.stop), step: step.partialValue)
     }
 
     /// As `slice.indices`.
@@ -175,16 +193,14 @@ extension Jinja.Run {
         }
         let step = try index(step) ?? 1
         guard step != 0 else { throw fail("slice step cannot be zero") }
-        // A step beyond the length picks one element, whatever it is.
-        let stride = max(-(count + 1), min(count + 1, step))
-        let lowest = stride < 0 ? -1 : 0
-        let highest = stride < 0 ? count - 1 : count
+        let lowest = step < 0 ? -1 : 0
+        let highest = step < 0 ? count - 1 : count
         func clamped(_ number: Int) -> Int {
             let place = number < 0 ? max(number, -count - 1) + count : number
             return max(lowest, min(highest, place))
         }
-        let first = try index(start).map(clamped) ?? (stride < 0 ? highest : lowest)
-        let last = try index(stop).map(clamped) ?? (stride < 0 ? lowest : highest)
-        return Jinja.NumberRange(start: first, stop: last, step: stride)
+        let first = try index(start).map(clamped) ?? (step < 0 ? highest : lowest)
+        let last = try index(stop).map(clamped) ?? (step < 0 ? lowest : highest)
+        return Jinja.NumberRange(start: first, stop: last, step: step)
     }
 }

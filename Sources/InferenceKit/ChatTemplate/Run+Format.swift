@@ -1,13 +1,25 @@
 /// `str.format`: https://docs.python.org/3/library/string.html#format-string-syntax
 extension Jinja.Run {
+    /// What fields name.
+    private struct Fields {
+        var positional: [Value]
+        var named: [Text: Value]
+        /// Whether what they give is escaped.
+        var isMarkup: Bool
+    }
+
     func format(_ format: Text, _ arguments: Arguments) throws(Fault) -> Value {
         var next: Int? = 0
-        return .string(try self.format(format.scalars[...], arguments, &next, level: 2))
+        try spend(cells: 6 * arguments.keywords.count)
+        let named = Dictionary(arguments.keywords.map { ($0.name, $0.value) }) { first, _ in first }
+        let fields = Fields(positional: arguments.positional, named: named, isMarkup: format.isMarkup)
+        let text = try self.format(format.scalars[...], fields, &next, level: 2)
+        return .string(text.marked(format.isMarkup))
     }
 
     /// - Parameter next: The number of the next field without one; nil once fields were numbered.
     private func format(
-        _ format: ArraySlice<Unicode.Scalar>, _ arguments: Arguments, _ next: inout Int?, level: Int
+        _ format: ArraySlice<Unicode.Scalar>, _ arguments: Fields, _ next: inout Int?, level: Int
     ) throws(Fault) -> Text {
         guard level >= 0 else { throw fail("Max string recursion exceeded") }
         var result: [Unicode.Scalar] = []
@@ -45,7 +57,7 @@ extension Jinja.Run {
     }
 
     private func replaced(
-        _ field: ArraySlice<Unicode.Scalar>, _ arguments: Arguments, _ next: inout Int?, _ level: Int
+        _ field: ArraySlice<Unicode.Scalar>, _ arguments: Fields, _ next: inout Int?, _ level: Int
     ) throws(Fault) -> Text {
         let nameEnd = field.firstIndex { $0 == "!" || $0 == ":" } ?? field.endIndex
         var value = try self.value(field[..<nameEnd], arguments, &next)
@@ -54,23 +66,28 @@ extension Jinja.Run {
             guard rest.count >= 2 else { throw fail("end of string while looking for conversion specifier") }
             switch rest[rest.startIndex + 1] {
             case "s": value = .string(try text(of: value))
-            case "r", "a": value = .string(try representation(of: value))
+            case "r": value = .string(try representation(of: value))
+            case "a": value = .string(try representation(of: value).withoutNonASCII)
             default: throw fail("Unknown conversion specifier")
             }
             rest = rest.dropFirst(2)
             guard rest.isEmpty || rest.first == ":" else { throw fail("expected ':' after conversion specifier") }
         }
         let specification = try format(rest.dropFirst(), arguments, &next, level: level - 1)
-        return try formatted(value, specification)
+        guard arguments.isMarkup else { return try formatted(value, specification) }
+        guard value.isMarkup else { return try escaped(.string(try formatted(value, specification))) }
+        guard specification.isEmpty else { throw fail("Unsupported format specification for Markup.") }
+        return value.text ?? ""
     }
 
     private func value(
-        _ name: ArraySlice<Unicode.Scalar>, _ arguments: Arguments, _ next: inout Int?
+        _ name: ArraySlice<Unicode.Scalar>, _ arguments: Fields, _ next: inout Int?
     ) throws(Fault) -> Value {
         let end = name.firstIndex { $0 == "." || $0 == "[" } ?? name.endIndex
         let first = Text(name[..<end])
         var value: Value
-        if first.isEmpty || Int(first.string) != nil {
+        let number = try fieldNumber(first)
+        if first.isEmpty || number != nil {
             let place: Int
             if first.isEmpty {
                 guard let upcoming = next else {
@@ -82,7 +99,7 @@ extension Jinja.Run {
                 guard next == 0 || next == nil else {
                     throw fail("cannot switch from automatic field numbering to manual field specification")
                 }
-                place = Int(first.string) ?? 0
+                place = number ?? 0
                 next = nil
             }
             guard arguments.positional.indices.contains(place) else {
@@ -90,10 +107,8 @@ extension Jinja.Run {
             }
             value = arguments.positional[place]
         } else {
-            guard let found = arguments.keywords.first(where: { $0.name == first }) else {
-                throw fail(first.quoted.string)
-            }
-            value = found.value
+            guard let found = arguments.named[first] else { throw fail(first.quoted.string) }
+            value = found
         }
         var rest = name[end...]
         while let mark = rest.popFirst() {
@@ -106,11 +121,21 @@ extension Jinja.Run {
                 value = try attribute(part, of: value)
                 rest = rest[close...]
             } else {
-                value = try item(Int(part.string).map { .int($0) } ?? .string(part), of: value)
+                value = try item(try fieldNumber(part).map { .int($0) } ?? .string(part), of: value)
                 rest = rest[(close + 1)...]
             }
         }
         return value
+    }
+}
+
+extension Jinja.Run {
+    /// The number that a field or an index in one is; nil where it is a name, as what has a sign.
+    private func fieldNumber(_ name: Text) throws(Fault) -> Int? {
+        let digits = name.withASCIIDigits
+        guard !digits.isEmpty, digits.scalars.allSatisfy({ (0x30...0x39).contains($0.value) }) else { return nil }
+        guard let number = Int(digits.string) else { throw fail("Too many decimal digits in format string") }
+        return number
     }
 }
 
@@ -174,6 +199,7 @@ extension Jinja.Run {
     /// `format(value, specification)`
     func formatted(_ value: Value, _ text: Text) throws(Fault) -> Text {
         if text.isEmpty { return try self.text(of: value) }
+        try refuseLong(value)
         let specification = try specification(text)
         switch value {
         case .string(let string):

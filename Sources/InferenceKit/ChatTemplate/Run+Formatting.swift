@@ -34,10 +34,11 @@ extension Jinja.Run {
             result += piece.scalars
         }
         try reader.checkEnd(self)
-        return .string(Text(result))
+        return .string(Text(result).marked(format.isMarkup))
     }
 
     private struct PercentReader {
+        private let isMarkup: Bool
         private let format: [Unicode.Scalar]
         private var at = 0
         private let values: Value
@@ -47,9 +48,15 @@ extension Jinja.Run {
 
         init(_ format: Text, _ values: Value) {
             self.format = format.scalars
+            isMarkup = format.isMarkup
             self.values = values
             if case .tuple(let items) = values { positional = items.values } else { positional = [values] }
-            if case .dictionary = values { isMapping = true } else { isMapping = false }
+            isMapping =
+                switch values {
+                // What has elements is one for Python, and need not be used.
+                case .dictionary, .list, .range, .undefined: true
+                default: false
+                }
         }
 
         mutating func next(_ run: Jinja.Run) throws(Fault) -> Text? {
@@ -65,7 +72,6 @@ extension Jinja.Run {
 
         func checkEnd(_ run: Jinja.Run) throws(Fault) {
             if !isMapping, used < positional.count {
-                if case .tuple = values {} else if used > 0 { return }
                 throw run.fail("not all arguments converted during string formatting")
             }
         }
@@ -132,6 +138,7 @@ extension Jinja.Run {
         }
 
         private mutating func mappingKey(_ run: Jinja.Run) throws(Fault) -> Value {
+            if case .undefined(let undefined) = values { throw run.fail(undefined.message) }
             guard case .dictionary(let dictionary) = values else { throw run.fail("format requires a mapping") }
             at += 1
             let start = at
@@ -152,14 +159,12 @@ extension Jinja.Run {
             func sign(_ isNegative: Bool) -> String {
                 isNegative ? "-" : flags.contains("+") ? "+" : flags.contains(" ") ? " " : ""
             }
+            if !"sra".unicodeScalars.contains(type) { try run.refuseLong(value) }
             switch type {
             case "s", "r", "a":
                 var text = type == "s" ? try run.text(of: value) : try run.representation(of: value)
-                if type == "a" {
-                    text = Text(
-                        text.scalars.flatMap { Array($0.isASCII ? String($0) : $0.pythonEscape) }.flatMap(
-                            \.unicodeScalars))
-                }
+                if type == "a" { text = text.withoutNonASCII }
+                if isMarkup { text = try run.escaped(type == "s" ? value : .string(text)) }
                 return Field(body: precision.map { Text(text.scalars.prefix($0)) } ?? text)
             case "c":
                 if let text = value.text, text.count == 1 { return Field(body: text) }

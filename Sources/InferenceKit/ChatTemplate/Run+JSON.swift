@@ -25,6 +25,9 @@ extension Jinja.Run {
         case .none: result += "null".unicodeScalars
         case .bool(let bool): result += (bool ? "true" : "false").unicodeScalars
         case .int(let int): result += String(int).unicodeScalars
+        case .long(let digits):
+            try reserve(digits.count)
+            result += digits.scalars
         case .float(let float): result += Self.json(float).unicodeScalars
         case .string(let text): try writeJSON(text, style, &result)
         case .list(let items), .tuple(let items):
@@ -75,6 +78,7 @@ extension Jinja.Run {
         case .none: return "null"
         case .bool(let bool): return bool ? "true" : "false"
         case .int(let int): return Text(String(int))
+        case .long(let digits): return digits
         case .float(let float): return Text(Self.json(float))
         default: throw fail("keys must be str, int, float, bool or None, not \(key.typeName)")
         }

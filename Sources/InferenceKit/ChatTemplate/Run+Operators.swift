@@ -11,10 +11,10 @@ import Darwin
 extension Jinja.Run {
     func calculate(_ left: Value, _ operation: Jinja.Arithmetic, _ right: Value) throws(Fault) -> Value {
         try spend(1)
-        for operand in [left, right] {
-            if case .undefined(let undefined) = operand { throw fail(undefined.message) }
-        }
         if operation == .remainder, case .string(let format) = left { return try printf(format, right) }
+        if case .undefined(let undefined) = left { throw fail(undefined.message) }
+        if case .undefined(let undefined) = right { throw fail(undefined.message) }
+        try refuseLong(left, right)
         if let result = try joined(left, operation, right) { return result }
         if let left = left.wholeNumber, let right = right.wholeNumber {
             return try calculate(left, operation, right)
@@ -36,9 +36,14 @@ extension Jinja.Run {
         _ left: Value, _ operation: Jinja.Arithmetic, _ right: Value
     ) throws(Fault) -> Value? {
         switch (left, operation, right) {
-        case (.string(let left), .add, .string(let right)):
-            try reserve(left.count + right.count)
-            return .string(left + right)
+        case (.string(let one), .add, .string(let other)):
+            guard one.isMarkup || other.isMarkup else {
+                try reserve(one.count + other.count)
+                return .string(one + other)
+            }
+            let text = try escaped(left) + (try escaped(right))
+            try reserve(text.count)
+            return .string(text.marked)
         case (.list(let left), .add, .list(let right)): return try list(left.values + right.values)
         case (.tuple(let left), .add, .tuple(let right)): return try tuple(left.values + right.values)
         case (_, .multiply, _):
@@ -56,7 +61,8 @@ extension Jinja.Run {
             let count = try product(text.count, times)
             try reserve(count)
             // An empty text however often is empty, and needs no loop.
-            return .string(Text(count == 0 ? [] : (0..<times).flatMap { _ in text.scalars }))
+            return .string(
+                Text(count == 0 ? [] : (0..<times).flatMap { _ in text.scalars }).marked(text.isMarkup))
         case .list(let items): return try list(try repeated(items.values, times))
         case .tuple(let items): return try tuple(try repeated(items.values, times))
         default: return nil
@@ -158,6 +164,7 @@ extension Jinja.Run {
 
     func signed(_ isNegative: Bool, _ value: Value) throws(Fault) -> Value {
         if case .undefined(let undefined) = value { throw fail(undefined.message) }
+        try refuseLong(value)
         if case .float(let number) = value { return .float(isNegative ? -number : number) }
         guard let number = value.wholeNumber else {
             throw fail("bad operand type for unary \(isNegative ? "-" : "+"): '\(value.typeName)'")
@@ -193,12 +200,13 @@ extension Jinja.Run {
     func areEqual(_ left: Value, _ right: Value) throws(Fault) -> Bool {
         try enter()
         defer { leave() }
+        try spend(3)
         switch (left, right) {
         case (.undefined, .undefined), (.none, .none): return true
         case (.string(let left), .string(let right)):
             guard left.count == right.count else { return false }
             try spend(characters: left.count)
-            return left.scalars == right.scalars
+            return left == right
         case (.list(let left), .list(let right)), (.tuple(let left), .tuple(let right)):
             return left === right ? true : try areEqual(left.values, right.values)
         case (.dictionary(let left), .dictionary(let right)): return try areEqual(left, right)
@@ -210,6 +218,10 @@ extension Jinja.Run {
         case (.namespace(let left), .namespace(let right)): return left === right
         case (.loop(let left), .loop(let right)): return left === right
         case (.function(let left), .function(let right)): return left === right
+        case (.long(let left), .long(let right)): return left == right
+        case (.long, .float), (.float, .long):
+            try refuseLong(left, right)
+            return false
         default: return areEqualNumbers(left, right)
         }
     }
@@ -260,9 +272,9 @@ extension Jinja.Run {
     ) throws(Fault) -> Bool {
         try enter()
         defer { leave() }
-        for operand in [left, right] {
-            if case .undefined(let undefined) = operand { throw fail(undefined.message) }
-        }
+        try spend(3)
+        if case .undefined(let undefined) = left { throw fail(undefined.message) }
+        if case .undefined(let undefined) = right { throw fail(undefined.message) }
         switch (left, right) {
         case (.string(let left), .string(let right)):
             try spend(characters: min(left.count, right.count))
@@ -273,6 +285,7 @@ extension Jinja.Run {
             }
             return left.values.count < right.values.count
         default:
+            try refuseLong(left, right)
             if let left = left.wholeNumber, let right = right.wholeNumber { return left < right }
             if let left = left.number, let right = right.number { return left < right }
             let (first, second) = isTurned ? (right, left) : (left, right)
@@ -289,7 +302,7 @@ extension Jinja.Run {
             guard let needle = value.text else {
                 throw fail("'in <string>' requires string as left operand, not \(value.typeName)")
             }
-            try spend(characters: text.count + needle.count)
+            try spend(lookingFor: needle, in: text)
             return text.contains(needle)
         case .dictionary(let dictionary), .view(.keys, let dictionary): return dictionary[try key(value)] != nil
         case .range(let range):
@@ -297,8 +310,8 @@ extension Jinja.Run {
             guard let whole = Int(exactly: number), range.count > 0 else { return false }
             let last = range[range.count - 1]
             guard min(range.start, last) <= whole, whole <= max(range.start, last) else { return false }
-            return (whole - range.start) % range.step == 0
-        case .none, .bool, .int, .float, .namespace, .function:
+            return range.distance(to: whole) % range.step.magnitude == 0
+        case .none, .bool, .int, .long, .float, .namespace, .function:
             throw fail("argument of type '\(container.typeName)' is not iterable")
         default:
             for element in try elements(container) {

@@ -14,6 +14,13 @@ extension Jinja.Run {
         return .normal
     }
 
+    /// Runs a body in the scope that was made for it.
+    func run(_ body: Jinja.Body, _ scope: Scope) throws(Fault) -> Flow {
+        try spend(body.unset.count)
+        for name in body.unset { scope.set(name, .undefined(.name(names[name]))) }
+        return try run(body.statements, scope)
+    }
+
     private func run(_ statement: Statement, _ scope: Scope) throws(Fault) -> Flow {
         line = statement.line
         switch statement.kind {
@@ -24,12 +31,11 @@ extension Jinja.Run {
         case .set(let target, let value): try assign(target, try evaluate(value, scope), scope)
         case .setBlock(let target, let filters, let body):
             try assign(target, try captured(body, filters, scope), scope)
-        case .macro(let name, let body): scope.set(name, try macro(body, scope))
+        case .macro(let name, let body): set(name, try macro(body, scope), scope)
         case .callBlock(let body, let call): try runCall(body, call, scope)
         case .filterBlock(let filters, let body): try write(try text(of: captured(body, filters, scope)))
         case .with(let pairs, let body): return try runWith(pairs, body, scope)
-        // A block of a template without a parent is where it stands, and sees the outermost variables only.
-        case .block(let body): return try run(body, Scope(root))
+        case .block(let block): return try run(block, scope)
         case .generation(let body): try generate(body, scope)
         case .exit(let flow): return flow
         case .refused(let tag): throw unsupported("a chat template cannot use '\(tag)'")
@@ -62,7 +68,7 @@ extension Jinja.Run {
         return Text(output)
     }
 
-    private func captured(_ body: [Statement], _ filters: [Jinja.Suffix], _ scope: Scope) throws(Fault) -> Value {
+    private func captured(_ body: Jinja.Body, _ filters: [Jinja.Suffix], _ scope: Scope) throws(Fault) -> Value {
         let inner = Scope(scope)
         let text = try captured(inner) { scope throws(Fault) in _ = try run(body, inner) }
         var value = Value.string(text)
@@ -72,8 +78,10 @@ extension Jinja.Run {
 
     /// A generation block: what the model is to learn to say. Transformers notes where its text begins by what the
     /// template itself has written so far, whatever it is collected in.
-    private func generate(_ body: [Statement], _ scope: Scope) throws(Fault) {
-        let text = try captured(scope) { scope throws(Fault) in _ = try run(body, scope) }
+    private func generate(_ body: Jinja.MacroBody, _ scope: Scope) throws(Fault) {
+        let inner = Scope(scope)
+        try bind(Arguments(), of: body, inner)
+        let text = try captured(inner) { _ throws(Fault) in _ = try run(body.body, inner) }
         let start = outerCount ?? output.count
         generated.append(start..<start + text.count)
         try write(text)
@@ -121,17 +129,58 @@ extension Jinja.Run {
             if flow == .breakLoop { break }
         }
         // As in Jinja, a turn that was left early does not count as one.
-        if !isCompleted, !loop.otherwise.isEmpty { return try run(loop.otherwise, Scope(scope)) }
+        if !isCompleted, !loop.otherwise.statements.isEmpty { return try run(loop.otherwise, Scope(scope)) }
         return .normal
     }
 
     private func runWith(
-        _ pairs: [(target: Jinja.Target, value: Jinja.Expression)], _ body: [Statement], _ scope: Scope
+        _ pairs: [(target: Jinja.Target, value: Jinja.Expression)], _ body: Jinja.Body, _ scope: Scope
     ) throws(Fault) -> Flow {
         let inner = Scope(scope)
         // None of the values sees the others' names.
         for pair in pairs { try assign(pair.target, try evaluate(pair.value, scope), inner) }
         return try run(body, inner)
+    }
+
+    // MARK: Blocks
+
+    /// A block of a template without a parent is where it stands. Unless it is scoped it sees only what was given and
+    /// what was set outermost.
+    private func run(_ block: Jinja.Block, _ scope: Scope) throws(Fault) -> Flow {
+        if block.isRequired { throw fail("Required block '\(block.name)' not found") }
+        return try run(block.body, Scope(block.isScoped ? try seen(from: scope) : context))
+    }
+
+    /// What a scoped block sees: names without a value yet hide nothing.
+    private func seen(from scope: Scope) throws(Fault) -> Scope {
+        let result = Scope(context)
+        var next: Scope? = scope
+        while let here = next, here !== context {
+            try spend(here.count)
+            here.forEach { name, value in
+                if case .undefined(.name) = value { return }
+                if !result.holds(name) { result.set(name, value) }
+            }
+            next = here.parent
+        }
+        return result
+    }
+
+    /// `self`: the blocks of the template by name, each as it is without what surrounds it.
+    static func blocks(_ blocks: [Text: Jinja.Block]) -> Value {
+        let function = Jinja.Function("self") { run, _ throws(Fault) in
+            throw run.fail("'TemplateReference' object is not callable")
+        }
+        function.attribute = { name in
+            guard let block = blocks[name] else { return nil }
+            return .function(
+                Jinja.Function(block.name) { run, arguments throws(Fault) in
+                    _ = try arguments.bound(block.name, [], run)
+                    return .string(
+                        try run.captured(run.context) { scope throws(Fault) in _ = try run.run(block.body, scope) })
+                })
+        }
+        return .function(function)
     }
 
     // MARK: Assignments
@@ -140,7 +189,7 @@ extension Jinja.Run {
         switch target {
         case .name(let name):
             try spend(1)
-            scope.set(name, value)
+            set(name, value, scope)
         case .attribute(let owner, let name):
             guard case .namespace(let namespace) = scope.value(owner) else {
                 throw fail("cannot assign attribute on non-namespace object")
@@ -156,6 +205,11 @@ extension Jinja.Run {
             }
             for (target, value) in zip(targets, values) { try assign(target, value, scope) }
         }
+    }
+
+    private func set(_ name: Int, _ value: Value, _ scope: Scope) {
+        scope.set(name, value)
+        if scope === root { context.set(name, value) }
     }
 
     func set(_ name: Text, _ value: Value, of namespace: Jinja.Namespace) throws(Fault) {

@@ -2,7 +2,7 @@ extension Jinja.Run {
     /// `str(value)`
     func text(of value: Value) throws(Fault) -> Text {
         switch value {
-        case .string(let text): return text
+        case .string(let text): return text.plain
         case .undefined: return ""
         default: return try representation(of: value)
         }
@@ -23,10 +23,13 @@ extension Jinja.Run {
         case .none: result += "None".unicodeScalars
         case .bool(let bool): result += (bool ? "True" : "False").unicodeScalars
         case .int(let int): result += String(int).unicodeScalars
+        case .long(let digits):
+            try reserve(digits.count)
+            result += digits.scalars
         case .float(let float): result += Jinja.representation(of: float).unicodeScalars
         case .string(let text):
             try reserve(text.count)
-            result += text.quoted.scalars
+            result += text.isMarkup ? ("Markup(" + text.quoted + ")").scalars : text.quoted.scalars
         case .list(let items): try represent(items.values, "[", "]", &result)
         case .tuple(let items): try represent(items.values, "(", items.values.count == 1 ? ",)" : ")", &result)
         case .dictionary(let dictionary): try represent(dictionary, &result)
@@ -74,7 +77,21 @@ extension Jinja.Run {
     }
 }
 
+extension Jinja.Run {
+    /// Called where numbers are reckoned with.
+    func refuseLong(_ values: Value...) throws(Fault) {
+        for case .long(let digits) in values {
+            throw unsupported("a number of more than 64 bits (\(digits.string))")
+        }
+    }
+}
+
 extension Jinja.Text {
+    /// What `ascii` makes of the `repr` of something.
+    var withoutNonASCII: Text {
+        Text(scalars.flatMap { $0.isASCII ? [$0] : Array($0.pythonEscape.unicodeScalars) })
+    }
+
     /// `repr` of the string.
     var quoted: Text {
         let quote: Unicode.Scalar = scalars.contains("'") && !scalars.contains("\"") ? "\"" : "'"

@@ -18,6 +18,8 @@ extension Jinja {
         var outerCount: Int?
         /// Where generation blocks lie in the output.
         var generated: [Range<Int>] = []
+        /// What is given to the template, and what it sets outermost: the variables that blocks see.
+        let context: Scope
         /// The outermost variables.
         let root: Scope
 
@@ -36,7 +38,8 @@ extension Jinja {
             steps = limits.steps
             characters = limits.characters
             cells = limits.cells
-            root = Scope(nil)
+            context = Scope(nil)
+            root = Scope(context)
         }
 
         /// Frees whatever holds each other. The run is over then.
@@ -44,6 +47,7 @@ extension Jinja {
             for namespace in namespaces { namespace.members = Dict() }
             for scope in scopes { scope.clear() }
             root.clear()
+            context.clear()
             namespaces = []
             scopes = []
         }
@@ -71,9 +75,16 @@ extension Jinja {
         /// Pays for looking at characters.
         func spend(characters count: Int) throws(Fault) { try spend(1 + count / 16) }
 
+        /// Pays for looking for a text in another, more of which is looked at wherever the first character stands.
+        func spend(lookingFor needle: Text, in text: Text) throws(Fault) {
+            try spend(characters: needle.count + (needle.count > 1 ? 4 : 1) * text.count)
+        }
+
         /// Pays for elements that are kept.
         func spend(cells count: Int) throws(Fault) {
-            try spend(1 + count)
+            try spend(1)
+            // As many as the template says: one more might be more than can be counted.
+            try spend(count)
             cells -= count
             if cells < 0 { throw limit("it makes more than \(limits.cells) values") }
         }
@@ -127,23 +138,44 @@ extension Jinja {
     final class Scope {
         private var names: [Int] = []
         private var values: [Value] = []
-        private let parent: Scope?
+        /// Where each name is, once there are too many to look through.
+        private var places: [Int: Int] = [:]
+        let parent: Scope?
+
+        private static let few = 16
 
         init(_ parent: Scope?) { self.parent = parent }
 
         func set(_ name: Int, _ value: Value) {
-            if let place = names.firstIndex(of: name) {
+            if let place = place(of: name) {
                 values[place] = value
-            } else {
-                names.append(name)
-                values.append(value)
+                return
             }
+            names.append(name)
+            values.append(value)
+            if names.count == Self.few + 1 {
+                for (place, name) in names.enumerated() { places[name] = place }
+            } else if names.count > Self.few {
+                places[name] = names.count - 1
+            }
+        }
+
+        var count: Int { names.count }
+
+        func holds(_ name: Int) -> Bool { place(of: name) != nil }
+
+        func forEach(_ body: (Int, Value) -> Void) {
+            for (name, value) in zip(names, values) { body(name, value) }
+        }
+
+        private func place(of name: Int) -> Int? {
+            names.count > Self.few ? places[name] : names.firstIndex(of: name)
         }
 
         func value(_ name: Int) -> Value? {
             var scope: Scope? = self
             while let here = scope {
-                if let place = here.names.firstIndex(of: name) { return here.values[place] }
+                if let place = here.place(of: name) { return here.values[place] }
                 scope = here.parent
             }
             return nil
@@ -152,6 +184,7 @@ extension Jinja {
         func clear() {
             names = []
             values = []
+            places = [:]
         }
     }
 

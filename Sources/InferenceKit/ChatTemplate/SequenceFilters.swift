@@ -14,7 +14,9 @@ extension Jinja {
         },
         "last": .fixed([]) { run, value, _ throws(Fault) in
             if case .stream = value { throw run.fail("'generator' object is not reversible") }
-            if case .string(let text) = value, let last = text.scalars.last { return .string(Text([last])) }
+            if case .string(let text) = value, let last = text.scalars.last {
+                return .string(Text([last]).marked(text.isMarkup))
+            }
             return try run.elements(value).last ?? .undefined(.reason("No last item, sequence was empty."))
         },
         "random": .fixed([]) { run, value, _ throws(Fault) in
@@ -23,7 +25,10 @@ extension Jinja {
                 ?? .undefined(.reason("No random item, sequence was empty."))
         },
         "reverse": .fixed([]) { run, value, _ throws(Fault) in
-            if case .string(let text) = value { return try run.made(Text(text.scalars.reversed())) }
+            if case .string(let text) = value {
+                try run.reserve(text.count)
+                return .string(Text(text.scalars.reversed()).marked(text.isMarkup))
+            }
             let values = try run.elements(value, orElse: "argument must be iterable")
             if case .stream = value { return try run.list(values.reversed()) }
             return try run.stream(values.reversed())

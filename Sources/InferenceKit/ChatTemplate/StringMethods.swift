@@ -71,7 +71,7 @@ extension Jinja {
             try run.check(width: width)
             let hasSign = text.scalars.first == "-" || text.scalars.first == "+"
             let digits = hasSign ? text.slice(1..<text.count) : text
-            let filled = try run.padded(digits, width - (hasSign ? 1 : 0), ">", "0")
+            let filled = try run.padded(digits, max(0, width) - (hasSign ? 1 : 0), ">", "0")
             return .string(hasSign ? text.slice(0..<1) + filled : filled)
         },
         "expandtabs": { run, text, arguments throws(Fault) in
@@ -114,7 +114,8 @@ extension Jinja {
     private static func test(_ holds: @escaping @Sendable (Text) -> Bool) -> Method<Text> {
         { run, text, arguments throws(Fault) in
             _ = try arguments.bound("this method", [], run)
-            try run.spend(characters: text.count)
+            // What a character is takes longer to tell than that it is another.
+            try run.spend(characters: 8 * text.count)
             return .bool(holds(text))
         }
     }
@@ -246,7 +247,7 @@ extension Jinja.Run {
         guard let needle = try self.text(given[0], "\(name)() argument 1") else {
             throw fail("\(name) expected at least 1 argument, got 0")
         }
-        try spend(characters: text.count + needle.count)
+        try spend(lookingFor: needle, in: text)
         return (needle, try bounds(text.count, given[1], given[2]))
     }
 
@@ -281,7 +282,7 @@ extension Jinja.Run {
     }
 
     func replace(_ text: Text, _ old: Text, _ new: Text, _ count: Int) throws(Fault) -> Value {
-        try spend(characters: text.count + old.count)
+        try spend(lookingFor: old, in: text)
         let places = text.matches(old, limit: min(count < 0 ? .max : count, mostPieces))
         try spend(cells: places.count)
         if places.isEmpty { return .string(text) }
@@ -308,6 +309,7 @@ extension Jinja.Run {
         }
         guard let separator = separator.text else { throw fail("must be str or None, not \(separator.typeName)") }
         guard !separator.isEmpty else { throw fail("empty separator") }
+        try spend(lookingFor: separator, in: text)
         return try list(try texts(fromEnd ? text.partsFromEnd(separator, most) : text.parts(separator, most)))
     }
 
@@ -315,6 +317,7 @@ extension Jinja.Run {
         let separator = try only(arguments, "partition")
         guard !separator.isEmpty else { throw fail("empty separator") }
         try reserve(text.count + separator.count)
+        try spend(lookingFor: separator, in: text)
         let whole = 0..<text.count
         guard let place = fromEnd ? text.findLast(separator, in: whole) : text.find(separator, in: whole) else {
             let parts: [Text] = fromEnd ? ["", "", text] : [text, "", ""]

@@ -1,9 +1,18 @@
 extension Jinja {
     /// A template that has been read.
     struct Program: Sendable {
-        var body: [Statement]
+        var body: Body
         /// All names that occur, by their numbers.
         var names: [String]
+        /// What `self` gives, by name; what is within them has been settled.
+        var blocks: [Text: Block] = [:]
+    }
+
+    /// Statements with variables of their own.
+    struct Body: Sendable {
+        var statements: [Statement]
+        /// The names without a value when it begins, whatever has such a name around it.
+        var unset: [Int] = []
     }
 
     /// Numbers of the names that mean something by themselves.
@@ -26,13 +35,13 @@ extension Jinja {
             /// The first body whose condition holds; the last has none where there is an `else`.
             case choice([(condition: Expression?, body: [Statement])])
             case set(Target, Expression)
-            case setBlock(Target, filters: [Suffix], [Statement])
+            case setBlock(Target, filters: [Suffix], Body)
             case macro(name: Int, MacroBody)
             case callBlock(MacroBody, Expression)
-            case filterBlock([Suffix], [Statement])
-            case with([(target: Target, value: Expression)], [Statement])
-            case block([Statement])
-            case generation([Statement])
+            case filterBlock([Suffix], Body)
+            case with([(target: Target, value: Expression)], Body)
+            case block(Block)
+            case generation(MacroBody)
             case exit(Flow)
             /// What Jinja knows and no chat template can use: it ends the rendering where it is reached.
             case refused(String)
@@ -51,15 +60,24 @@ extension Jinja {
         var sequence: Expression
         var condition: Expression?
         var isRecursive: Bool
-        var body: [Statement]
-        var otherwise: [Statement]
+        var body: Body
+        var otherwise: Body
+    }
+
+    struct Block: Sendable {
+        var name: String
+        /// Whether it sees the variables around it.
+        var isScoped: Bool
+        /// Whether another template is to fill it.
+        var isRequired: Bool
+        var body: Body
     }
 
     struct MacroBody: Sendable {
         /// As messages name it; nil for the body of a call block.
         var name: String?
         var parameters: [(name: Int, fallback: Expression?)]
-        var body: [Statement]
+        var body: Body
         var usesCaller: Bool
         var usesVarargs: Bool
         var usesKwargs: Bool

@@ -47,10 +47,11 @@ struct TemplateClock: Sendable {
         guard format.utf8.count <= 1000 else { return nil }
         var rest = format.unicodeScalars[...]
         var directive = "\u{1}"  // keeps what is empty apart from what did not fit
-        while let scalar = rest.popFirst() {
+        reading: while let scalar = rest.popFirst() {
             guard scalar == "%", let next = rest.first else {
-                // A zero would end C's string.
-                if scalar.value != 0 { directive.unicodeScalars.append(scalar) }
+                // It ends C's string, and with it Python's.
+                if scalar.value == 0 { break reading }
+                directive.unicodeScalars.append(scalar)
                 continue
             }
             rest.removeFirst()
@@ -71,6 +72,8 @@ struct TemplateClock: Sendable {
 
 extension Jinja.Run {
     func time(_ format: String) throws(Fault) -> String {
+        // Whatever it says: C is asked, into a buffer of its own.
+        try spend(1000)
         guard let text = clock.text(format) else { throw fail("strftime_now() cannot write such a format") }
         return text
     }

@@ -13,12 +13,19 @@ extension Jinja {
             "boolean": plain { if case .bool = $0 { true } else { false } },
             "true": plain { if case .bool(true) = $0 { true } else { false } },
             "false": plain { if case .bool(false) = $0 { true } else { false } },
-            "integer": plain { if case .int = $0 { true } else { false } },
+            "integer": plain { value in
+                switch value {
+                case .int, .long: true
+                default: false
+                }
+            },
             "float": plain { if case .float = $0 { true } else { false } },
-            "number": plain { $0.number != nil },
+            "number": plain { value in
+                if case .long = value { true } else { value.number != nil }
+            },
             "string": plain { $0.text != nil },
             "mapping": plain { if case .dictionary = $0 { true } else { false } },
-            "escaped": plain { _ in false },
+            "escaped": plain(\.isMarkup),
             "callable": plain(isCallable),
             "iterable": plain(isIterable),
             "sequence": plain(isSequence),
@@ -27,8 +34,16 @@ extension Jinja {
             "divisibleby": Test(parameters: ["num"]) { run, value, given throws(Fault) in
                 try run.remainder(of: value, by: given[0], is: 0)
             },
-            "lower": Test { run, value, _ throws(Fault) in try run.text(of: value).isLower },
-            "upper": Test { run, value, _ throws(Fault) in try run.text(of: value).isUpper },
+            "lower": Test { run, value, _ throws(Fault) in
+                let text = try run.text(of: value)
+                try run.spend(characters: 8 * text.count)
+                return text.isLower
+            },
+            "upper": Test { run, value, _ throws(Fault) in
+                let text = try run.text(of: value)
+                try run.spend(characters: 8 * text.count)
+                return text.isUpper
+            },
             "sameas": Test(parameters: ["other"]) { run, value, given throws(Fault) in
                 try run.areSame(value, given[0])
             },
@@ -66,7 +81,7 @@ extension Jinja {
 
     @Sendable private static func isIterable(_ value: Value) -> Bool {
         switch value {
-        case .none, .bool, .int, .float, .namespace, .function: false
+        case .none, .bool, .int, .long, .float, .namespace, .function: false
         default: true
         }
     }
@@ -92,6 +107,7 @@ extension Jinja.Run {
         case (.bool(let left), .bool(let right)): left == right
         case (.int(let left), .int(let right)): left == right
         case (.bool, _), (_, .bool), (.float, _), (_, .float): false
+        case (.string(let left), .string(let right)) where left.isMarkup != right.isMarkup: false
         default: try areEqual(left, right)
         }
     }

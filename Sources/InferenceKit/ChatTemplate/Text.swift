@@ -1,9 +1,19 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 extension Jinja {
     /// A Python string: code points, whose number is its length.
     ///
     /// Swift's characters are graphemes and its `==` ignores normalisation; neither is so here.
     struct Text: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
         var scalars: [Unicode.Scalar]
+        /// Whether it is marked as safe for HTML; no text equals another the less for it.
+        var isMarkup = false
 
         init(_ scalars: some Sequence<Unicode.Scalar>) { self.scalars = Array(scalars) }
         init(_ string: String) { scalars = Array(string.unicodeScalars) }
@@ -18,7 +28,29 @@ extension Jinja {
             return result
         }
 
-        static func < (left: Text, right: Text) -> Bool { left.scalars.lexicographicallyPrecedes(right.scalars) }
+        static func == (left: Text, right: Text) -> Bool {
+            left.count == right.count && left.hasPrefix(right, at: 0)
+        }
+
+        static func < (left: Text, right: Text) -> Bool {
+            let end = min(left.count, right.count)
+            var at = 0
+            // Long texts that begin alike are compared as memory, block by block.
+            while at + block <= end, left.matches(right, at..<at + block) { at += block }
+            while at < end, left.scalars[at] == right.scalars[at] { at += 1 }
+            return at < end ? left.scalars[at] < right.scalars[at] : left.count < right.count
+        }
+
+        private static let block = 256
+
+        private func matches(_ other: Text, _ range: Range<Int>) -> Bool {
+            scalars[range].withUnsafeBytes { these in
+                other.scalars[range].withUnsafeBytes { those in
+                    guard let one = these.baseAddress, let another = those.baseAddress else { return true }
+                    return memcmp(one, another, these.count) == 0
+                }
+            }
+        }
 
         func hash(into hasher: inout Hasher) { scalars.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
@@ -89,10 +121,12 @@ extension Jinja.Text {
 
     func hasPrefix(_ prefix: Text, at start: Int) -> Bool {
         guard start + prefix.count <= count else { return false }
-        for offset in prefix.scalars.indices where scalars[start + offset] != prefix.scalars[offset] {
-            return false
+        return scalars[start..<start + prefix.count].withUnsafeBytes { these in
+            prefix.scalars.withUnsafeBytes { those in
+                guard let one = these.baseAddress, let other = those.baseAddress else { return true }
+                return memcmp(one, other, those.count) == 0
+            }
         }
-        return true
     }
 
     func contains(_ needle: Text) -> Bool { find(needle, in: 0..<count) != nil }
@@ -124,6 +158,18 @@ extension Jinja.Text {
     }
 
     func slice(_ range: Range<Int>) -> Text { Text(scalars[range]) }
+
+    /// With the decimal digits of all scripts as those of ASCII, as Python reads numbers.
+    var withASCIIDigits: Text {
+        guard !scalars.allSatisfy(\.isASCII) else { return self }
+        return Text(
+            scalars.map { scalar in
+                guard scalar.properties.numericType == .decimal, let digit = scalar.properties.numericValue else {
+                    return scalar
+                }
+                return Unicode.Scalar(0x30 + UInt8(digit))
+            })
+    }
 
     /// Without the scalars at its ends that a predicate holds for.
     func stripped(left: Bool, right: Bool, where drops: (Unicode.Scalar) -> Bool) -> Text {

@@ -7,6 +7,8 @@ extension Jinja {
         case none
         case bool(Bool)
         case int(Int)
+        /// A whole number beyond 64 bits, which can be written but not reckoned with: its digits.
+        case long(Text)
         case float(Double)
         case string(Text)
         case list(Items)
@@ -91,6 +93,7 @@ extension Jinja {
         case none
         /// Whole numbers, booleans and floats without fraction.
         case int(Int)
+        case long(Text)
         case float(Double)
         case string(Text)
         case tuple([Key])
@@ -105,16 +108,15 @@ extension Jinja {
         var step: Int
 
         var count: Int {
-            let span =
-                step > 0 ? stop.subtractingReportingOverflow(start) : start.subtractingReportingOverflow(stop)
-            if span.overflow { return (step > 0) == (stop > start) ? Int.max : 0 }
-            guard span.partialValue > 0 else { return 0 }
-            let stride = step.magnitude
-            return Int((UInt(span.partialValue) - 1) / stride + 1)
+            guard step > 0 ? start < stop : stop < start else { return 0 }
+            return Int(clamping: (distance(to: stop) - 1) / step.magnitude + 1)
         }
 
-        /// An element; the index lies within the range.
-        subscript(index: Int) -> Int { start + index * step }
+        /// How far a number in the step's direction is from the start: up to 64 bits without sign.
+        func distance(to number: Int) -> UInt { UInt(bitPattern: step > 0 ? number &- start : start &- number) }
+
+        /// An element; the index lies within the range, as the element does in 64 bits, but not all on the way to it.
+        subscript(index: Int) -> Int { start &+ index &* step }
     }
 
     final class Stream {
@@ -184,9 +186,9 @@ extension Jinja.Value {
         case .undefined: "Undefined"
         case .none: "NoneType"
         case .bool: "bool"
-        case .int: "int"
+        case .int, .long: "int"
         case .float: "float"
-        case .string: "str"
+        case .string(let text): text.isMarkup ? "Markup" : "str"
         case .list: "list"
         case .tuple: "tuple"
         case .dictionary: "dict"
@@ -238,7 +240,7 @@ extension Jinja.Value {
         case .list(let items), .tuple(let items): !items.values.isEmpty
         case .dictionary(let dictionary), .view(_, let dictionary): dictionary.count > 0
         case .range(let range): range.count > 0
-        case .stream, .namespace, .function: true
+        case .long, .stream, .namespace, .function: true
         case .loop(let loop): loop.knownCount > 0
         }
     }
@@ -303,11 +305,14 @@ extension Jinja.Run {
         case .none: return .none
         case .bool(let bool): return .int(bool ? 1 : 0)
         case .int(let int): return .int(int)
+        case .long(let digits): return .long(digits)
         case .float(let float): return Int(exactly: float).map { .int($0) } ?? .float(float)
         case .string(let text):
             try spend(characters: text.count)
             return .string(text)
         case .tuple(let items):
+            // What tuples share is not shared by their keys.
+            try spend(cells: 4 * items.values.count)
             var keys: [Jinja.Key] = []
             for item in items.values { keys.append(try key(item)) }
             return .tuple(keys)
@@ -329,6 +334,9 @@ extension Jinja.Run {
         case .bool(let bool): return .bool(bool)
         case .int(let int): return .int(Int(int))
         case .double(let double): return .float(double)
+        case .longNumber(let digits):
+            try grant(digits.utf8.count)
+            return .long(Text(digits))
         case .string(let string):
             let text = Text(string)
             try grant(text.count)

@@ -88,6 +88,55 @@ import Testing
         }
     }
 
+    /// What Python can count, and 64 bits cannot, is refused and ends nothing.
+    @Test(arguments: [
+        ("{{ 9223372036854775807 | round(-1) }}", "a number of more than 64 bits"),
+        ("{{ (-9223372036854775807 - 1) | round(-19) }}", "a number of more than 64 bits"),
+        ("{{ range(9223372036854775800, 9223372036854775807, 3)[::2] }}", "a range beyond 64 bits"),
+        ("{{ range(0, 9223372036854775807, 9223372036854775806)[1:] }}", "a range beyond 64 bits"),
+        ("{{ range(0, 9223372036854775807, 4611686018427387904)[2:] }}", "a range beyond 64 bits"),
+        ("{{ range(0, 10, 3)[::-9223372036854775807] }}", "a range whose step has more than 64 bits"),
+        ("{{ [1] | slice(9223372036854775807) | list }}", tooLong),
+        ("{{ '-1'.zfill(-9223372036854775807 - 1) }}{{ nope.x }}", "'nope' is undefined"),
+        ("{{ 1" + String(repeating: " if 1", count: 150_000) + " }}", "levels of brackets and blocks"),
+    ])
+    func numbersAtTheirEnds(source: String, message: String) throws {
+        let found = try fault(source).message
+        #expect(found.hasSuffix(message), "\(found)")
+    }
+
+    /// Names are found by their number, however many there are.
+    @Test func manyNames() throws {
+        let count = 5000
+        let names = (0..<count).map { "a\($0)" }
+        let limits = Jinja.Limits()
+        let set = names.map { "{% set \($0) = '\($0)' %}" }.joined()
+        #expect(try render(set + "{{ a0 }} {{ a17 }} {{ a4999 }}", limits: limits) == "a0 a17 a4999")
+        let parameters = "{% macro m(\(names.joined(separator: ", "))) %}{{ a0 }}{{ a4999 }}{% endmacro %}"
+        let arguments = names.reversed().map { "\($0)=1" }.joined(separator: ", ")
+        #expect(try render(parameters + "{{ m(\(arguments)) }}", limits: limits) == "11")
+        #expect(try render("{{ dict(\(arguments)) | length }}", limits: limits) == "5000")
+        let spread = "{{ dict(a0=1, **d) | length }}"
+        let members = JSONObject(names.dropFirst().map { ($0, 1) })
+        #expect(try render(spread, ["d": .object(members)], limits: limits) == "5000")
+        let fields = names.map { "{\($0)}" }.joined()
+        #expect(
+            try render("{{ '\(fields)'.format(\(arguments)) }}", limits: limits)
+                == String(repeating: "1", count: count))
+    }
+
+    /// What is compared and searched is paid for, so that it ends soon.
+    @Test(arguments: [
+        "{% set a = 'a' * 100000 %}{% for i in range(30000) %}{% if 'aaab' in a %}{% endif %}{% endfor %}",
+        "{% set a = 'a' * 100000 %}{% for i in range(30000) %}{% if a is lower %}{% endif %}{% endfor %}",
+        "{% set a = '1' * 100000 %}{% for i in range(30000) %}{% if a | float %}{% endif %}{% endfor %}",
+        "{% for i in range(30000) %}{% if strftime_now('') %}{% endif %}{% endfor %}",
+        "{% set a = 'a' * 100000 %}{% for i in range(30000) %}{% if a | wordcount %}{% endif %}{% endfor %}",
+    ])
+    func searchesAreNotFree(source: String) throws {
+        #expect(try fault(source).message.hasSuffix(Self.tooLong))
+    }
+
     /// Lists within lists, and what holds what holds it, are taken apart without recursion running away.
     @Test(arguments: [
         "{% set ns = namespace(x=[]) %}{% for i in range(500) %}{% set ns.x = [ns.x] %}{% endfor %}",
@@ -133,7 +182,7 @@ import Testing
             {% set ns.y = (ns.y, ns.y) %}{% endfor %}
             """
         let message = try fault(make + use).message
-        #expect([Self.tooLong, Self.tooWide].contains { message.hasSuffix($0) }, "\(message)")
+        #expect([Self.tooLong, Self.tooWide, Self.tooMany].contains { message.hasSuffix($0) }, "\(message)")
     }
 
     @Test(arguments: [

@@ -59,6 +59,28 @@ import Testing
         #expect(error.message == "m/t.jinja: chat template, line 1: \(message)")
     }
 
+    /// A tool's schema may have numbers that Python holds and 64 bits do not: they are written as they were, and refused
+    /// where they are reckoned with.
+    @Test func longNumbersKeepTheirDigits() throws {
+        let tools = try JSON.parse(
+            #"[{"maximum": 18446744073709551615, "minimum": -1180591620717411303424, "x": 1}]"#)
+        func render(_ source: String) throws -> String {
+            try ChatTemplate(source, path: "t").render([], .init(tools: tools.array)).text
+        }
+        #expect(
+            try render("{{ tools|tojson }}")
+                == #"[{"maximum": 18446744073709551615, "minimum": -1180591620717411303424, "x": 1}]"#)
+        #expect(
+            try render("{{ tools[0].maximum }} {{ tools[0].minimum is integer }}") == "18446744073709551615 True")
+        for use in ["+ 1", "|abs", "|int", "|round", "< 5", "== 1.5", "* 'a'"] {
+            let error = try #require(
+                throws: AIError.self, performing: { _ = try render("{{ tools[0].maximum \(use) }}") })
+            #expect(error.code == .unsupportedModel)
+            #expect(
+                error.message == "t: chat template, line 1: a number of more than 64 bits (18446744073709551615)")
+        }
+    }
+
     @Test func theSandboxHoldsBack() throws {
         for source in [
             "{{ ''.__class__.__mro__ }}", "{{ messages.__class__() }}", "{{ messages.append(1) }}",
