@@ -375,6 +375,7 @@ def character_classes():
     bert = normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)
     lower = normalizers.Lowercase()
     whitespace, digits, punctuation = p.Whitespace(), p.Digits(), p.Punctuation(behavior="removed")
+    pattern, pattern_set = p.Split(Regex(r"\w"), "removed"), p.Split(Regex(r"[\w]"), "removed")
     word = lambda c: len(whitespace.pre_tokenize_str("a" + c)) == 1 and whitespace.pre_tokenize_str("a" + c)[0][1] == (0, 2)
     return {
         "white_space": ranges(lambda c: p.WhitespaceSplit().pre_tokenize_str(c) == []), "word": ranges(word),
@@ -383,6 +384,8 @@ def character_classes():
         "other": ranges(lambda c: c not in "\0\ufffd" and clean.normalize_str(c) == ""),
         "mark": ranges(lambda c: accents.normalize_str(c) == ""),
         "nonspacing": ranges(lambda c: bert.normalize_str(c) == ""),
+        "pattern_word": ranges(lambda c: pattern.pre_tokenize_str(c) == []),
+        "pattern_word_set": ranges(lambda c: pattern_set.pre_tokenize_str(c) == []),
         "lowered": [[ord(c), [ord(d) for d in lower.normalize_str(c)]] for c in map(chr, scalars) if lower.normalize_str(c) != c],
         "forms": {form.__name__: [[ord(c), [ord(d) for d in form().normalize_str(c)]] for c in map(chr, scalars)
                                   if not 0xAC00 <= ord(c) < 0xD7A4 and form().normalize_str(c) != c]

@@ -70,6 +70,7 @@ struct AddedTokens: Sendable {
     init(_ list: [JSON], _ normalizer: Normalizer, _ vocabulary: Vocabulary, path: String) throws(AIError) {
         var tokens: [Token] = []
         var places: [[UInt8]: Int] = [:]
+        var room = TrackedText.limit(bytes: 0)
         for json in list {
             let part = try TokenizerComponent(json, place: "added_tokens", path: path)
             guard let content = part["content"]?.string, let id = part["id"]?.int,
@@ -79,10 +80,11 @@ struct AddedTokens: Sendable {
             // An empty token would match everywhere; the reference skips it too.
             if content.isEmpty { continue }
             let known = vocabulary.id(of: content).map(Int.init)
-            let token = try Token(part, Array(content.utf8), id: known ?? Int(id), normalizer)
+            room += TrackedText.limit(bytes: content.utf8.count) - TrackedText.limit(bytes: 0)
+            let token = try Token(part, Array(content.utf8), id: known ?? Int(id), normalizer, &room)
             if let place = places[token.content] {
                 guard tokens[place].id == token.id else {
-                    throw .malformed(path, "the added token \"\(content)\" has two ids")
+                    throw .malformed(path, "the added token \"\(content.quoted)\" has two ids")
                 }
                 tokens[place] = token
             } else {
@@ -93,15 +95,22 @@ struct AddedTokens: Sendable {
         self.init(tokens)
     }
 
-    /// Cuts a text at the added tokens that want it as it is, or, where it is normalised, at the others. No segment is
-    /// empty.
-    func split(_ text: UnsafeBufferPointer<UInt8>, isNormalized: Bool) -> [Segment] {
+    /// Cuts a text at the added tokens that want it as it is, or, where it is normalised, at the others.
+    ///
+    /// As in the reference all tokens are found before one takes the white space beside it: one that is white space
+    /// itself is there again, and what is after it is text again.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` where the same white space is taken too often.
+    func split(_ text: UnsafeBufferPointer<UInt8>, isNormalized: Bool) throws(AIError) -> [Segment] {
         guard let finder = isNormalized ? normalized : untouched else {
             return text.isEmpty ? [] : [Segment(range: 0..<text.count, id: nil)]
         }
         var segments: [Segment] = []
         var done = 0
         var at = 0
+        // Where the white space ends that was taken last, and how much was taken in all.
+        var spaceEnd = 0
+        var taken = 0
         finder.isFirst.withUnsafeBufferPointer { isFirst in
             while at < text.count {
                 guard isFirst[Int(text[at])], let (token, end) = Self.longest(finder, text, at) else {
@@ -112,16 +121,24 @@ struct AddedTokens: Sendable {
                 at = end
                 if token.isSingleWord, Self.isInWord(match, text) { continue }
                 if token.stripsLeft {
-                    match = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: done)..<match.upperBound
+                    let start = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: done)
+                    // The reference stops the program where all of a token is taken already.
+                    match = min(max(start, done), match.upperBound)..<match.upperBound
                 }
                 if token.stripsRight {
-                    match = match.lowerBound..<Self.whiteSpaceEnd(after: match.upperBound, in: text)
+                    spaceEnd =
+                        match.upperBound < spaceEnd
+                        ? spaceEnd : Self.whiteSpaceEnd(after: match.upperBound, in: text)
+                    match = match.lowerBound..<spaceEnd
                 }
                 if done < match.lowerBound { segments.append(Segment(range: done..<match.lowerBound, id: nil)) }
                 segments.append(Segment(range: match, id: token.id))
+                taken += match.count
                 done = match.upperBound
-                at = max(at, done)
             }
+        }
+        guard taken <= TrackedText.limit(bytes: text.count) else {
+            throw AIError(.generationFailed, "the tokenizer's added tokens take the same white space too often")
         }
         if done < text.count { segments.append(Segment(range: done..<text.count, id: nil)) }
         return segments
@@ -160,9 +177,10 @@ struct AddedTokens: Sendable {
 }
 
 extension AddedTokens.Token {
-    fileprivate init(_ part: TokenizerComponent, _ content: [UInt8], id: Int, _ normalizer: Normalizer)
-        throws(AIError)
-    {
+    /// - Parameter room: How much text the normalizer may still make of tokens, in bytes.
+    fileprivate init(
+        _ part: TokenizerComponent, _ content: [UInt8], id: Int, _ normalizer: Normalizer, _ room: inout Int
+    ) throws(AIError) {
         let special = try part.bool("special", default: false)
         self.init(id: id, content: content, isSpecial: special)
         isSingleWord = try part.bool("single_word", default: false)
@@ -171,7 +189,9 @@ extension AddedTokens.Token {
         isNormalized = try part.bool("normalized", default: !special)
         guard isNormalized else { return }
         var text = TrackedText(untracked: content)
+        text.allow(room)
         try normalizer.normalize(&text)
+        room -= text.peak
         sought = text.bytes
     }
 }

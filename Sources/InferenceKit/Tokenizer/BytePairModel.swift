@@ -158,7 +158,9 @@ final class BytePairModel: Sendable {
             if let id {
                 flush()
                 word.append(id, length: width)
-            } else if !appendBytes(spelled.isEmpty ? Array(piece[at..<end]) : spelled, &word),
+            } else if !appendBytes(
+                spelled.isEmpty ? Array(piece[at..<end]) : spelled, before: at > 0 ? settings.prefix.count : 0,
+                width, &word),
                 let unknown = settings.unknown
             {
                 if settings.fusesUnknown, let before = pending {
@@ -173,15 +175,18 @@ final class BytePairModel: Sendable {
         flush()
     }
 
-    /// Where what is unknown waits, it waits on: the reference puts the bytes before it.
-    private func appendBytes(_ bytes: [UInt8], _ word: inout MergingWord) -> Bool {
+    /// Where what is unknown waits, it waits on: the reference puts the bytes before it. What is put around a character
+    /// of `width` bytes, `before` of them before it, stands for nothing of the text.
+    private func appendBytes(_ bytes: [UInt8], before: Int, _ width: Int, _ word: inout MergingWord) -> Bool {
         guard let fallback else { return false }
         var ids: [Int32] = []
         for byte in bytes {
             guard let id = fallback[Int(byte)] else { return false }
             ids.append(id)
         }
-        for id in ids { word.append(id, length: 1) }
+        for (index, id) in ids.enumerated() {
+            word.append(id, length: (before..<before + width).contains(index) ? 1 : 0)
+        }
         return true
     }
 }

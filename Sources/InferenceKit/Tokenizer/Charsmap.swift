@@ -75,7 +75,9 @@ struct Charsmap: Sendable {
         func offset(_ unit: UInt32) -> Int { Int(unit >> 10) << Int((unit & 1 << 9) >> 6) }
         var at = offset(units[0])
         var length = 0
-        for byte in text where byte != 0 || length < 0 {
+        for byte in text {
+            // A rule ends with a zero byte, so that none has one.
+            if byte == 0 { return }
             at ^= Int(byte)
             guard let here = unit(at), here & (1 << 31 | 0xFF) == UInt32(byte) else { return }
             at ^= offset(here)
@@ -104,24 +106,28 @@ struct Charsmap: Sendable {
     }
 
     /// What the longest rule that matches at the beginning says, and how much of the text it takes, as SentencePiece
-    /// reads the rules.
+    /// reads the rules. A rule for a part of a character matches nothing.
     func longest(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> (content: ArraySlice<UInt8>, length: Int)? {
         var found: (Int, Int)?
         prefixes(of: text) { length, value in
-            found = (length, value)
+            let end = text.startIndex + length
+            if end == text.endIndex || text[end] & 0xC0 != 0x80 { found = (length, value) }
             return true
         }
         return found.map { (self.text($0.1), $0.0) }
     }
 
     /// Rewrites a text as `tokenizers` does: whole grapheme clusters of less than six bytes first, else scalar by scalar.
-    func normalize(_ text: inout TrackedText) {
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` where that makes too much of it.
+    func normalize(_ text: inout TrackedText) throws(AIError) {
         var changes: [TrackedText.Change] = []
         changes.reserveCapacity(text.bytes.count)
         var isModified = false
+        let limit = text.limit
         text.bytes.withUnsafeBufferPointer { bytes in
             var at = 0
-            while at < bytes.count {
+            while at < bytes.count, changes.count <= limit {
                 let end = Self.clusterEnd(bytes, at)
                 if end - at < 6, let content = shortest(bytes[at..<end]) {
                     isModified = true
@@ -143,6 +149,8 @@ struct Charsmap: Sendable {
                 at = end
             }
         }
+        // Every change is a byte at least.
+        try text.expect(changes.count, from: "normalizer Precompiled")
         if isModified { text.transform(changes) }
     }
 

@@ -3,11 +3,13 @@
 struct DecodingRun {
     /// What a stage remembers.
     private struct State {
-        var index = 0
+        var hasBegun = false
         /// What waits for the next token.
         var held: [UInt8] = []
         var isHolding = false
         var assembler = TextAssembler()
+        /// How many characters wait that may be cut off.
+        var heldCount = 0
         /// How many characters at the beginning are looked at already.
         var stripped = 0
         var isPastStart = false
@@ -15,6 +17,7 @@ struct DecodingRun {
 
     private let decoder: TokenDecoder
     private let firstFused: Int
+    private let firstWhole: Int
     private var states: [State]
     private var sentencePiece = SentencePieceDecoder.State()
     /// What is ready: whole characters only.
@@ -23,6 +26,7 @@ struct DecodingRun {
     init(_ decoder: TokenDecoder) {
         self.decoder = decoder
         firstFused = decoder.firstFused
+        firstWhole = decoder.firstWhole
         states = Array(repeating: State(), count: decoder.stages.count)
     }
 
@@ -44,7 +48,8 @@ struct DecodingRun {
     /// Passes on what was held back: no more comes.
     mutating func finish() {
         if case .sentencePiece(let decoder) = decoder.stages.first { decoder.finish(&sentencePiece, &output) }
-        for stage in states.indices { flush(stage) }
+        for stage in 0..<firstFused { flush(stage) }
+        finishWhole()
     }
 
     /// Passes a token through a stage and all after it.
@@ -53,26 +58,13 @@ struct DecodingRun {
             output += token
             return
         }
-        let index = states[stage].index
-        states[stage].index += 1
+        let isFirst = !states[stage].hasBegun
+        states[stage].hasBegun = true
         switch decoder.stages[stage] {
         case .fuse: stream(token, to: stage + 1)
         case .byteLevel:
             let text = states[stage].assembler.add(ByteLevelAlphabet.bytes(of: token) ?? token)
             stream(Array(text.utf8), to: stage + 1)
-        case .spaced: push(index == 0 ? token : [UInt8(ascii: " ")] + token, to: stage + 1)
-        case .wordPiece(let prefix, let cleansUp):
-            var text = token
-            if index > 0 {
-                text = token.starts(with: prefix) ? Array(token[prefix.count...]) : [UInt8(ascii: " ")] + token
-            }
-            push(cleansUp ? Self.cleanedUp(text) : text, to: stage + 1)
-        case .metaspace(let replacement, let dropsFirst):
-            let content = index == 0 && dropsFirst ? [] : [UInt8(ascii: " ")]
-            push(token.replacing(replacement, with: content), to: stage + 1)
-        case .replace(let text, let content): push(token.replacing(text, with: content), to: stage + 1)
-        case .strip(let content, let start, let stop):
-            push(Self.stripped(token, content, start: start, stop: stop), to: stage + 1)
         case .bytePair(let suffix):
             // Only the last token is followed by no space.
             let before = states[stage].held
@@ -92,11 +84,17 @@ struct DecodingRun {
             states[stage].held = token
             states[stage].isHolding = true
             if isRepeated { return }
-            var text = token.replacing(pad, with: [])
-            if cleansUp { text = Self.cleanedUp(text).replacing(delimiter, with: [UInt8(ascii: " ")]) }
+            let text = Self.sounds(token, pad, delimiter, cleansUp: cleansUp)
             if !text.isEmpty { push(text, to: stage + 1) }
         case .sentencePiece: break
+        case let plain:
+            if let text = plain.text(of: token, isFirst: isFirst) { push(text, to: stage + 1) }
         }
+    }
+
+    private static func sounds(_ token: [UInt8], _ pad: [UInt8], _ delimiter: [UInt8], cleansUp: Bool) -> [UInt8] {
+        let text = token.replacing(pad, with: [])
+        return cleansUp ? cleanedUp(text).replacing(delimiter, with: [UInt8(ascii: " ")]) : text
     }
 
     /// Passes a part of the one text that all tokens have become through a stage and all after it.
@@ -116,7 +114,7 @@ struct DecodingRun {
     private mutating func strip(_ part: [UInt8], _ content: UInt32, _ start: Int, _ stop: Int, _ stage: Int) {
         var spelled: [UInt8] = []
         spelled.append(scalar: content)
-        var rest = states[stage].held + part
+        var rest = part[...]
         if !states[stage].isPastStart {
             while states[stage].stripped < start, rest.starts(with: spelled) {
                 rest.removeFirst(spelled.count)
@@ -125,38 +123,51 @@ struct DecodingRun {
             states[stage].isPastStart = states[stage].stripped == start || !rest.isEmpty
         }
         // The last characters may be those that are cut off at the end.
-        var held = 0
-        for _ in 0..<stop where rest.dropLast(held).suffix(spelled.count).elementsEqual(spelled) {
-            held += spelled.count
-        }
-        states[stage].held = Array(rest.suffix(held))
-        stream(Array(rest.dropLast(held)), to: stage + 1)
+        var count = 0
+        while rest.dropLast(count * spelled.count).suffix(spelled.count).elementsEqual(spelled) { count += 1 }
+        let isAll = count * spelled.count == rest.count
+        let held = min(stop, isAll ? states[stage].heldCount + count : count)
+        let passed = states[stage].heldCount + count - held
+        rest = rest.dropLast(count * spelled.count)
+        var text: [UInt8] = []
+        if !isAll { for _ in 0..<states[stage].heldCount { text += spelled } }
+        text += rest
+        for _ in 0..<(isAll ? passed : count - held) { text += spelled }
+        states[stage].heldCount = held
+        stream(text, to: stage + 1)
     }
 
     private mutating func flush(_ stage: Int) {
         let state = states[stage]
-        let isFused = stage >= firstFused
         switch decoder.stages[stage] {
-        case .byteLevel where !isFused: stream(Array(states[stage].assembler.finish().utf8), to: stage + 1)
-        case .bytePair(let suffix) where !isFused:
+        case .byteLevel: stream(Array(states[stage].assembler.finish().utf8), to: stage + 1)
+        case .bytePair(let suffix):
             if state.isHolding { push(state.held.replacing(suffix, with: []), to: stage + 1) }
-        case .byteFallback where !isFused: passOnBytes(stage)
-        case .fuse, .strip, .sentencePiece: break
-        default:
-            guard isFused else { break }
-            states[stage] = State()
-            push(state.held, to: stage)
-            flushWhole(stage)
+        case .byteFallback: passOnBytes(stage)
+        default: break
         }
     }
 
-    /// What a stage still holds that has just been given the whole text at once.
-    private mutating func flushWhole(_ stage: Int) {
-        switch decoder.stages[stage] {
-        case .byteLevel: stream(Array(states[stage].assembler.finish().utf8), to: stage + 1)
-        case .bytePair(let suffix): push(states[stage].held.replacing(suffix, with: []), to: stage + 1)
-        case .byteFallback: passOnBytes(stage)
-        default: break
+    /// Passes the one text that all tokens have become through the stages that can look only at the whole.
+    private mutating func finishWhole() {
+        guard firstWhole < decoder.stages.count else { return }
+        var text = states[firstWhole].held
+        states[firstWhole].held = []
+        for stage in decoder.stages[firstWhole...] { text = Self.only(text, stage) }
+        output += text
+    }
+
+    /// What a stage makes of the only token there is.
+    private static func only(_ token: [UInt8], _ stage: TokenDecoder.Stage) -> [UInt8] {
+        switch stage {
+        case .byteLevel:
+            return Array(String(decoding: ByteLevelAlphabet.bytes(of: token) ?? token, as: UTF8.self).utf8)
+        case .bytePair(let suffix): return token.replacing(suffix, with: [])
+        case .byteFallback:
+            guard let byte = byte(token) else { return token }
+            return byte < 0x80 ? [byte] : Array("\u{FFFD}".utf8)
+        case .ctc(let pad, let delimiter, let cleansUp): return sounds(token, pad, delimiter, cleansUp: cleansUp)
+        default: return stage.text(of: token, isFirst: true) ?? token
         }
     }
 
@@ -180,13 +191,19 @@ struct DecodingRun {
         return UInt8(String(decoding: token[3...4], as: UTF8.self), radix: 16)
     }
 
-    private static func stripped(_ token: [UInt8], _ content: UInt32, start: Int, stop: Int) -> [UInt8] {
+    static func stripped(_ token: [UInt8], _ content: UInt32, start: Int, stop: Int) -> [UInt8] {
         var spelled: [UInt8] = []
         spelled.append(scalar: content)
         var rest = token[...]
-        for _ in 0..<start where rest.starts(with: spelled) { rest = rest.dropFirst(spelled.count) }
-        for _ in 0..<stop where rest.suffix(spelled.count).elementsEqual(spelled) {
+        var count = 0
+        while count < start, rest.starts(with: spelled) {
+            rest = rest.dropFirst(spelled.count)
+            count += 1
+        }
+        count = 0
+        while count < stop, rest.suffix(spelled.count).elementsEqual(spelled) {
             rest = rest.dropLast(spelled.count)
+            count += 1
         }
         return Array(rest)
     }
@@ -197,7 +214,7 @@ struct DecodingRun {
         (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
     ].map { (Array($0.0.utf8), Array($0.1.utf8)) }
 
-    private static func cleanedUp(_ text: [UInt8]) -> [UInt8] {
+    static func cleanedUp(_ text: [UInt8]) -> [UInt8] {
         guard text.contains(UInt8(ascii: " ")) else { return text }
         return cleanups.reduce(text) { $0.replacing($1.0, with: $1.1) }
     }

@@ -16,12 +16,12 @@ struct Truncation: Sendable {
     /// Reads `truncation`.
     init(_ part: TokenizerComponent) throws(AIError) {
         try part.allowOnly(["direction", "max_length", "strategy", "stride"])
-        longest = try part.count("max_length")
+        longest = try part.saturatedCount("max_length")
         let name = try part.string("strategy")
         guard let strategy = Strategy(rawValue: name) else { throw part.refuse("strategy \(name)") }
         self.strategy = strategy
         // Without what is cut off, which nobody here is given, the stride changes nothing.
-        _ = try part.count("stride", default: 0)
+        if part["stride"] != nil { _ = try part.saturatedCount("stride") }
         isFromLeft = try part.isLeft("direction")
     }
 
@@ -104,6 +104,14 @@ struct Padding: Sendable {
 }
 
 extension TokenizerComponent {
+    /// A count of any size: what is too large to count has no end.
+    fileprivate func saturatedCount(_ key: String) throws(AIError) -> Int {
+        if let int = self[key]?.int, int >= 0 { return Int(int) }
+        // A whole number that fits 64 bits without sign.
+        if case .double(let double) = self[key], double >= 0x1p63, double <= 0x1p64 { return .max }
+        return try count(key)
+    }
+
     fileprivate func isLeft(_ key: String) throws(AIError) -> Bool {
         switch self[key]?.string ?? "Right" {
         case "Left": return true

@@ -23,6 +23,23 @@ struct Normalizer: Sendable {
         case charsmap(Charsmap)
         case byteLevel
         case sentencePiece(SentencePieceNormalizer)
+
+        /// Its name in a tokenizer.json.
+        fileprivate var name: String {
+            switch self {
+            case .form(let form): form.rawValue
+            case .lowercase: "Lowercase"
+            case .strip: "Strip"
+            case .stripAccents: "StripAccents"
+            case .replace: "Replace"
+            case .prepend: "Prepend"
+            case .bert: "BertNormalizer"
+            case .nmt: "Nmt"
+            case .charsmap: "Precompiled"
+            case .byteLevel: "ByteLevel"
+            case .sentencePiece: "of SentencePiece"
+            }
+        }
     }
 
     private var steps: [Step] = []
@@ -42,6 +59,7 @@ struct Normalizer: Sendable {
     var isEmpty: Bool { steps.isEmpty }
 
     private mutating func add(_ part: TokenizerComponent) throws(AIError) {
+        try part.allowStep(after: steps.count)
         switch part.type {
         case "Sequence":
             try part.allowOnly(["normalizers"])
@@ -90,9 +108,13 @@ struct Normalizer: Sendable {
 
     /// Rewrites a text.
     ///
-    /// - Throws: ``ErrorCode/insufficientMemory``, ``ErrorCode/generationFailed`` where a pattern reaches a limit.
+    /// - Throws: ``ErrorCode/insufficientMemory``, ``ErrorCode/generationFailed`` where a pattern reaches a limit or the
+    ///   text does.
     func normalize(_ text: inout TrackedText) throws(AIError) {
-        for step in steps { try Self.apply(step, &text) }
+        for step in steps {
+            try Self.apply(step, &text)
+            try text.measure(after: "normalizer \(step.name)")
+        }
     }
 
     private static func apply(_ step: Step, _ text: inout TrackedText) throws(AIError) {
@@ -101,13 +123,17 @@ struct Normalizer: Sendable {
         case .lowercase: lowercase(&text)
         case .strip(let left, let right): strip(&text, left: left, right: right)
         case .stripAccents: filter(&text) { !CharacterClass.isMark($0) }
-        case .replace(let pattern, let content): text.replace(try pattern.matches(in: text.bytes), with: content)
+        case .replace(let pattern, let content):
+            let matches = try pattern.matches(in: text.bytes)
+            let removed = matches.reduce(0) { $0 + $1.count }
+            try text.expect(text.bytes.count - removed + matches.count * content.count, from: "normalizer Replace")
+            text.replace(matches, with: content)
         case .prepend(let content): if !text.bytes.isEmpty { text.prepend(content) }
         case .bert(let settings): try bert(&text, settings)
         case .nmt: nmt(&text)
-        case .charsmap(let map): map.normalize(&text)
+        case .charsmap(let map): try map.normalize(&text)
         case .byteLevel: spell(&text)
-        case .sentencePiece(let normalizer): normalizer.normalize(&text)
+        case .sentencePiece(let normalizer): try normalizer.normalize(&text)
         }
     }
 

@@ -75,6 +75,8 @@ struct PostProcessor: Sendable {
         steps.append(.template(single: single, pair: pair))
     }
 
+    private static let mostAdded = 4096
+
     private static func token(_ part: TokenizerComponent, _ key: String) throws(AIError) -> Int {
         guard let pair = part[key]?.array, pair.count == 2, pair[0].string != nil, let id = pair[1].int,
             (0...Int64(Int32.max)).contains(id)
@@ -85,15 +87,27 @@ struct PostProcessor: Sendable {
     private static func template(_ part: TokenizerComponent, _ key: String) throws(AIError) -> [Piece] {
         guard let items = part[key]?.array else { throw part.malformed("has no \(key)") }
         var pieces: [Piece] = []
+        var names: Set<String> = []
+        var added = 0
         for item in items {
             guard let (kind, content) = item.object?.members.first, let name = content["id"]?.string,
                 let typeID = content["type_id"]?.int, (0...Int64(Int32.max)).contains(typeID)
             else { throw part.malformed("has a piece that is no token and no sequence") }
+            // Any number of them would make any number of tokens of a text.
+            if kind == "Sequence", !names.insert(name).inserted {
+                throw part.refuse("the sequence \(name) twice in its \(key) form")
+            }
             switch (kind, name) {
             case ("Sequence", "A"): pieces.append(.sequence(0, typeID: Int(typeID)))
             case ("Sequence", "B") where key == "pair": pieces.append(.sequence(1, typeID: Int(typeID)))
             case ("Sequence", _): throw part.refuse("the sequence \(name) in its \(key) form")
-            case ("SpecialToken", _): pieces.append(.special(try ids(part, name), typeID: Int(typeID)))
+            case ("SpecialToken", _):
+                let ids = try ids(part, name)
+                added += ids.count
+                guard added <= mostAdded else {
+                    throw part.refuse("more than \(mostAdded) tokens in its \(key) form")
+                }
+                pieces.append(.special(ids, typeID: Int(typeID)))
             default: throw part.malformed("has a piece that is no token and no sequence")
             }
         }
@@ -137,42 +151,43 @@ struct PostProcessor: Sendable {
         _ texts: [[Encoding.Token]], _ originals: [[UInt8]], addSpecialTokens: Bool,
         _ spelling: (Encoding.Token) -> [UInt8]
     ) -> [Encoding.Token] {
-        var texts = texts
+        // One for each text, and after a template for each piece of it.
+        var parts = texts
         for step in steps {
             switch step {
             case .trim(let trimming):
-                for index in texts.indices { trimming.trim(&texts[index], originals[index], spelling) }
+                for index in parts.indices { trimming.trim(&parts[index], originals, spelling) }
             case .sameType:
-                for index in texts.indices { for at in texts[index].indices { texts[index][at].typeID = 0 } }
+                for index in parts.indices { for at in parts[index].indices { parts[index][at].typeID = 0 } }
             case .template(let single, let pair):
                 let pieces = texts.count == 1 ? single : pair
-                return Self.fill(pieces, texts, addSpecialTokens: addSpecialTokens, keepsTypes: isSameType)
+                parts = Self.fill(pieces, texts: parts, addSpecialTokens: addSpecialTokens, keepsTypes: isSameType)
             }
         }
-        return texts.flatMap { $0 }
+        return parts.flatMap { $0 }
     }
 
     /// RoBERTa's types are 0 whatever is added.
     private var isSameType: Bool { steps.contains { if case .sameType = $0 { true } else { false } } }
 
     private static func fill(
-        _ pieces: [Piece], _ texts: [[Encoding.Token]], addSpecialTokens: Bool, keepsTypes: Bool
-    ) -> [Encoding.Token] {
-        var result: [Encoding.Token] = []
+        _ pieces: [Piece], texts: [[Encoding.Token]], addSpecialTokens: Bool, keepsTypes: Bool
+    ) -> [[Encoding.Token]] {
+        var result: [[Encoding.Token]] = []
         for piece in pieces {
             switch piece {
             case .sequence(let index, let typeID):
-                for var token in texts[index] {
-                    if !keepsTypes { token.typeID = typeID }
-                    result.append(token)
-                }
+                var text = texts[index]
+                if !keepsTypes { for at in text.indices { text[at].typeID = typeID } }
+                result.append(text)
             case .special(let ids, let typeID):
                 guard addSpecialTokens else { continue }
-                for id in ids {
-                    var token = Encoding.Token(id: id, typeID: typeID)
-                    token.isSpecial = true
-                    result.append(token)
-                }
+                result.append(
+                    ids.map { id in
+                        var token = Encoding.Token(id: id, typeID: typeID)
+                        token.isSpecial = true
+                        return token
+                    })
             }
         }
         return result
@@ -203,8 +218,11 @@ struct OffsetTrimming: Sendable {
     /// Whether the first space may be one that the pre-tokenizer put there.
     let addsPrefixSpace: Bool
 
-    func trim(_ tokens: inout [Encoding.Token], _ original: [UInt8], _ spelling: (Encoding.Token) -> [UInt8]) {
+    func trim(_ tokens: inout [Encoding.Token], _ originals: [[UInt8]], _ spelling: (Encoding.Token) -> [UInt8]) {
         for index in tokens.indices {
+            // A token that was added stands for nothing.
+            guard let sequence = tokens[index].sequence else { continue }
+            let original = originals[sequence]
             let (leading, trailing) = Self.spaces(spelling(tokens[index]))
             var range = tokens[index].range
             let isFirst = index == 0 || range.lowerBound == 0

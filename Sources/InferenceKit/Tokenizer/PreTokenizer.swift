@@ -62,6 +62,7 @@ struct PreTokenizer: Sendable {
     }
 
     private mutating func add(_ part: TokenizerComponent) throws(AIError) {
+        try part.allowStep(after: steps.count)
         switch part.type {
         case "Sequence":
             try part.allowOnly(["pretokenizers"])
@@ -123,7 +124,7 @@ struct PreTokenizer: Sendable {
 
     /// The pieces of a text.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` where a pattern reaches its match limit.
+    /// - Throws: ``ErrorCode/generationFailed`` where a pattern reaches its match limit, or the text its own.
     func cut(_ text: TrackedText, isAtStart: Bool) throws(AIError) -> Pieces {
         let whole = 0..<text.bytes.count
         var pieces = Pieces(text: text, ranges: whole.isEmpty ? [] : [whole], isAtStart: isAtStart)
@@ -135,9 +136,9 @@ struct PreTokenizer: Sendable {
             case .metaspace(let replacement, let scheme, let splits):
                 try Self.metaspace(&pieces, replacement, scheme, splits: splits)
             case .byteLevel(let addsPrefixSpace, let pattern):
-                if addsPrefixSpace { Self.addPrefixSpaces(&pieces) }
+                if addsPrefixSpace { try Self.addPrefixSpaces(&pieces) }
                 if let pattern { try Self.cut(&pieces, .pattern(.expression(pattern)), .isolated, false) }
-                if !(leavesBytes && index == steps.count - 1) { Self.spell(&pieces) }
+                if !(leavesBytes && index == steps.count - 1) { try Self.spell(&pieces) }
             }
         }
         return pieces
@@ -185,21 +186,21 @@ struct PreTokenizer: Sendable {
         }
     }
 
-    private static func addPrefixSpaces(_ pieces: inout Pieces) {
+    private static func addPrefixSpaces(_ pieces: inout Pieces) throws(AIError) {
         let space = UInt8(ascii: " ")
         guard pieces.ranges.contains(where: { pieces.text.bytes[$0.lowerBound] != space }) else { return }
-        rewrite(&pieces) { text, _ in if text.bytes[0] != space { text.prepend([space]) } }
+        try rewrite(&pieces, "ByteLevel") { text, _ in if text.bytes[0] != space { text.prepend([space]) } }
     }
 
-    private static func spell(_ pieces: inout Pieces) {
-        rewrite(&pieces) { text, _ in Normalizer.spell(&text) }
+    private static func spell(_ pieces: inout Pieces) throws(AIError) {
+        try rewrite(&pieces, "ByteLevel") { text, _ in Normalizer.spell(&text) }
     }
 
     private static func metaspace(
         _ pieces: inout Pieces, _ replacement: [UInt8], _ scheme: PrependScheme, splits: Bool
     ) throws(AIError) {
         let space = UInt8(ascii: " ")
-        rewrite(&pieces) { text, isFirst in
+        try rewrite(&pieces, "Metaspace") { text, isFirst in
             text.replace(
                 text.bytes.indices.filter { text.bytes[$0] == space }.map { $0..<$0 + 1 }, with: replacement)
             if scheme == .always || (scheme == .first && isFirst), !text.bytes.starts(with: replacement) {
@@ -209,8 +210,10 @@ struct PreTokenizer: Sendable {
         if splits { try cut(&pieces, .pattern(.literal(replacement)), .mergedWithNext, false) }
     }
 
-    /// Makes each piece into another.
-    private static func rewrite(_ pieces: inout Pieces, _ body: (inout TrackedText, _ isFirst: Bool) -> Void) {
+    /// Makes each piece into another, as the part of that name does.
+    private static func rewrite(
+        _ pieces: inout Pieces, _ name: String, _ body: (inout TrackedText, _ isFirst: Bool) -> Void
+    ) throws(AIError) {
         var whole = TrackedText(like: pieces.text)
         var ranges: [Range<Int>] = []
         ranges.reserveCapacity(pieces.ranges.count)
@@ -221,6 +224,7 @@ struct PreTokenizer: Sendable {
             let start = whole.bytes.count
             whole.append(text, 0..<text.bytes.count)
             if whole.bytes.count > start { ranges.append(start..<whole.bytes.count) }
+            try whole.measure(after: "pre_tokenizer \(name)")
         }
         pieces = Pieces(text: whole, ranges: ranges, isAtStart: pieces.isAtStart)
     }

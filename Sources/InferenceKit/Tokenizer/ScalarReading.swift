@@ -1,9 +1,11 @@
 /// UTF-8 read and written a scalar at a time. All texts here were valid UTF-8 when they came in and are kept so.
 extension UnsafeBufferPointer<UInt8> {
-    /// The scalar that begins at an offset, and how many bytes it has.
+    /// The scalar that begins at an offset, and how many bytes it has. Nothing is read beyond the end, whatever is there.
     func scalar(at offset: Int) -> (value: UInt32, width: Int) {
         let lead = self[offset]
         if lead < 0x80 { return (UInt32(lead), 1) }
+        let left = count - offset
+        if left < 2 || (lead >= 0xE0 && left < 3) || (lead >= 0xF0 && left < 4) { return (0xFFFD, left) }
         func tail(_ index: Int) -> UInt32 { UInt32(self[offset + index] & 0x3F) }
         if lead < 0xE0 { return (UInt32(lead & 0x1F) << 6 | tail(1), 2) }
         if lead < 0xF0 { return (UInt32(lead & 0x0F) << 12 | tail(1) << 6 | tail(2), 3) }
@@ -60,8 +62,11 @@ extension [UInt8] {
         return nil
     }
 
-    /// The bytes with every occurrence of others replaced.
+    /// The bytes with every occurrence of others replaced. What is empty occurs before and after every character.
     func replacing(_ other: [UInt8], with content: [UInt8]) -> [UInt8] {
+        if other.isEmpty {
+            return content.isEmpty ? self : flatMap { $0 & 0xC0 == 0x80 ? [$0] : content + [$0] } + content
+        }
         guard var match = firstRange(of: other) else { return self }
         var result: [UInt8] = []
         var done = 0

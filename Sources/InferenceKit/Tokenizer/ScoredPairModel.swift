@@ -12,8 +12,7 @@ final class ScoredPairModel: Sendable {
     private let isUnused: [Bool]
     /// Those that are found before anything is merged.
     private let whole: ByteTrie?
-    private let unknown: Int32?
-    private let fallback: [Int32?]?
+    private let unknown: UnknownPieces
     /// Whether a merge goes no further than a `▁` before which there is something else: then words can be encoded each
     /// for itself.
     let keepsWordsApart: Bool
@@ -33,8 +32,7 @@ final class ScoredPairModel: Sendable {
         isMade = pieces.types.map { $0 == .normal || $0 == .userDefined || $0 == .unused }
         isUnused = pieces.types.map { $0 == .unused }
         whole = pieces.userDefined
-        unknown = pieces.unknown
-        fallback = pieces.hasFallback ? BytePairModel.byteTokens(vocabulary) : nil
+        unknown = UnknownPieces(pieces)
         let isMade = isMade
         keepsWordsApart = vocabulary.keepsWordsApart { isMade[Int($0)] }
     }
@@ -116,12 +114,6 @@ final class ScoredPairModel: Sendable {
             isAfterUnknown = false
             return out.append(id, range)
         }
-        if let fallback, piece[range].allSatisfy({ fallback[Int($0)] != nil }) {
-            for byte in piece[range] { if let id = fallback[Int(byte)] { out.append(id, range) } }
-        } else if let unknown {
-            // What is unknown side by side is one token.
-            if !isAfterUnknown { out.append(unknown, range) } else { out.extendLast(to: range.upperBound) }
-            isAfterUnknown = true
-        }
+        unknown.append(piece, range, &isAfterUnknown, into: &out)
     }
 }

@@ -159,7 +159,8 @@ struct SentencePieceFile {
             model = .scoredPair(ScoredPairModel(pieces))
             name = "SentencePiece BPE"
         case .word, .character:
-            throw .unsupported(path, "the tokenizer's model type \(kind) cannot be used yet")
+            model = .wholePiece(WholePieceModel(pieces, areWords: kind == .word))
+            name = kind == .word ? "SentencePiece words" : "SentencePiece characters"
         }
         func id(_ id: Int) -> Int? { pieces.types.indices.contains(id) && pieces.types[id] == .control ? id : nil }
         let kindOfModel = settings?["tokenizer_class"]?.string ?? ""

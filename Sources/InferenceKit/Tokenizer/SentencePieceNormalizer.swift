@@ -1,3 +1,5 @@
+import HubCore
+
 /// How SentencePiece rewrites a text before it looks for pieces
 /// (https://github.com/google/sentencepiece/blob/master/src/normalizer.cc).
 struct SentencePieceNormalizer: Sendable {
@@ -13,7 +15,8 @@ struct SentencePieceNormalizer: Sendable {
     /// Pieces that are taken as they are.
     var untouched: ByteTrie?
 
-    func normalize(_ text: inout TrackedText) {
+    /// - Throws: ``ErrorCode/generationFailed`` where the rules make too much of the text.
+    func normalize(_ text: inout TrackedText) throws(AIError) {
         guard !text.bytes.isEmpty else { return }
         var result = TrackedText(like: text)
         let space = escapesSpaces ? Self.space : [UInt8(ascii: " ")]
@@ -30,7 +33,7 @@ struct SentencePieceNormalizer: Sendable {
             func origin(_ place: Int) -> Range<Int> { text.origins?[place] ?? 0..<0 }
             if addsPrefix, !addsSuffix { result.append(space, from: origin(at)) }
             var isAfterSpace = removesExtraSpaces
-            while at < bytes.count {
+            while at < bytes.count, result.bytes.count <= result.limit {
                 let (found, length) = prefix(bytes, at)
                 let content = isAfterSpace ? found.drop { $0 == UInt8(ascii: " ") } : found
                 for byte in content {

@@ -16,6 +16,34 @@ struct TokenDecoder: Sendable {
         /// What is done where there is no decoder.
         case spaced
         case sentencePiece(SentencePieceDecoder)
+
+        /// How many times as much it makes of a long text at most.
+        fileprivate var growth: Double {
+            switch self {
+            case .replace(let text, let content): max(1, Double(content.count) / Double(text.count))
+            // A space between all characters.
+            case .bytePair(suffix: []), .ctc(_, delimiter: [], cleansUp: true): 2
+            default: 1
+            }
+        }
+
+        /// What becomes of a token, the first or a later one, where that is all a stage asks.
+        func text(of token: [UInt8], isFirst: Bool) -> [UInt8]? {
+            let space = [UInt8(ascii: " ")]
+            switch self {
+            case .spaced: return isFirst ? token : space + token
+            case .wordPiece(let prefix, let cleansUp):
+                var text = token
+                if !isFirst { text = token.starts(with: prefix) ? Array(token[prefix.count...]) : space + token }
+                return cleansUp ? DecodingRun.cleanedUp(text) : text
+            case .metaspace(let replacement, let dropsFirst):
+                return token.replacing(replacement, with: isFirst && dropsFirst ? [] : space)
+            case .replace(let text, let content): return token.replacing(text, with: content)
+            case .strip(let content, let start, let stop):
+                return DecodingRun.stripped(token, content, start: start, stop: stop)
+            default: return nil
+            }
+        }
     }
 
     private(set) var stages: [Stage] = []
@@ -32,9 +60,15 @@ struct TokenDecoder: Sendable {
             return
         }
         try add(part)
+        // Decoding has no error, and nothing may be missing in a text: a file that would make too much of one is not
+        // read.
+        guard stages.reduce(1.0, { $0 * $1.growth }) <= 64 else {
+            throw part.refuse("steps that make more than 64 times as much of a text")
+        }
     }
 
     private mutating func add(_ part: TokenizerComponent) throws(AIError) {
+        try part.allowStep(after: stages.count)
         switch part.type {
         case "Sequence":
             try part.allowOnly(["decoders"])
@@ -79,6 +113,16 @@ struct TokenDecoder: Sendable {
         guard case .byteLevel = stages.first else { return false }
         // ByteLevel leaves one text; Fuse makes one of several.
         return stages.dropFirst().allSatisfy { if case .fuse = $0 { true } else { false } }
+    }
+
+    /// The first stage that can look only at the whole of that text; all after it do too.
+    var firstWhole: Int {
+        stages.indices.dropFirst(firstFused).first { index in
+            switch stages[index] {
+            case .fuse, .strip: false
+            default: true
+            }
+        } ?? stages.count
     }
 
     /// Where all tokens have become one text, from this stage on.

@@ -26,6 +26,7 @@ extension Tokenizer {
         for (index, original) in originals.enumerated() {
             var sink = EncodingSink(isTracked: true)
             sink.sequence = index
+            sink.spelledAsFound = model.spelledAsFound.map(Int.init)
             try encode(original, &sink)
             texts.append(sink.tokens)
         }
@@ -54,14 +55,17 @@ extension Tokenizer {
         throws(AIError)
     {
         let isTracked = sink.isTracked || preTokenizer.needsOrigins(normalizes: !normalizer.isEmpty)
-        for segment in added.split(text, isNormalized: false) {
+        sink.room = TrackedText.limit(bytes: text.count)
+        for segment in try added.split(text, isNormalized: false) {
             let part = UnsafeBufferPointer(rebasing: text[segment.range])
             if let id = segment.id {
                 sink.append(id, found: part, segment.range)
                 continue
             }
             var tracked = TrackedText(part, base: segment.range.lowerBound, isTracked: isTracked)
+            tracked.allow(sink.room)
             try normalizer.normalize(&tracked)
+            sink.room -= tracked.peak
             try encode(normalized: tracked, isAtStart: segment.range.lowerBound == 0, scratch, &sink)
         }
     }
@@ -69,7 +73,10 @@ extension Tokenizer {
     private func encode(
         normalized text: TrackedText, isAtStart: Bool, _ scratch: EncodingScratch, _ sink: inout EncodingSink
     ) throws(AIError) {
-        let segments = text.bytes.withUnsafeBufferPointer { added.split($0, isNormalized: true) }
+        let found = text.bytes.withUnsafeBufferPointer { bytes in
+            Result { () throws(AIError) in try added.split(bytes, isNormalized: true) }
+        }
+        let segments = try found.get()
         for segment in segments {
             if let id = segment.id {
                 text.bytes.withUnsafeBufferPointer {
@@ -81,7 +88,10 @@ extension Tokenizer {
             var part = text
             if segments.count > 1 { part.keep(segment.range) }
             let isFirst = isAtStart && segment.range.lowerBound == 0
-            try encode(try preTokenizer.cut(part, isAtStart: isFirst), scratch, &sink)
+            part.allow(sink.room)
+            let pieces = try preTokenizer.cut(part, isAtStart: isFirst)
+            sink.room -= pieces.text.peak
+            try encode(pieces, scratch, &sink)
         }
     }
 
@@ -125,6 +135,10 @@ struct EncodingSink {
     var output: ModelOutput
     private(set) var tokens: [Encoding.Token] = []
     var sequence = 0
+    /// The id that is spelled as what it stands for.
+    var spelledAsFound: Int?
+    /// How many bytes the parts of the tokenizer may still make of the text.
+    var room = 0
     private var word = 0
 
     init(isTracked: Bool) { output = ModelOutput(isTracked: isTracked) }
@@ -143,12 +157,13 @@ struct EncodingSink {
     /// Appends the tokens of the piece that was encoded last.
     mutating func place(_ piece: Range<Int>, _ text: TrackedText) {
         for (id, span) in zip(output.ids, output.spans) {
-            let range =
-                piece.lowerBound + span.lowerBound..<min(piece.lowerBound + span.upperBound, piece.upperBound)
-            tokens.append(
-                Encoding.Token(
-                    id: id, typeID: sequence, range: text.origin(of: range) ?? 0..<0, word: word, sequence: sequence
-                ))
+            let start = min(piece.lowerBound + span.lowerBound, piece.upperBound)
+            let range = start..<min(piece.lowerBound + span.upperBound, piece.upperBound)
+            var token = Encoding.Token(
+                id: id, typeID: sequence, range: text.origin(of: range) ?? text.origin(before: start), word: word,
+                sequence: sequence)
+            if id == spelledAsFound { token.found = Array(text.bytes[range]) }
+            tokens.append(token)
         }
         output.ids.removeAll(keepingCapacity: true)
         output.spans.removeAll(keepingCapacity: true)

@@ -65,16 +65,24 @@ struct TokenizerComponent {
         for key in members.keys where key != "type" && !keys.contains(key) && self[key] != nil { throw refuse(key) }
     }
 
+    /// Real files have a dozen steps; each goes through the whole text.
+    private static let mostSteps = 256
+
+    /// - Throws: ``ErrorCode/unsupportedModel`` where there are as many steps as may be.
+    func allowStep(after count: Int) throws(AIError) {
+        if count >= Self.mostSteps { throw refuse("more than \(Self.mostSteps) steps") }
+    }
+
     /// The error that says what cannot be used yet; the part itself where `setting` is empty.
     func refuse(_ setting: String) -> AIError {
-        let what = setting.isEmpty ? name : "\(name) with \(setting)"
+        let what = setting.isEmpty ? name : "\(name) with \(setting.quoted)"
         return .unsupported(path, "the tokenizer's \(what) cannot be used yet")
     }
 
     /// The error that says what is wrong with the part.
-    func malformed(_ fault: String) -> AIError { .malformed(path, "the tokenizer's \(name) \(fault)") }
+    func malformed(_ fault: String) -> AIError { .malformed(path, "the tokenizer's \(name) \(fault.quoted)") }
 
-    private var name: String { type.map { "\(place) \($0)" } ?? place }
+    private var name: String { type.map { "\(place) \($0.quoted)" } ?? place }
 
     /// The members of a list of parts, `Sequence` and the like.
     func parts(_ key: String) throws(AIError) -> [TokenizerComponent] {
@@ -82,5 +90,13 @@ struct TokenizerComponent {
         var parts: [TokenizerComponent] = []
         for json in list { parts.append(try TokenizerComponent(json, place: place, path: path)) }
         return parts
+    }
+}
+
+extension String {
+    /// The beginning of what a file says, for an error.
+    var quoted: String {
+        let rest = unicodeScalars.dropFirst(200)
+        return rest.isEmpty ? self : String(unicodeScalars[..<rest.startIndex]) + "…"
     }
 }

@@ -8,6 +8,7 @@ enum TokenizerModel: Sendable {
     case wordLevel(WordLevelModel)
     case unigram(UnigramModel)
     case scoredPair(ScoredPairModel)
+    case wholePiece(WholePieceModel)
 
     /// Reads `model` of a tokenizer.json.
     ///
@@ -32,8 +33,12 @@ enum TokenizerModel: Sendable {
         case .wordLevel(let model): model.vocabulary
         case .unigram(let model): model.vocabulary
         case .scoredPair(let model): model.vocabulary
+        case .wholePiece(let model): model.vocabulary
         }
     }
+
+    /// The token that is spelled as what it stands for: in the reference what Unigram does not know keeps its text.
+    var spelledAsFound: Int32? { if case .unigram(let model) = self { model.unknown } else { nil } }
 
     /// Whether pieces come as bytes for which characters stand.
     var takesBytes: Bool { if case .bytePair(let model) = self { model.takesBytes } else { false } }
@@ -59,6 +64,7 @@ enum TokenizerModel: Sendable {
         case .wordLevel(let model): try model.encode(piece, into: &out)
         case .unigram(let model): try model.encode(piece, scratch, into: &out)
         case .scoredPair(let model): model.encode(piece, scratch, into: &out)
+        case .wholePiece(let model): model.encode(piece, into: &out)
         }
     }
 

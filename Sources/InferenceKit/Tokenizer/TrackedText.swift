@@ -1,3 +1,5 @@
+import HubCore
+
 /// A text on its way through the tokenizer: what it is now, and where each byte of it came from where that is wanted.
 ///
 /// The rules by which rewritten text keeps its origin are those of the reference's NormalizedString
@@ -6,6 +8,11 @@ struct TrackedText {
     private(set) var bytes: [UInt8]
     /// The character in the original that each byte stands for; nil where nobody asks.
     private(set) var origins: [Range<Int>]?
+
+    /// The most bytes that it may become.
+    private(set) var limit = Int.max
+    /// The most bytes that it was after a part of a tokenizer.
+    private(set) var peak = 0
 
     /// One scalar of a rewriting: what it is, and how many scalars of the text before it takes the place of: one, and
     /// so many more as `change` is below 0; none where it is above 0.
@@ -42,6 +49,8 @@ struct TrackedText {
         bytes = []
         bytes.reserveCapacity(capacity ?? other.bytes.count + other.bytes.count / 8)
         origins = other.origins == nil ? nil : []
+        limit = other.limit
+        peak = other.peak
     }
 
     /// Text that nobody asks the origin of.
@@ -55,6 +64,37 @@ struct TrackedText {
         guard let origins, !range.isEmpty, range.upperBound <= origins.count else { return nil }
         let start = origins[range.lowerBound].lowerBound
         return start..<max(start, origins[range.upperBound - 1].upperBound)
+    }
+
+    /// Where the character before a place came from ends, for what stands for nothing.
+    func origin(before place: Int) -> Range<Int> {
+        guard let origins, place > 0, place <= origins.count else { return 0..<0 }
+        return origins[place - 1].upperBound..<origins[place - 1].upperBound
+    }
+
+    /// How many bytes a tokenizer's parts may make of a text. Real ones make a few times as much of it; without a limit
+    /// three replacements of a hostile file make gigabytes of a single character.
+    static func limit(bytes: Int) -> Int { 64 * bytes + (1 << 20) }
+
+    /// Says how long it may become from now on.
+    mutating func allow(_ limit: Int) {
+        self.limit = limit
+        peak = 0
+    }
+
+    /// - Throws: ``ErrorCode/generationFailed`` where a part of a tokenizer would make more than ``limit`` bytes.
+    func expect(_ count: Int, from part: @autoclosure () -> String) throws(AIError) {
+        guard count <= limit else {
+            throw AIError(.generationFailed, "the tokenizer's \(part()) makes too much of a text: \(count) bytes")
+        }
+    }
+
+    /// Remembers how long it is now.
+    ///
+    /// - Throws: as ``expect(_:from:)``.
+    mutating func measure(after part: @autoclosure () -> String) throws(AIError) {
+        try expect(bytes.count, from: part())
+        peak = max(peak, bytes.count)
     }
 
     /// Appends a part of another text.

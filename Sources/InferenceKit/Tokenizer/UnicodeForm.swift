@@ -34,7 +34,9 @@ enum UnicodeForm: String, Sendable {
     /// - Throws: ``ErrorCode/insufficientMemory``.
     func normalize(_ text: inout TrackedText) throws(AIError) {
         guard text.bytes.contains(where: { $0 >= firstByte }) else { return }
-        guard text.origins != nil else { return text.replaceUntracked(try normalized(text.bytes)) }
+        guard text.origins != nil || Self.hasManyMarks(text.bytes) else {
+            return text.replaceUntracked(try normalized(text.bytes))
+        }
         var changes = decomposition(of: text.bytes)
         if composes { changes = Self.composition(of: changes) }
         text.transform(changes)
@@ -95,6 +97,26 @@ enum UnicodeForm: String, Sendable {
         }
         flush()
         return changes
+    }
+
+    /// Whether there is a long row of marks: utf8proc puts them in order by moving each past those before it.
+    private static func hasManyMarks(_ text: [UInt8]) -> Bool {
+        // In a row of more than 256 bytes there is a place looked at that has 32 after it.
+        let (step, many) = (128, 32)
+        return text.withUnsafeBufferPointer { bytes in
+            stride(from: step - 1, to: bytes.count, by: step).contains { place in
+                var at = place
+                while at > 0, bytes[at] & 0xC0 == 0x80 { at -= 1 }
+                var count = 0
+                while at < bytes.count, count < many {
+                    let (value, width) = bytes.scalar(at: at)
+                    guard combiningClass(Int32(bitPattern: value)) != 0 else { return false }
+                    count += 1
+                    at += width
+                }
+                return count == many
+            }
+        }
     }
 
     private static func combiningClass(_ scalar: Int32) -> Int32 {

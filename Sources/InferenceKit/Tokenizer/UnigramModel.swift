@@ -25,7 +25,7 @@ final class UnigramModel: Sendable {
     let vocabulary: Vocabulary
     private let trie: ByteTrie
     private let scores: [Double]
-    private let unknown: Int32?
+    let unknown: Int32?
     private let unknownScore: Double
     private let fallback: [Int32?]?
     /// Whether sums are kept in 32 bits, as SentencePiece keeps them.

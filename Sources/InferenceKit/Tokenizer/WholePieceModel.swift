@@ -1,0 +1,74 @@
+import HubCore
+
+/// The models of SentencePiece that join nothing: each character, or each word, is a piece
+/// (https://github.com/google/sentencepiece/blob/master/src/char_model.cc, word_model.cc).
+final class WholePieceModel: Sendable {
+    let vocabulary: Vocabulary
+    private let areWords: Bool
+    private let types: [ScoredPieces.PieceType]
+    /// Those that are more than a character.
+    private let whole: ByteTrie?
+    private let unknown: UnknownPieces
+
+    init(_ pieces: ScoredPieces, areWords: Bool) {
+        vocabulary = pieces.vocabulary
+        types = pieces.types
+        self.areWords = areWords
+        whole = areWords ? nil : pieces.userDefined
+        unknown = UnknownPieces(pieces)
+    }
+
+    /// Appends the tokens of a text.
+    func encode(_ text: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) {
+        var isAfterUnknown = false
+        var start = 0
+        while start < text.count {
+            let end = areWords ? Self.wordEnd(text, start) : characterEnd(text, start)
+            let id = vocabulary.id(of: UnsafeBufferPointer(rebasing: text[start..<end]))
+            // What is spelled as the piece of a byte is not that byte.
+            if let id, types[Int(id)] != .unknown, types[Int(id)] != .byte {
+                isAfterUnknown = false
+                out.append(id, start..<end)
+            } else {
+                unknown.append(text, start..<end, &isAfterUnknown, into: &out)
+            }
+            start = end
+        }
+    }
+
+    private func characterEnd(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        var end = start + text.scalar(at: start).width
+        whole?.forEachToken(text, at: start) { _, last in end = last }
+        return end
+    }
+
+    /// Each `▁` begins a word.
+    private static func wordEnd(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
+        var end = start + 1
+        while end < text.count, !text[end...].starts(with: SentencePieceNormalizer.space) { end += 1 }
+        return end
+    }
+}
+
+/// What SentencePiece makes of text that has no piece: its bytes, or one token for all of it that is side by side.
+struct UnknownPieces: Sendable {
+    private let id: Int32?
+    private let fallback: [Int32?]?
+
+    init(_ pieces: ScoredPieces) {
+        id = pieces.unknown
+        fallback = pieces.hasFallback ? BytePairModel.byteTokens(pieces.vocabulary) : nil
+    }
+
+    func append(
+        _ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ isAfterUnknown: inout Bool,
+        into out: inout ModelOutput
+    ) {
+        if let fallback, text[range].allSatisfy({ fallback[Int($0)] != nil }) {
+            for byte in text[range] { if let id = fallback[Int(byte)] { out.append(id, range) } }
+        } else if let id {
+            if !isAfterUnknown { out.append(id, range) } else { out.extendLast(to: range.upperBound) }
+            isAfterUnknown = true
+        }
+    }
+}
