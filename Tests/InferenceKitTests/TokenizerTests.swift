@@ -170,6 +170,18 @@ import Testing
         #expect(try ids(normalized: false, "caf\u{E9}").count > 1)
     }
 
+    /// The reference finds such a token between all characters.
+    @Test func anAddedTokenThatTheNormalizerRemovesIsRefused() async throws {
+        let json =
+            #"{"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"normalizer":{"type":"Strip","strip_left":true,"strip_right":true},"added_tokens":[{"id":1,"content":"\n","normalized":NORMALIZED}]}"#
+        func read(_ normalized: String) throws -> Tokenizer {
+            try Tokenizer(json: Array(json.replacing("NORMALIZED", with: normalized).utf8), path: "t")
+        }
+        #expect(try read("false").encode("a\na") == [0, 1, 0])
+        let error = try await thrown { try read("true") }
+        #expect(error.code == .unsupportedModel && error.message.contains("leaves nothing"), "\(error.message)")
+    }
+
     @Test func aByteWithoutATokenIsLeftOutWhereNothingStandsForTheUnknown() throws {
         var json = try #require(try Fixtures.json("tokenizers/bpe-digits/tokenizer.json").object)
         #expect(try read(json).encode("\u{1}\u{2}") == [])

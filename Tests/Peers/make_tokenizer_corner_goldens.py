@@ -77,7 +77,12 @@ def whole_tokenizers():
         document = spec(bpe({"a": 0, "b": 1, " ": 2, "\t": 3}), added_tokens=tokens)
         result.append(entry(name, document, [
             "a<|end|>\nb", "<|end|> \n  b", "<|end|>\n\n b", "<|end|> \n \n <|end|> a", "<|end|> ", "<|end|>\n <|end|>",
-            "a <|m|> <|m|> b", "<|end|> \n <|m|>\n a", "<|end|>\t\t\na", "a    b", "<|end|>      \n b", "a <|end|><|end|>\n"]))
+            "a <|m|> <|m|> b", "<|end|> \n <|m|>\n a", "<|end|>\t\t\na", "a    b", "<|m|>     b", "a <|m|>    <|m|>  ", "<|end|>      \n b", "a <|end|><|end|>\n"]))
+
+    tokens = [added(4, "é", rstrip=True, normalized=True, special=False), added(5, "É", normalized=True),
+              added(6, "Ab", normalized=True, special=False), added(7, "AB", normalized=True, special=False)]
+    document = spec(bpe({"a": 0, "b": 1, " ": 2, "x": 3}), added_tokens=tokens, normalizer={"type": "Lowercase"})
+    result.append(entry("alike-when-normalized", document, ["aé b", "É a", "ab aB", "é"]))
 
     level = {**BYTE_LEVEL, "add_prefix_space": True}
     vocab = {"a": 0, "c": 1, "Ġ": 2, "Ġa": 3, "ĠĠ": 4}

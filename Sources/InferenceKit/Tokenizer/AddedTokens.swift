@@ -61,7 +61,9 @@ struct AddedTokens: Sendable {
     init(_ tokens: [Token]) {
         self.tokens = tokens
         let asTheyAre = tokens.filter { !$0.isNormalized }
-        let rewritten = tokens.filter(\.isNormalized)
+        // Of those that are one text when they are normalised the first counts.
+        var seen: Set<[UInt8]> = []
+        let rewritten = tokens.filter { $0.isNormalized && seen.insert($0.sought).inserted }
         untouched = asTheyAre.isEmpty ? nil : Finder(asTheyAre)
         normalized = rewritten.isEmpty ? nil : Finder(rewritten)
     }
@@ -122,7 +124,7 @@ struct AddedTokens: Sendable {
                 if token.isSingleWord, Self.isInWord(match, text) { continue }
                 if token.stripsLeft {
                     let start = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: done)
-                    // The reference stops the program where all of a token is taken already.
+                    // Of a token that is taken already nothing is left.
                     match = min(max(start, done), match.upperBound)..<match.upperBound
                 }
                 if token.stripsRight {
@@ -132,7 +134,7 @@ struct AddedTokens: Sendable {
                     match = match.lowerBound..<spaceEnd
                 }
                 if done < match.lowerBound { segments.append(Segment(range: done..<match.lowerBound, id: nil)) }
-                segments.append(Segment(range: match, id: token.id))
+                if !match.isEmpty { segments.append(Segment(range: match, id: token.id)) }
                 taken += match.count
                 done = match.upperBound
             }
@@ -192,6 +194,11 @@ extension AddedTokens.Token {
         text.allow(room)
         try normalizer.normalize(&text)
         room -= text.peak
+        // In the reference it is found between all characters.
+        if text.bytes.isEmpty {
+            throw part.refuse(
+                "the token \"\(String(decoding: content, as: UTF8.self))\", of which the normalizer leaves nothing")
+        }
         sought = text.bytes
     }
 }
