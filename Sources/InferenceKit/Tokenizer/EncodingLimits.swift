@@ -107,8 +107,7 @@ extension TokenizerComponent {
     /// A count of any size: what is too large to count has no end.
     fileprivate func saturatedCount(_ key: String) throws(AIError) -> Int {
         if let int = self[key]?.int, int >= 0 { return Int(int) }
-        // A whole number that fits 64 bits without sign.
-        if case .double(let double) = self[key], double >= 0x1p63, double <= 0x1p64 { return .max }
+        if case .longNumber(let digits) = self[key], UInt64(digits) != nil { return .max }
         return try count(key)
     }
 

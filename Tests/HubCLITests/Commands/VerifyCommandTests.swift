@@ -244,7 +244,8 @@ import Testing
             let result = try await process.wait()
             #expect(result.status == 0, "\(result.error)")
         }
-        #expect(try asked(since: before).reduce(0) { $0 + Int64($1.count) } == Self.step)
+        let asked = try asked(since: before)
+        #expect(asked.reduce(0) { $0 + Int64($1.count) } == Self.step, "\(asked)")
         try await expectSound()
     }
 
