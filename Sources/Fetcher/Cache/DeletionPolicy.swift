@@ -146,6 +146,15 @@ private struct RemainingSize {
     }
 }
 
+extension CacheState {
+    /// Whether a reference means a revision that is here.
+    package func holds(_ reference: ModelReference) -> Bool {
+        repositories.contains { repository in
+            repository.revisions.contains { reference.names($0, of: repository) }
+        }
+    }
+}
+
 extension ModelReference {
     /// Whether this reference means a cached revision: by repository alone, by ref, or by commit, whose first seven
     /// digits will do.

@@ -20,6 +20,9 @@ package struct LocalFolder: Sendable, Hashable {
         var etag: String
         /// Seconds since 1970.
         var time: Double
+
+        /// Whether a file was written, moved or touched since, as far as a clock tells that allows a second.
+        func isOlder(than status: FileStatus) -> Bool { max(status.modified, status.changed) - 1 > time }
     }
 
     func place(_ file: String) -> String { Path.join(path, file) }
@@ -36,10 +39,21 @@ package struct LocalFolder: Sendable, Hashable {
     }
 
     /// What is noted of a file; nil where nothing is, or where the file was changed since.
+    ///
+    /// A file that was moved there keeps the time of its content, and weights of one's own have the size of those they come
+    /// from. Only its inode's time tells; a copied folder has new ones too, so that the digest decides then.
     func note(of file: String) throws(AIError) -> Note? {
         guard let note = try writtenNote(of: file), let status = try FileSystem.status(place(file)),
             status.modified - 1 <= note.time
         else { return nil }
+        if note.isOlder(than: status) {
+            guard status.kind == .file, let digest = ContentDigest(etag: note.etag) else { return nil }
+            do {
+                if try ContentHasher.digest(ofFile: place(file), like: digest) != digest { return nil }
+            } catch {
+                throw AIError.wrapping(error)
+            }
+        }
         return note
     }
 

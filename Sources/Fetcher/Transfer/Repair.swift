@@ -117,15 +117,22 @@ private struct Salvage {
         let partial = try open(old, sound, &safe)
         // As who fetches into a partial does, for lock files get deleted.
         guard try partial.tryLock() != false else { return false }
-        for range in sound.ranges {
-            for gap in safe.gaps(in: range) { try copy(gap, from: old, to: partial) }
+        let isNew = safe.isEmpty
+        do throws(AIError) {
+            for range in sound.ranges {
+                for gap in safe.gaps(in: range) { try copy(gap, from: old, to: partial) }
+            }
+            safe.formUnion(sound)
+            try partial.synchronizeData()
+            try RangeMap(
+                digest: file.digest, size: file.size, inode: partial.status().inode, nonce: FileSystem.randomHex(8),
+                owner: nil, safe: safe
+            ).write(places.map)
+        } catch {
+            // Without its map it would only fill the disk.
+            if isNew { try? places.clear() }
+            throw error
         }
-        safe.formUnion(sound)
-        try partial.synchronizeData()
-        try RangeMap(
-            digest: file.digest, size: file.size, inode: partial.status().inode, nonce: FileSystem.randomHex(8),
-            owner: nil, safe: safe
-        ).write(places.map)
         return true
     }
 

@@ -77,6 +77,11 @@ enum CollectCommand {
         // Moves that were agreed to and cut off; nothing is lost by them.
         if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
+        for reference in policy.keep where !state.holds(reference) {
+            throw AIError(
+                .notCached, "nothing in the cache is \(reference), which --keep is to spare",
+                advice: "nothing was deleted; hub ls --revisions shows what there is")
+        }
         if policy.damaged { policy.verified = await workspace.verified() }
         let planner = try await workspace.planner(state, keep: policy.keep)
         let plan = try await Offload.run { [policy] in

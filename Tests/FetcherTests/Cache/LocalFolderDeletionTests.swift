@@ -40,6 +40,24 @@ import Testing
         #expect(!FileSystem.exists(folder.path))
     }
 
+    /// Weights of one's own have the size of those they come from, and a move keeps their time.
+    @Test func aFileOfOnesOwnThatWasMovedThereStays() throws {
+        let now = Timestamp.now
+        func note(_ digest: ContentDigest) throws {
+            try cache.write(folder.notePath("a.bin"), "\(Commit.of("a").hash)\n\(digest.hex)\n\(now - 100)\n")
+        }
+        try FileSystem.setTimes(folder.place("a.bin"), accessed: now, modified: now - 200)
+        try note(.gitSHA1(sha1("1")))
+        let plan = try plan()
+        #expect(plan.isEmpty && plan.kept.map(\.reason) == ["changed since it was fetched"])
+        #expect(try folder.note(of: "a.bin") == nil)
+        let targets = try VerificationTarget.targets(in: folder) { _ in nil }
+        #expect(targets.flatMap(\.claims).map(\.isForeign) == [true])
+        // Only its inode is new, as in a copy of the folder.
+        try note(ContentHasher.digest(of: Array("aaaa".utf8), like: .gitSHA1("")))
+        #expect(try self.plan().freedBytes == 4)
+    }
+
     @Test(arguments: [".cache", ".cache/huggingface", ".cache/huggingface/download"])
     func nothingGoesWhereALinkLeadsElsewhere(name: String) throws {
         let elsewhere = cache.folder("elsewhere")

@@ -175,6 +175,19 @@ import Testing
         }
     }
 
+    /// A slip in what is to be spared must not cost it.
+    @Test(arguments: ["org/typo", "org/one@man"]) func whatIsToBeSparedMustBeThere(reference: String) async throws {
+        let result = try await stage.run("gc", "--older-than", "0d", "--keep", reference, "--yes")
+        #expect(result.status == 3 && result.output.isEmpty)
+        #expect(
+            result.error == """
+                hub: nothing in the cache is \(reference), which --keep is to spare
+                     nothing was deleted; hub ls --revisions shows what there is
+
+                """)
+        #expect(try await ids().count == 3)
+    }
+
     @Test func eachRuleSaysWhy() async throws {
         let orphan = String(repeating: "e", count: 64)
         let partial = "\(String(repeating: "f", count: 64)).hub.incomplete"
