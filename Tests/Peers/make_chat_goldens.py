@@ -618,7 +618,9 @@ def families():
     tokens = {"bos_token": "<s>", "eos_token": "</s>"}
     for path in sorted((ROOT / "chat-templates" / "families").glob("*.jinja")):
         template = path.read_text()
-        for name, messages in CONVERSATIONS.items():
+        for name, turns in CONVERSATIONS.items():
+            # As apply_chat_template begins.
+            messages = [{key: value for key, value in turn.items() if value is not None} for turn in turns]
             for number, setting in enumerate(SETTINGS):
                 # Not everything with everything: what a conversation is about, and each setting with two.
                 if number > 1 and name not in ("system", "two calls", "calls"):

@@ -84,7 +84,7 @@ public struct ChatTemplate: Sendable {
         json messages: [JSON], _ options: Options, limits: Jinja.Limits, clock: TemplateClock
     ) throws(AIError) -> Rendering {
         var variables = options.variables
-        variables["messages"] = .array(messages.map(Self.withReasoning))
+        variables["messages"] = .array(messages.map { Self.withReasoning(Self.withoutNulls($0)) })
         variables["tools"] = options.tools.map { .array($0) } ?? .null
         variables["documents"] = options.documents.map { .array($0) } ?? .null
         variables["add_generation_prompt"] = .bool(options.addsGenerationPrompt)
@@ -102,6 +102,14 @@ public struct ChatTemplate: Sendable {
             throw Self.error(error, path)
         }
         return Rendering(text: Jinja.Text(run.output).string, generated: run.generated)
+    }
+
+    /// A member of a message that is null is as one that is not there, for templates know the latter.
+    private static func withoutNulls(_ message: JSON) -> JSON {
+        guard let members = message.object?.members, members.contains(where: { $0.value == .null }) else {
+            return message
+        }
+        return .object(JSONObject(members.filter { $0.value != .null }.map { ($0.key, $0.value) }))
     }
 
     /// Templates read a model's thoughts under one name or another: transformers gives each of them what the first of

@@ -69,8 +69,8 @@ public struct ChatTemplates: Sendable {
     }
 
     /// Reads the templates of a folder as transformers does: `chat_template.jinja` and `additional_chat_templates/`, or
-    /// else `chat_template` of tokenizer_config.json, a text or a list of names and texts; a processor's
-    /// `chat_template.json` where there is nothing else.
+    /// else `chat_template` of tokenizer_config.json, a text, a list of names and texts, or texts by name; a
+    /// processor's `chat_template.json` where there is nothing else.
     ///
     /// - Returns: nil where the folder has none.
     /// - Throws: ``ErrorCode/malformedModel`` naming the file and what is wrong with it.
@@ -99,7 +99,10 @@ public struct ChatTemplates: Sendable {
         for file in try FileSystem.entries(more) ?? [] where file.hasSuffix(".jinja") {
             let path = Path.join(more, file)
             guard let source = try text(path) else { continue }
-            found.append((String(file.dropLast(".jinja".count)), source, path))
+            let name = String(file.dropLast(".jinja".count))
+            // A default among these takes the place of chat_template.jinja.
+            found.removeAll { $0.name == name }
+            found.append((name, source, path))
         }
         return found
     }
@@ -115,13 +118,15 @@ public struct ChatTemplates: Sendable {
     private static func list(
         _ value: JSON, _ path: String
     ) throws(AIError) -> [(name: String, source: String, path: String)] {
+        if value == .null { return [] }
         if let source = value.string { return [(defaultName, source, path)] }
-        guard let entries = value.array else {
+        let entries = value.array?.map { ($0["name"]?.string, $0["template"]?.string) }
+        guard let entries = entries ?? value.object?.members.map({ ($0.key, $0.value.string) }) else {
             throw .malformed(path, "chat_template is neither a text nor a list of named templates")
         }
         var found: [(name: String, source: String, path: String)] = []
-        for entry in entries {
-            guard let name = entry["name"]?.string, let source = entry["template"]?.string else {
+        for case let (name, source) in entries {
+            guard let name, let source else {
                 throw .malformed(path, "an entry of chat_template has no name or no template")
             }
             // Of two with one name Python keeps the last.
@@ -131,11 +136,19 @@ public struct ChatTemplates: Sendable {
         return found
     }
 
+    /// Every member that is named like a special token, those of one model's own among them. As transformers does, the
+    /// map overrides a configuration that is older than the added tokens in it, and counts for nothing beside another.
+    /// https://github.com/huggingface/transformers/blob/v5.0.0/src/transformers/tokenization_utils_base.py
     private static func specialTokens(_ configuration: JSON?, _ map: JSON?) -> JSONObject {
+        var members = configuration?.object ?? [:]
+        if members["added_tokens_decoder"] == nil {
+            for member in map?.object?.members ?? [] { members[member.key] = member.value }
+        }
+        var named = members.members.filter { $0.key.hasSuffix("_token") }
+        named += members["extra_special_tokens"]?.object?.members ?? []
         var result = JSONObject()
-        for name in ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"] {
-            let value = configuration?[name] ?? map?[name]
-            guard let text = value?.string ?? value?["content"]?.string else { continue }
+        for (name, value) in named {
+            guard let text = value.string ?? value["content"]?.string else { continue }
             result[name] = .string(text)
         }
         return result

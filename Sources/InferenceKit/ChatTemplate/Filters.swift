@@ -47,10 +47,10 @@ extension Jinja {
     }
 
     private static let textFilters: [String: Filter] = [
-        "upper": soft { run, text, _ throws(Fault) in try run.made(text.uppercased()) },
-        "lower": soft { run, text, _ throws(Fault) in try run.made(text.lowercased()) },
-        "capitalize": soft { run, text, _ throws(Fault) in try run.made(text.capitalized()) },
-        "title": text { run, text, _ throws(Fault) in try run.made(text.wordsCapitalized()) },
+        "upper": soft { run, text, _ throws(Fault) in try run.changed(text) { $0.uppercased() } },
+        "lower": soft { run, text, _ throws(Fault) in try run.changed(text) { $0.lowercased() } },
+        "capitalize": soft { run, text, _ throws(Fault) in try run.changed(text) { $0.capitalized() } },
+        "title": text { run, text, _ throws(Fault) in try run.changed(text) { $0.wordsCapitalized() } },
         "string": soft { _, text, _ throws(Fault) in .string(text) },
         "safe": text { _, text, _ throws(Fault) in .string(text.marked) },
         "escape": .fixed([]) { run, value, _ throws(Fault) in .string(try run.escaped(value)) },
@@ -88,7 +88,7 @@ extension Jinja {
             try run.truncate(value, given)
         },
         "wordcount": text { run, text, _ throws(Fault) in
-            try run.spend(characters: 8 * text.count)
+            try run.spend(kindsOf: text.count)
             return .int(text.wordCount)
         },
         "urlencode": .fixed([]) { run, value, _ throws(Fault) in try run.urlEncoded(value) },
@@ -182,16 +182,22 @@ extension Jinja.Run {
         switch value {
         case .dictionary(let members): pairs = try elements(.view(.items, members))
         case .list, .tuple, .view, .stream, .range, .undefined: pairs = try elements(value)
-        default: return try made(try text(of: value).urlQuoted(isQuery: false))
+        default: return .string(try urlQuoted(try text(of: value), isQuery: false))
         }
         var parts: [Text] = []
         for pair in pairs {
             let members = try elements(pair)
             guard members.count == 2 else { throw fail("not enough values to unpack (expected 2)") }
-            let name = try text(of: members[0]).urlQuoted(isQuery: true)
-            parts.append(name + "=" + (try text(of: members[1]).urlQuoted(isQuery: true)))
+            let name = try urlQuoted(try text(of: members[0]), isQuery: true)
+            parts.append(name + "=" + (try urlQuoted(try text(of: members[1]), isQuery: true)))
         }
         return try joined(parts, "&")
+    }
+
+    private func urlQuoted(_ text: Text, isQuery: Bool) throws(Fault) -> Text {
+        try spend(characters: text.count)
+        try reserve(text.urlQuotedCount(isQuery: isQuery))
+        return text.urlQuoted(isQuery: isQuery)
     }
 
     fileprivate func attributes(_ value: Value, startsWithSpace: Bool) throws(Fault) -> Value {
@@ -214,6 +220,7 @@ extension Jinja.Run {
 extension Jinja.Text {
     /// As the filter `title`: what follows white space, a hyphen or an opening bracket begins with a capital.
     fileprivate func wordsCapitalized() -> Text {
+        var upper = CaseMapping(.upper)
         var result: [Unicode.Scalar] = []
         var start = 0
         func isBreak(_ at: Int) -> Bool {
@@ -226,7 +233,7 @@ extension Jinja.Text {
             if breaks {
                 result += scalars[start..<end]
             } else {
-                result += slice(start..<start + 1).uppercased().scalars
+                upper.append(scalars[start], to: &result)
                 result += slice(start + 1..<end).lowercased().scalars
             }
             start = end
@@ -248,17 +255,35 @@ extension Jinja.Text {
         return words
     }
 
+    fileprivate func urlQuotedCount(isQuery: Bool) -> Int {
+        scalars.reduce(0) { $0 + ($1.standsInURL(isQuery: isQuery) ? 1 : 3 * UTF8.width($1)) }
+    }
+
     fileprivate func urlQuoted(isQuery: Bool) -> Text {
-        var result = ""
-        for byte in string.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2E, 0x2D, 0x7E:
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            case 0x2F where !isQuery: result += "/"
-            case 0x20 where isQuery: result += "+"
-            default: result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        let digits = Array("0123456789ABCDEF".unicodeScalars)
+        var result: [Unicode.Scalar] = []
+        result.reserveCapacity(urlQuotedCount(isQuery: isQuery))
+        for scalar in scalars {
+            if scalar.standsInURL(isQuery: isQuery) {
+                result.append(scalar == " " ? "+" : scalar)
+                continue
+            }
+            for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+                result += ["%", digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
         return Text(result)
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it takes one character of a URL: itself, or a plus sign for a space.
+    fileprivate func standsInURL(isQuery: Bool) -> Bool {
+        switch self {
+        case "0"..."9", "A"..."Z", "a"..."z", "_", ".", "-", "~": true
+        case "/": !isQuery
+        case " ": isQuery
+        default: false
+        }
     }
 }

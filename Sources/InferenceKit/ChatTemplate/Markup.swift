@@ -10,20 +10,28 @@ extension Jinja.Text {
         return result
     }
 
+    var escapedCount: Int { scalars.reduce(0) { $0 + ($1.htmlEscape?.count ?? 1) } }
+
     func escaped() -> Text {
         var result: [Unicode.Scalar] = []
-        result.reserveCapacity(count)
+        result.reserveCapacity(escapedCount)
         for scalar in scalars {
-            switch scalar {
-            case "&": result += "&amp;".unicodeScalars
-            case "<": result += "&lt;".unicodeScalars
-            case ">": result += "&gt;".unicodeScalars
-            case "'": result += "&#39;".unicodeScalars
-            case "\"": result += "&#34;".unicodeScalars
-            default: result.append(scalar)
-            }
+            if let escape = scalar.htmlEscape { result += escape.scalars } else { result.append(scalar) }
         }
         return Text(result)
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var htmlEscape: Jinja.Text? {
+        switch self {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "'": "&#39;"
+        case "\"": "&#34;"
+        default: nil
+        }
     }
 }
 
@@ -48,11 +56,9 @@ extension Jinja.Run {
     func escaped(_ value: Value) throws(Fault) -> Text {
         if case .string(let text) = value, text.isMarkup { return text }
         let text = try text(of: value)
-        // The longest of what a character is escaped to.
-        try spend(characters: 5 * text.count)
-        let result = text.escaped().marked
-        try reserve(result.count)
-        return result
+        try spend(characters: text.count)
+        try reserve(text.escapedCount)
+        return text.escaped().marked
     }
 
     /// The method of a marked text: it takes marked texts, or escapes what it takes, and gives marked ones.

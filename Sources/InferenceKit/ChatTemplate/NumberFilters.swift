@@ -24,7 +24,7 @@ extension Jinja {
         "float": .fixed(["default"]) { run, value, given throws(Fault) in
             if case .undefined(let undefined) = value { throw run.fail(undefined.message) }
             try run.refuseLong(value)
-            try run.spend(characters: 8 * (value.text?.count ?? 0))
+            try run.spend(kindsOf: value.text?.count ?? 0)
             return value.float.map { .float($0) } ?? given[0] ?? .float(0)
         },
         "round": .fixed(["precision", "method"]) { run, value, given throws(Fault) in
@@ -92,7 +92,8 @@ extension Jinja.Run {
         switch value {
         case .undefined(let undefined): throw fail(undefined.message)
         case .string(let text):
-            try spend(characters: 8 * text.count)
+            // Once for this and once for `float`.
+            try spend(kindsOf: 2 * text.count)
             if let number = try integer(text, base) { return .int(number) }
         case .float(let number) where number.isInfinite: throw fail("cannot convert float infinity to integer")
         default: if let number = value.wholeNumber { return .int(number) }
@@ -148,7 +149,8 @@ extension Jinja.Run {
         guard let whole = value.wholeNumber else {
             return .float(Jinja.rounded(number, digits: max(-400, min(400, precision))))
         }
-        return .int(precision >= 0 ? whole : try rounded(whole, toPowerOfTen: -precision))
+        // What the smallest number is the negative of cannot be counted; from 20 on it makes no difference.
+        return .int(precision >= 0 ? whole : try rounded(whole, toPowerOfTen: -max(precision, -20)))
     }
 
     /// To a multiple of a power of ten, of two as near to the even one.

@@ -4,7 +4,7 @@ extension Jinja.Run {
         defer { leave() }
         switch expression {
         case .constant(let constant): return Value(constant)
-        case .name(let name): return scope.value(name) ?? .undefined(.name(names[name]))
+        case .name(let name): return try variable(name, scope) ?? .undefined(.name(names[name]))
         case .list(let items): return try list(try evaluate(items, scope))
         case .tuple(let items): return try tuple(try evaluate(items, scope))
         case .dictionary(let pairs): return try dictionary(pairs, scope)
@@ -19,6 +19,12 @@ extension Jinja.Run {
         case .signed(let isNegative, let operand): return try signed(isNegative, try evaluate(operand, scope))
         case .chain(let base, let suffixes): return try chain(base, suffixes, scope)
         }
+    }
+
+    func variable(_ name: Int, _ scope: Scope) throws(Fault) -> Value? {
+        let found = scope.find(name)
+        try spend(found.scopes)
+        return found.value
     }
 
     private func evaluate(_ expressions: [Expression], _ scope: Scope) throws(Fault) -> [Value] {

@@ -67,7 +67,7 @@ extension Jinja.Run {
             switch rest[rest.startIndex + 1] {
             case "s": value = .string(try text(of: value))
             case "r": value = .string(try representation(of: value))
-            case "a": value = .string(try representation(of: value).withoutNonASCII)
+            case "a": value = .string(try asciiRepresentation(of: value))
             default: throw fail("Unknown conversion specifier")
             }
             rest = rest.dropFirst(2)

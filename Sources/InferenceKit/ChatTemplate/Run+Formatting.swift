@@ -162,8 +162,12 @@ extension Jinja.Run {
             if !"sra".unicodeScalars.contains(type) { try run.refuseLong(value) }
             switch type {
             case "s", "r", "a":
-                var text = type == "s" ? try run.text(of: value) : try run.representation(of: value)
-                if type == "a" { text = text.withoutNonASCII }
+                var text =
+                    switch type {
+                    case "s": try run.text(of: value)
+                    case "r": try run.representation(of: value)
+                    default: try run.asciiRepresentation(of: value)
+                    }
                 if isMarkup { text = try run.escaped(type == "s" ? value : .string(text)) }
                 return Field(body: precision.map { Text(text.scalars.prefix($0)) } ?? text)
             case "c":

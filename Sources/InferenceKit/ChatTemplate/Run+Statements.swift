@@ -191,7 +191,7 @@ extension Jinja.Run {
             try spend(1)
             set(name, value, scope)
         case .attribute(let owner, let name):
-            guard case .namespace(let namespace) = scope.value(owner) else {
+            guard case .namespace(let namespace) = try variable(owner, scope) else {
                 throw fail("cannot assign attribute on non-namespace object")
             }
             try set(name, value, of: namespace)

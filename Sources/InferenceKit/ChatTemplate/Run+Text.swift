@@ -15,6 +15,13 @@ extension Jinja.Run {
         return Text(result)
     }
 
+    /// `ascii(value)`
+    func asciiRepresentation(of value: Value) throws(Fault) -> Text {
+        let text = try representation(of: value)
+        try reserve(text.scalars.reduce(0) { $0 + ($1.isASCII ? 1 : $1.pythonEscapeCount) })
+        return Text(text.scalars.flatMap { $0.isASCII ? [$0] : Array($0.pythonEscape.unicodeScalars) })
+    }
+
     private func represent(_ value: Value, _ result: inout [Unicode.Scalar]) throws(Fault) {
         try enter()
         defer { leave() }
@@ -28,7 +35,7 @@ extension Jinja.Run {
             result += digits.scalars
         case .float(let float): result += Jinja.representation(of: float).unicodeScalars
         case .string(let text):
-            try reserve(text.count)
+            try reserve(text.quotedCount)
             result += text.isMarkup ? ("Markup(" + text.quoted + ")").scalars : text.quoted.scalars
         case .list(let items): try represent(items.values, "[", "]", &result)
         case .tuple(let items): try represent(items.values, "(", items.values.count == 1 ? ",)" : ")", &result)
@@ -87,9 +94,14 @@ extension Jinja.Run {
 }
 
 extension Jinja.Text {
-    /// What `ascii` makes of the `repr` of something.
-    var withoutNonASCII: Text {
-        Text(scalars.flatMap { $0.isASCII ? [$0] : Array($0.pythonEscape.unicodeScalars) })
+    /// The most that `quoted` may be.
+    fileprivate var quotedCount: Int {
+        scalars.reduce(2) { count, scalar in
+            switch scalar {
+            case "\\", "'", "\"", "\n", "\r", "\t": count + 2
+            default: count + (scalar.isPythonPrintable ? 1 : scalar.pythonEscapeCount)
+            }
+        }
     }
 
     /// `repr` of the string.
@@ -113,6 +125,8 @@ extension Jinja.Text {
 }
 
 extension Unicode.Scalar {
+    fileprivate var pythonEscapeCount: Int { value < 0x100 ? 4 : value < 0x10000 ? 6 : 10 }
+
     /// `\xNN`, `\uNNNN` or `\UNNNNNNNN`
     var pythonEscape: String {
         let digits = String(value, radix: 16)

@@ -75,6 +75,9 @@ extension Jinja {
         /// Pays for looking at characters.
         func spend(characters count: Int) throws(Fault) { try spend(1 + count / 16) }
 
+        /// Pays for looking up what characters are, which takes longer by far than telling one from another.
+        func spend(kindsOf count: Int) throws(Fault) { try spend(1 + count) }
+
         /// Pays for looking for a text in another, more of which is looked at wherever the first character stands.
         func spend(lookingFor needle: Text, in text: Text) throws(Fault) {
             try spend(characters: needle.count + (needle.count > 1 ? 4 : 1) * text.count)
@@ -172,13 +175,16 @@ extension Jinja {
             names.count > Self.few ? places[name] : names.firstIndex(of: name)
         }
 
-        func value(_ name: Int) -> Value? {
+        /// The value of a name here or in the nearest scope around that has it, and how many were looked through.
+        func find(_ name: Int) -> (value: Value?, scopes: Int) {
             var scope: Scope? = self
+            var count = 0
             while let here = scope {
-                if let place = here.place(of: name) { return here.values[place] }
+                count += 1
+                if let place = here.place(of: name) { return (here.values[place], count) }
                 scope = here.parent
             }
-            return nil
+            return (nil, count)
         }
 
         func clear() {

@@ -107,15 +107,14 @@ extension Jinja {
     private static func plain(_ name: String, _ change: @escaping @Sendable (Text) -> Text) -> Method<Text> {
         { run, text, arguments throws(Fault) in
             _ = try arguments.bound(name, [], run)
-            return try run.made(change(text))
+            return try run.changed(text, change)
         }
     }
 
     private static func test(_ holds: @escaping @Sendable (Text) -> Bool) -> Method<Text> {
         { run, text, arguments throws(Fault) in
             _ = try arguments.bound("this method", [], run)
-            // What a character is takes longer to tell than that it is another.
-            try run.spend(characters: 8 * text.count)
+            try run.spend(kindsOf: text.count)
             return .bool(holds(text))
         }
     }
@@ -187,16 +186,6 @@ extension Jinja {
 }
 
 extension Jinja.Text {
-    /// A letter's upper case in lower case folds most cases together as `casefold` does.
-    fileprivate func caseFolded() -> Text {
-        Text(
-            scalars.flatMap { scalar in
-                scalar.properties.uppercaseMapping.unicodeScalars.flatMap { upper in
-                    Array(upper.properties.lowercaseMapping.unicodeScalars)
-                }
-            })
-    }
-
     fileprivate var isIdentifier: Bool {
         guard let first = scalars.first, first == "_" || first.properties.isXIDStart else { return false }
         return scalars.dropFirst().allSatisfy(\.properties.isXIDContinue)
@@ -249,6 +238,14 @@ extension Jinja.Run {
         }
         try spend(lookingFor: needle, in: text)
         return (needle, try bounds(text.count, given[1], given[2]))
+    }
+
+    /// A text whose characters are changed by what they are, of which it may become three times as many.
+    func changed(_ text: Text, _ change: (Text) -> Text) throws(Fault) -> Value {
+        try spend(kindsOf: text.count)
+        let result = change(text)
+        try reserve(result.count)
+        return .string(result)
     }
 
     func texts(_ parts: [Text]) throws(Fault) -> [Value] {

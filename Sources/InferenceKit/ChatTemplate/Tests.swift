@@ -36,12 +36,12 @@ extension Jinja {
             },
             "lower": Test { run, value, _ throws(Fault) in
                 let text = try run.text(of: value)
-                try run.spend(characters: 8 * text.count)
+                try run.spend(kindsOf: text.count)
                 return text.isLower
             },
             "upper": Test { run, value, _ throws(Fault) in
                 let text = try run.text(of: value)
-                try run.spend(characters: 8 * text.count)
+                try run.spend(kindsOf: text.count)
                 return text.isUpper
             },
             "sameas": Test(parameters: ["other"]) { run, value, given throws(Fault) in

@@ -164,7 +164,9 @@ extension Jinja.Text {
         guard !scalars.allSatisfy(\.isASCII) else { return self }
         return Text(
             scalars.map { scalar in
-                guard scalar.properties.numericType == .decimal, let digit = scalar.properties.numericValue else {
+                guard scalar.properties.generalCategory == .decimalNumber,
+                    let digit = scalar.properties.numericValue
+                else {
                     return scalar
                 }
                 return Unicode.Scalar(0x30 + UInt8(digit))
@@ -234,33 +236,18 @@ extension Jinja.Text {
 
 extension Jinja.Text {
     func lowercased() -> Text {
+        var lower = CaseMapping(.lower)
         var result: [Unicode.Scalar] = []
         result.reserveCapacity(count)
-        for at in scalars.indices {
-            let scalar = scalars[at]
-            if scalar.value < 0x80 {
-                result.append(
-                    (0x41...0x5A).contains(scalar.value) ? Unicode.Scalar(UInt8(scalar.value + 32)) : scalar)
-            } else if scalar == "Σ" {
-                result.append(isFinalSigma(at) ? "ς" : "σ")
-            } else {
-                result += scalar.properties.lowercaseMapping.unicodeScalars
-            }
-        }
+        for at in scalars.indices { appendLower(at, &lower, to: &result) }
         return Text(result)
     }
 
     func uppercased() -> Text {
+        var upper = CaseMapping(.upper)
         var result: [Unicode.Scalar] = []
         result.reserveCapacity(count)
-        for scalar in scalars {
-            if scalar.value < 0x80 {
-                result.append(
-                    (0x61...0x7A).contains(scalar.value) ? Unicode.Scalar(UInt8(scalar.value - 32)) : scalar)
-            } else {
-                result += scalar.properties.uppercaseMapping.unicodeScalars
-            }
-        }
+        for scalar in scalars { upper.append(scalar, to: &result) }
         return Text(result)
     }
 
@@ -274,35 +261,50 @@ extension Jinja.Text {
 
     /// As `str.title`: each run of cased letters begins as a title does.
     func titled() -> Text {
-        let lower = scalars.indices.map { at -> [Unicode.Scalar] in
-            if scalars[at] == "Σ" { return isFinalSigma(at) ? ["ς"] : ["σ"] }
-            return Array(scalars[at].properties.lowercaseMapping.unicodeScalars)
-        }
+        var lower = CaseMapping(.lower)
+        var title = CaseMapping(.title)
         var result: [Unicode.Scalar] = []
         var isInWord = false
         for (at, scalar) in scalars.enumerated() {
-            result += isInWord ? lower[at] : Array(scalar.properties.titlecaseMapping.unicodeScalars)
+            if isInWord { appendLower(at, &lower, to: &result) } else { title.append(scalar, to: &result) }
             isInWord = scalar.properties.isCased
         }
         return Text(result)
     }
 
     func swappedCase() -> Text {
+        var lower = CaseMapping(.lower)
+        var upper = CaseMapping(.upper)
         var result: [Unicode.Scalar] = []
         for (at, scalar) in scalars.enumerated() {
             if scalar.properties.isUppercase {
-                result +=
-                    scalar == "Σ"
-                    ? [isFinalSigma(at) ? "ς" : "σ"]
-                    : Array(
-                        scalar.properties.lowercaseMapping.unicodeScalars)
+                appendLower(at, &lower, to: &result)
             } else if scalar.properties.isLowercase {
-                result += scalar.properties.uppercaseMapping.unicodeScalars
+                upper.append(scalar, to: &result)
             } else {
                 result.append(scalar)
             }
         }
         return Text(result)
+    }
+
+    /// A letter's upper case in lower case folds most cases together as `casefold` does.
+    func caseFolded() -> Text {
+        var upper = CaseMapping(.upper)
+        var lower = CaseMapping(.lower)
+        var capitals: [Unicode.Scalar] = []
+        for scalar in scalars { upper.append(scalar, to: &capitals) }
+        var result: [Unicode.Scalar] = []
+        for scalar in capitals { lower.append(scalar, to: &result) }
+        return Text(result)
+    }
+
+    private func appendLower(_ at: Int, _ lower: inout CaseMapping, to result: inout [Unicode.Scalar]) {
+        if scalars[at] == "Σ" {
+            result.append(isFinalSigma(at) ? "ς" : "σ")
+        } else {
+            lower.append(scalars[at], to: &result)
+        }
     }
 
     /// Whether a sigma ends a word: a cased letter before it and none behind, what has no case left aside.
@@ -314,5 +316,37 @@ extension Jinja.Text {
         var after = at + 1
         while after < count, after - at <= 64, scalars[after].properties.isCaseIgnorable { after += 1 }
         return after >= count || !scalars[after].properties.isCased
+    }
+}
+
+/// What each scalar becomes in another case, which is looked up once for each that occurs: the looking up makes a string.
+struct CaseMapping {
+    enum Case { case lower, upper, title }
+
+    private let wanted: Case
+    private var known: [Unicode.Scalar: [Unicode.Scalar]] = [:]
+
+    init(_ wanted: Case) { self.wanted = wanted }
+
+    mutating func append(_ scalar: Unicode.Scalar, to result: inout [Unicode.Scalar]) {
+        switch scalar.value {
+        case 0x41...0x5A where wanted == .lower: result.append(Unicode.Scalar(UInt8(scalar.value + 32)))
+        case 0x61...0x7A where wanted != .lower: result.append(Unicode.Scalar(UInt8(scalar.value - 32)))
+        case 0..<0x80: result.append(scalar)
+        default: result += mapping(of: scalar)
+        }
+    }
+
+    private mutating func mapping(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        if let found = known[scalar] { return found }
+        let mapping =
+            switch wanted {
+            case .lower: scalar.properties.lowercaseMapping
+            case .upper: scalar.properties.uppercaseMapping
+            case .title: scalar.properties.titlecaseMapping
+            }
+        let found = Array(mapping.unicodeScalars)
+        known[scalar] = found
+        return found
     }
 }

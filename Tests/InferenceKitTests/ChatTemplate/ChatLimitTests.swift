@@ -97,6 +97,7 @@ import Testing
         ("{{ range(0, 9223372036854775807, 4611686018427387904)[2:] }}", "a range beyond 64 bits"),
         ("{{ range(0, 10, 3)[::-9223372036854775807] }}", "a range whose step has more than 64 bits"),
         ("{{ [1] | slice(9223372036854775807) | list }}", tooLong),
+        ("{{ 1234 | round(-9223372036854775807 - 1) }}{{ nope.x }}", "'nope' is undefined"),
         ("{{ '-1'.zfill(-9223372036854775807 - 1) }}{{ nope.x }}", "'nope' is undefined"),
         ("{{ 1" + String(repeating: " if 1", count: 150_000) + " }}", "levels of brackets and blocks"),
     ])
@@ -132,9 +133,32 @@ import Testing
         "{% set a = '1' * 100000 %}{% for i in range(30000) %}{% if a | float %}{% endif %}{% endfor %}",
         "{% for i in range(30000) %}{% if strftime_now('') %}{% endif %}{% endfor %}",
         "{% set a = 'a' * 100000 %}{% for i in range(30000) %}{% if a | wordcount %}{% endif %}{% endfor %}",
+        "{% set a = 'é' * 100000 %}{% for i in range(3) %}{% if a.isalnum() %}{% endif %}{% endfor %}",
+        "{% set a = 'é' * 100000 %}{% for i in range(3) %}{% if a | upper %}{% endif %}{% endfor %}",
+        "{% set a = '１' * 100000 ~ 'x' %}{% if a | int %}{% endif %}",
     ])
     func searchesAreNotFree(source: String) throws {
         #expect(try fault(source).message.hasSuffix(Self.tooLong))
+    }
+
+    /// A name is looked for in everything around where it stands, and that is paid for too.
+    @Test func deepNamesAreNotFree() throws {
+        func nested(_ levels: Int) -> String {
+            "{% set n = 1 %}" + String(repeating: "{% for a in [1] %}", count: levels)
+                + "{% for i in range(4000) %}{{ n }}{% endfor %}" + String(repeating: "{% endfor %}", count: levels)
+        }
+        #expect(try render(nested(2)) == String(repeating: "1", count: 4000))
+        #expect(try fault(nested(60)).message.hasSuffix(Self.tooLong))
+    }
+
+    /// What a text is escaped to is paid for before it is made: up to twelve times as long.
+    @Test(arguments: [
+        "{{ ('🦙' * 100000) | urlencode }}", "{{ {'x': '🦙' * 100000} | urlencode }}", "{{ ('<' * 250000) | e }}",
+        "{{ {'x': '<' * 250000} | xmlattr }}", "{{ ['\\U000e0080' * 100000] }}", "{{ '%a' % ('🦙' * 100000) }}",
+        "{{ '{!a}'.format('🦙' * 100000) }}",
+    ])
+    func escapesAreNotFree(source: String) throws {
+        #expect(try fault(source).message.hasSuffix(Self.tooWide))
     }
 
     /// Lists within lists, and what holds what holds it, are taken apart without recursion running away.

@@ -175,12 +175,18 @@ import Testing
             "tokenizer_config.json",
             .object([
                 "chat_template": .array(named), "bos_token": .object(["content": "<s>", "lstrip": false]),
-                "eos_token": "</s>", "pad_token": .null,
+                "eos_token": "</s>", "pad_token": .null, "image_token": "<img>", "add_bos_token": true,
+                "extra_special_tokens": .object(["audio_token": "<wav>"]),
             ]))
-        try folder.write("special_tokens_map.json", .object(["eos_token": "other", "unk_token": "<unk>"]))
+        try folder.write("special_tokens_map.json", .object(["eos_token": "</t>", "unk_token": "<unk>"]))
         let templates = try #require(try ChatTemplates.read(folder: folder.path))
         #expect(templates.names == ["default", "rag", "tool_use"])
-        #expect(templates.specialTokens == ["bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"])
+        let tokens: JSONObject = [
+            "bos_token": "<s>", "eos_token": "</t>", "unk_token": "<unk>", "image_token": "<img>",
+            "audio_token": "<wav>",
+        ]
+        #expect(templates.specialTokens.members.count == 5)
+        for (name, token) in tokens.members { #expect(templates.specialTokens[name] == token) }
         #expect(try templates.template().source == "plain")
         #expect(try templates.template(hasTools: true).source == "tools")
         #expect(try templates.template(named: "rag", hasTools: true).source == "documents")
@@ -188,6 +194,36 @@ import Testing
         #expect(error.code == .invalidInput)
         #expect(
             error.message == "there is no chat template named nope; the model's are: default, rag, tool_use")
+    }
+
+    /// A configuration that holds the added tokens holds the special ones too, whatever the older map says.
+    @Test func specialTokensOfNewerConfigurations() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("chat_template.jinja", Array("{{ eos_token }}{{ unk_token }}".utf8))
+        try folder.write("special_tokens_map.json", .object(["eos_token": "</t>", "unk_token": "<unk>"]))
+        try folder.write(
+            "tokenizer_config.json", .object(["eos_token": "</s>", "added_tokens_decoder": .object([:])]))
+        #expect(try ChatTemplates.read(folder: folder.path)?.render(json: []).text == "</s>")
+    }
+
+    @Test func templatesByName() throws {
+        let folder = try TemporaryFolder()
+        let named: JSONObject = ["default": "plain", "tool_use": "tools"]
+        try folder.write("tokenizer_config.json", .object(["chat_template": .object(named)]))
+        let templates = try #require(try ChatTemplates.read(folder: folder.path))
+        #expect(try templates.template().source == "plain")
+        #expect(try templates.template(hasTools: true).source == "tools")
+        try folder.write("tokenizer_config.json", .object(["chat_template": .null]))
+        #expect(try ChatTemplates.read(folder: folder.path) == nil)
+    }
+
+    @Test func aMemberThatIsNullIsAbsent() throws {
+        let template = try ChatTemplate(
+            "{% for m in messages %}{{ m.content is defined }}{{ m.thinking }}{{ m.parts }}{% endfor %}", path: "x")
+        let message: JSON = .object([
+            "role": "user", "content": .null, "thinking": .null, "reasoning": "well", "parts": .array([.null]),
+        ])
+        #expect(try template.render(json: [message]).text == "Falsewell[None]")
     }
 
     @Test func filesOfTemplatesComeFirst() throws {
@@ -205,6 +241,8 @@ import Testing
         let tools = try templates.template(hasTools: true)
         #expect(tools.source == "more")
         #expect(tools.path == folder.file("additional_chat_templates/tool_use.jinja"))
+        try folder.write("additional_chat_templates/default.jinja", Array("newest".utf8))
+        #expect(try ChatTemplates.read(folder: folder.path)?.template().source == "newest")
     }
 
     @Test func aProcessorsTemplateServesWhereThereIsNoOther() throws {
@@ -215,7 +253,7 @@ import Testing
 
     @Test func brokenFilesAreNamed() throws {
         let folder = try TemporaryFolder()
-        try folder.write("tokenizer_config.json", .object(["chat_template": .object([:])]))
+        try folder.write("tokenizer_config.json", .object(["chat_template": 5]))
         func message() throws -> String {
             try #require(throws: AIError.self, performing: { _ = try ChatTemplates.read(folder: folder.path) })
                 .message
