@@ -89,7 +89,8 @@ private struct TensorGrouping {
         let members = [index] + companions.compactMap { places[$0] }
         return ModelTensor(
             name: base, shape: shape, parameters: Int64(elements),
-            byteCount: members.reduce(0) { $0.addedClamped(Int64(stored[$1].byteCount)) }, storage: storage, members: members)
+            byteCount: members.reduce(0) { $0.addedClamped(Int64(stored[$1].byteCount)) }, storage: storage,
+            members: members)
     }
 
     private func beside(_ base: String, _ endings: [String]) -> [String] { endings.map { base + $0 } }

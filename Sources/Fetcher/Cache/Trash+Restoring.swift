@@ -1,8 +1,18 @@
 package import HubCore
 
 extension Trash {
-    /// Puts an entry back as it was. Nothing is changed where something stands in its place, or where a blob that it
-    /// needs lies in another entry.
+    /// How a name comes back.
+    private enum Way {
+        /// Nothing is in its place.
+        case free
+        /// A file stands there that is not what its name says, and the trash has the one that is.
+        case damaged
+        /// Not at all: what it holds is there.
+        case held
+    }
+
+    /// Puts an entry back as it was. Nothing is changed where something stands in its place, where something of it is gone,
+    /// or where a blob that it needs lies in another entry. A blob that is there too is read: what its name says is kept.
     ///
     /// - Parameter journal: forgets deletions of the folder that were cut off, which would go on with what is back.
     package func restore(_ entry: TrashEntry, journal: DeletionJournal? = nil) throws(AIError) {
@@ -19,17 +29,18 @@ extension Trash {
         for move in entry.moves where try FileSystem.linkStatus(place(move.to, of: entry)) != nil {
             waiting.append(move)
         }
-        for move in waiting { try check(move, of: entry) }
-        try checkBlobs(waiting, of: entry, folder)
+        try checkWhole(waiting, of: entry, folder)
+        var steps: [(move: TrashEntry.Move, way: Way)] = []
+        for move in waiting { steps.append((move, try way(of: move, entry, folder))) }
         // From here on it is on its way back: no later run may go on moving it away.
         entry.isComplete = true
         try write(entry)
         journal?.forget(entry.folder)
         try restorePayloads(of: entry, folder)
-        for move in waiting.reversed() {
+        for (move, way) in steps.reversed() where way != .held {
             let path = Path.join(layout.root, move.from)
-            // The very same content lies there already, or that there is none has been noted again.
-            if try FileSystem.linkStatus(path) != nil { continue }
+            // Somebody's that has come since. What is not back yet still waits.
+            if way == .free, try FileSystem.linkStatus(path) != nil { throw inTheWay(path) }
             try FileSystem.createDirectories(Path.parent(path))
             try FileSystem.rename(place(move.to, of: entry), to: path)
         }
@@ -38,49 +49,127 @@ extension Trash {
         try FileSystem.removeEmptyDirectory(path)
     }
 
-    /// Refuses where something else stands in a name's place.
-    private func check(_ move: TrashEntry.Move, of entry: TrashEntry) throws(AIError) {
+    // MARK: What stands in the place
+
+    /// Refuses where something else stands there.
+    private func way(of move: TrashEntry.Move, _ entry: TrashEntry, _ folder: RepositoryFolder) throws(AIError)
+        -> Way
+    {
         let (path, kept) = (Path.join(layout.root, move.from), place(move.to, of: entry))
-        guard let there = try FileSystem.linkStatus(path) else { return }
-        let part = Path.parts(move.from).dropFirst().first
-        switch part {
-        // Named by their content, or made from the commit's own list.
-        case "blobs": if try FileSystem.status(path)?.size == FileSystem.status(kept)?.size { return }
-        case "trees", ".no_exist": return
-        case "refs": if there.kind == .file, try FileSystem.text(path) == FileSystem.text(kept) { return }
+        guard let there = try FileSystem.linkStatus(path) else { return .free }
+        switch Path.parts(move.from).dropFirst().first {
+        case "blobs": if let way = try wayOfBlob(kept, entry, folder, to: path) { return way }
+        // Made from the commit's own list.
+        case "trees", ".no_exist": return .held
+        case "refs": if there.kind == .file, try FileSystem.text(path) == FileSystem.text(kept) { return .held }
         default: break
         }
-        throw AIError(
+        throw inTheWay(path)
+    }
+
+    private func inTheWay(_ path: String) -> AIError {
+        AIError(
             .invalidInput, "\(path) stands in the way of what was there",
             advice: "hub rm --trash puts it aside; then restore again", context: .init(path: path))
     }
 
-    /// Refuses where a blob that a link needs has gone into the trash with something else.
-    private func checkBlobs(_ moves: [TrashEntry.Move], of entry: TrashEntry, _ folder: RepositoryFolder)
+    /// nil where neither the content is the same nor one of the two is what its name says.
+    private func wayOfBlob(_ kept: String, _ entry: TrashEntry, _ folder: RepositoryFolder, to path: String)
+        throws(AIError) -> Way?
+    {
+        let link = FileSystem.linkText(kept)
+        guard let there = try FileSystem.status(path) else {
+            return link != nil && link == FileSystem.linkText(path) ? .held : nil
+        }
+        guard there.kind == .file, let content = keptContent(kept, link, entry, folder),
+            let status = try FileSystem.status(content), status.kind == .file
+        else { return nil }
+        if PhysicalFile(status).identity == PhysicalFile(there).identity { return .held }
+        let named = ContentDigest(etag: Path.name(path))
+        let found = try digest(path, like: named)
+        if found == named { return .held }
+        let own = try digest(content, like: named)
+        if own == found { return .held }
+        return own == named && link == nil ? .damaged : nil
+    }
+
+    /// The file in which the content lies of what may be a link into the shared store; nil where it leads elsewhere.
+    private func keptContent(_ kept: String, _ link: String?, _ entry: TrashEntry, _ folder: RepositoryFolder)
+        -> String?
+    {
+        guard let link else { return kept }
+        let store = SharedStore(layout: layout)
+        guard let hash = store.hash(ofLink: link, in: folder) else { return nil }
+        let payload = place(TrashEntry.payloadName(hash), of: entry)
+        return FileSystem.exists(payload) ? payload : store.payload(hash)
+    }
+
+    private func digest(_ path: String, like named: ContentDigest?) throws(AIError) -> ContentDigest {
+        do {
+            let file = try FileDescriptor(unnoticed: path)
+            let hasher = ContentHasher(like: named ?? .sha256(""), size: try file.status().size)
+            try hasher.update(file) { _ in }
+            return hasher.finish()
+        } catch {
+            throw .wrapping(error)
+        }
+    }
+
+    // MARK: What is missing
+
+    /// Refuses where something of an entry is neither in it nor in the cache, or a blob that its links need lies elsewhere.
+    private func checkWhole(_ waiting: [TrashEntry.Move], of entry: TrashEntry, _ folder: RepositoryFolder)
         throws(AIError)
     {
-        let own = Set(entry.moves.map(\.from))
+        guard !waiting.isEmpty else {
+            throw AIError(
+                .ioError, "nothing of \(entry.title) is left in the trash",
+                advice: "hub ls shows whether it is back; hub pull fetches it anew",
+                context: .init(path: place(entry)))
+        }
+        let own = Set(waiting.map(\.from))
         guard !own.contains(folder.name) else { return }
+        var gone: Set<String> = []
+        for move in entry.moves where !own.contains(move.from) && move.isContent {
+            if try FileSystem.linkStatus(Path.join(layout.root, move.from)) == nil { gone.insert(move.from) }
+        }
+        // A link that led nowhere when it went is to come back as it was.
+        let missing = try neededBlobs(waiting, of: entry, folder).subtracting(own)
+        let others = try entries().filter { $0.folder == entry.folder && $0.name != entry.name }
+        for path in gone.union(missing).sorted() {
+            guard let other = others.first(where: { holds($0, path) }) else { continue }
+            throw AIError(
+                .invalidInput, "it needs a file that went into the trash with \(other.title)",
+                advice:
+                    "hub trash restore \(other.title) first, or all of \(other.repository?.description ?? "it")")
+        }
+        guard gone.isEmpty else {
+            throw AIError(
+                .ioError,
+                "\(entry.title) cannot come back whole: \(gone.sorted().joined(separator: ", ")) is gone from the trash",
+                advice: "hub pull fetches it anew; what is left lies in \(place(entry)) until hub trash empty",
+                context: .init(path: place(entry)))
+        }
+    }
+
+    /// The blobs, by path from the cache, that links on their way back need and the cache has not.
+    private func neededBlobs(_ moves: [TrashEntry.Move], of entry: TrashEntry, _ folder: RepositoryFolder)
+        throws(AIError) -> Set<String>
+    {
         var needed: Set<String> = []
         for move in moves where move.from.hasPrefix("\(folder.name)/snapshots/") {
             try collectLinks(place(move.to, of: entry), as: Path.join(layout.root, move.from), folder, &needed)
         }
-        let missing = needed.filter { name in
-            !own.contains("\(folder.name)/blobs/\(name)") && !FileSystem.exists(folder.blob(name))
-        }
-        guard let name = missing.min() else { return }
-        for other in try entries() where other.folder == entry.folder && other.name != entry.name {
-            let holds = other.moves.contains { move in
-                let inside = move.from == folder.name ? "\(move.to)/blobs/\(name)" : move.to
-                return (move.from == folder.name || move.from == "\(folder.name)/blobs/\(name)")
-                    && ((try? FileSystem.linkStatus(place(inside, of: other))) ?? nil) != nil
+        return Set(needed.filter { !FileSystem.exists(folder.blob($0)) }.map { "\(folder.name)/blobs/\($0)" })
+    }
+
+    /// Whether what was at a path of the cache lies in an entry.
+    private func holds(_ entry: TrashEntry, _ path: String) -> Bool {
+        entry.moves.contains { move in
+            guard let rest = path.dropping(prefix: move.from), rest.isEmpty || rest.hasPrefix("/") else {
+                return false
             }
-            guard holds else { continue }
-            let title =
-                "\(other.repository?.description ?? other.folder)" + (other.commit.map { "@\($0.short)" } ?? "")
-            throw AIError(
-                .invalidInput, "it needs a file that went into the trash with \(title)",
-                advice: "hub trash restore \(title) first, or all of \(other.repository?.description ?? "it")")
+            return ((try? FileSystem.linkStatus(place(move.to + rest, of: entry))) ?? nil) != nil
         }
     }
 
@@ -128,6 +217,18 @@ extension Trash {
             }
         }
         return out
+    }
+}
+
+extension TrashEntry {
+    fileprivate var title: String { "\(repository?.description ?? folder)" + (commit.map { "@\($0.short)" } ?? "") }
+}
+
+extension TrashEntry.Move {
+    /// Whether its loss is one: lists and notes are made again, and a partial may have become a blob.
+    fileprivate var isContent: Bool {
+        let part = Path.parts(from).dropFirst().first
+        return part != "trees" && part != ".no_exist" && !(part == "blobs" && from.hasSuffix(".incomplete"))
     }
 }
 

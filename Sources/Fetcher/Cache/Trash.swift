@@ -46,14 +46,22 @@ package struct Trash: Sendable {
     func place(_ entry: TrashEntry) -> String { Path.join(path, entry.name) }
     func place(_ name: String, of entry: TrashEntry) -> String { Path.join(place(entry), name) }
 
-    /// What lies in the trash, the newest first. What has no manifest yet holds nothing.
-    package func entries() throws(AIError) -> [TrashEntry] {
+    /// What lies in the trash, the newest first, and why some of it cannot be told. What has no manifest yet holds nothing.
+    package func contents() throws(AIError) -> (entries: [TrashEntry], faults: [AIError]) {
         var out: [TrashEntry] = []
+        var faults: [AIError] = []
         for name in try entryNames() {
-            if let entry = try entry(name) { out.append(entry) }
+            do throws(AIError) {
+                if let entry = try entry(name) { out.append(entry) }
+            } catch {
+                faults.append(error)
+            }
         }
-        return out.sorted { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }
+        return (out.sorted { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }, faults)
     }
+
+    /// What can be told of ``contents()``.
+    package func entries() throws(AIError) -> [TrashEntry] { try contents().entries }
 
     /// The folders that deletions have made there. Whatever else lies there is somebody's own, and is left alone.
     ///

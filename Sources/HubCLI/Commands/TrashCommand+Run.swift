@@ -17,17 +17,29 @@ extension TrashCommand {
         }
         let workspace = try await context.workspace(opensCatalog: action == .restore)
         let trash = Trash(workspace.layout)
-        let entries = try await Offload.run { try trash.entries() }
+        let (entries, faults) = try await Offload.run { try trash.contents() }
+        var failures = Failures()
+        for fault in faults {
+            if action == .restore {
+                // Something else is wanted, or it is said to be missing.
+                context.output.warning(fault.message, advice: fault.specificAdvice)
+            } else {
+                try await failures.attempt(context.output) { throw fault }
+            }
+        }
+        let nothing =
+            entries.isEmpty && !faults.isEmpty ? "nothing in the trash can be read" : "nothing is in the trash"
         switch action {
         case .ls:
             show(
                 entries.filter { entry in selectors.isEmpty || selectors.contains { $0.selector.matches(entry) } },
-                trash, context)
+                trash, context, isEmpty: nothing)
         case .restore:
             try await restore(
                 selectors, entries, trash, workspace.journal, context, isDryRun: arguments[SharedFlags.dryRun])
-        case .empty: try await empty(entries, trash, context, arguments)
+        case .empty: try await empty(entries, trash, context, arguments, isEmpty: nothing)
         }
+        try failures.finish()
     }
 
     private static func check(_ action: Action, _ words: [String], _ arguments: ParsedArguments) throws(AIError) {
@@ -50,10 +62,10 @@ extension TrashCommand {
     // MARK: Showing
 
     private static func show(
-        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, isEmpty text: String? = nil
+        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, isEmpty text: String
     ) {
         context.output.render(json: json(entries), quiet: entries.map(title)) {
-            guard !entries.isEmpty else { return context.output.line(Styled(text ?? "nothing is in the trash")) }
+            guard !entries.isEmpty else { return context.output.line(Styled(text)) }
             table(entries, context)
             context.output.line(
                 Styled("\(ByteCount(entries.reduce(0) { $0 + $1.size })) in \(trash.path)", .faint))
@@ -103,14 +115,16 @@ extension TrashCommand {
         var failures = Failures()
         var done: [TrashEntry] = []
         for (text, selector) in selectors {
-            try await failures.attempt(context.output) {
-                let found = entries.filter { entry in selector.matches(entry) && !done.contains(entry) }
-                guard !found.isEmpty else {
+            let found = entries.filter { entry in selector.matches(entry) && !done.contains(entry) }
+            if found.isEmpty {
+                try await failures.attempt(context.output) {
                     throw AIError(
                         .notCached, "\(text.printable) is not in the trash", advice: "hub trash lists what is")
                 }
-                // The newest first: what it stood on went after it.
-                for entry in found {
+            }
+            // The newest first: what it stood on went after it.
+            for entry in found {
+                try await failures.attempt(context.output) {
                     if !isDryRun { try await Offload.run { try trash.restore(entry, journal: journal) } }
                     done.append(entry)
                 }
@@ -126,11 +140,12 @@ extension TrashCommand {
     }
 
     private static func empty(
-        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, _ arguments: ParsedArguments
+        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, _ arguments: ParsedArguments,
+        isEmpty text: String
     ) async throws {
         let age = arguments[olderThan].map { Double($0.seconds) } ?? 0
         let old = entries.filter { age == 0 || context.now - $0.trashedAt >= age }
-        show(old, trash, context, isEmpty: entries.isEmpty ? nil : "nothing in the trash is that old")
+        show(old, trash, context, isEmpty: entries.isEmpty ? text : "nothing in the trash is that old")
         if old.isEmpty || arguments[SharedFlags.dryRun] { return }
         guard
             try await context.confirm(

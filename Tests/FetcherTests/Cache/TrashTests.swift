@@ -107,4 +107,79 @@ import Testing
         #expect(try trash.entries().map(\.isComplete) == [true])
         #expect(trash.finish().isEmpty)
     }
+
+    // MARK: What is there when something comes back
+
+    /// An entry of one blob that a revision elsewhere needs no more.
+    private func trashed(_ name: String, holding bytes: [UInt8]) throws -> TrashEntry {
+        try FileSystem.createDirectories(cache.repository().blobs)
+        try trash.create()
+        let made = entry(
+            cache.repository().name, ["\(cache.repository().name)/blobs/\(name)"], isComplete: true)
+        try trash.write(made)
+        try cache.write(trash.place("0", of: made), bytes)
+        return made
+    }
+
+    /// Where the name tells nothing, only the same bytes are the same.
+    @Test(arguments: ["odd-etag", "\(sha256("1")).incomplete"]) func aNameThatIsNoDigestIsComparedByItsBytes(
+        name: String
+    ) throws {
+        let made = try trashed(name, holding: [1, 2, 3])
+        try cache.write(cache.repository().blob(name), [1, 2, 4])
+        let before = try cache.listing()
+        let fault = #expect(throws: AIError.self) { try trash.restore(made) }
+        #expect(fault?.code == .invalidInput)
+        #expect(try cache.listing() == before && trash.entries().map(\.name) == [made.name])
+        try cache.write(cache.repository().blob(name), [1, 2, 3])
+        try trash.restore(made)
+        #expect(try cache.listing() == before && !FileSystem.exists(trash.path))
+    }
+
+    /// Both lead to one payload of the shared store.
+    @Test(arguments: [false, true]) func aLinkIntoTheStoreIsJudgedByItsPayload(isLost: Bool) throws {
+        let folder = cache.repository()
+        try cache.makeStore()
+        try cache.payload(hash)
+        try cache.share(sha256("1"), hash, in: folder)
+        let link = try #require(FileSystem.linkText(folder.blob(sha256("1"))))
+        try trash.create()
+        let made = entry(folder.name, ["\(folder.name)/blobs/\(sha256("1"))"], isComplete: true)
+        try trash.write(made)
+        try FileSystem.createSymlink(link, at: trash.place("0", of: made))
+        if isLost { try FileSystem.remove(SharedStore(layout: cache.layout).payload(hash)) }
+        let before = try cache.listing()
+        try trash.restore(made)
+        #expect(try cache.listing() == before && !FileSystem.exists(trash.path))
+    }
+
+    /// What a partial was may have become a blob, and lists are made again.
+    @Test func whatIsNoContentMayBeGone() throws {
+        let folder = cache.repository()
+        var made = try trashed("a.incomplete", holding: [1])
+        made.moves += ["blobs/b.incomplete", "trees/x.json", ".no_exist/x"].enumerated().map {
+            .init(from: "\(folder.name)/\($1)", to: String($0 + 1))
+        }
+        try trash.write(made)
+        try trash.restore(made)
+        #expect(try FileSystem.entries(folder.blobs) == ["a.incomplete"] && !FileSystem.exists(trash.path))
+    }
+
+    /// A restoring that was cut off goes on with what still waits.
+    @Test func whatIsBackAlreadyIsNotGone() throws {
+        let folder = cache.repository()
+        try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
+        let before = try cache.listing()
+        try trash.create()
+        let made = entry(
+            folder.name,
+            ["refs/main", "snapshots/\(Commit.of("a").hash)", "blobs/\(sha1("1"))"].map { "\(folder.name)/\($0)" },
+            isComplete: true)
+        try trash.write(made)
+        for move in made.moves.dropLast() {
+            try FileSystem.rename(Path.join(cache.layout.root, move.from), to: trash.place(move.to, of: made))
+        }
+        try trash.restore(made)
+        #expect(try cache.listing() == before && !FileSystem.exists(trash.path))
+    }
 }

@@ -82,6 +82,106 @@ import Testing
         #expect(!FileSystem.exists(trash))
     }
 
+    // MARK: Damage
+
+    private func blob(_ text: String) -> String {
+        let name = ContentHasher.digest(of: Array(text.utf8), like: .sha256("")).hex
+        return Path.join(stage.cache, "models--org--one/blobs/\(name)")
+    }
+
+    /// The file in the trash that holds a text.
+    private func kept(_ text: String) throws -> String {
+        let paths = try stage.listing(trash).map { Path.join(trash, $0) }
+        return try #require(paths.first { try FileSystem.linkText($0) == nil && FileSystem.text($0) == text })
+    }
+
+    /// Of two files of one name and size the name tells which is right.
+    @Test func whatIsRightByItsNameIsKeptOfTwo() async throws {
+        let before = try contents()
+        for (there, inTrash) in [("xxxxxx", "bbbbbb"), ("xxx", "bbbbbb"), ("bbbbbb", "xxxxxx")] {
+            #expect(try await stage.run("rm", "org/one@main", "--trash", "--yes").status == 0)
+            try FileSystem.replace(try kept("bbbbbb"), with: Array(inTrash.utf8))
+            try FileSystem.replace(blob("bbbbbb"), with: Array(there.utf8))
+            let result = try await stage.run("trash", "restore", "org/one")
+            #expect(result.status == 0, "\(result.error)")
+            #expect(try contents() == before, "\(there)")
+            #expect(!FileSystem.exists(trash))
+        }
+    }
+
+    @Test func ofTwoThatAreBothWrongNoneGoes() async throws {
+        #expect(try await stage.run("rm", "org/one@main", "--trash", "--yes").status == 0)
+        try FileSystem.replace(try kept("bbbbbb"), with: Array("yyyyyy".utf8))
+        try FileSystem.replace(blob("bbbbbb"), with: Array("xxxxxx".utf8))
+        let (there, inTrash) = (try contents(), try stage.listing(trash))
+        let refused = try await stage.run("trash", "restore", "org/one")
+        #expect(refused.status == 2 && refused.error.contains("\(blob("bbbbbb")) stands in the way"))
+        #expect(try contents() == there && stage.listing(trash) == inTrash)
+    }
+
+    @Test func whatIsGoneFromTheTrashIsNotSaidToBeBack() async throws {
+        #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
+        let entry = try #require(try FileSystem.entries(trash)?.first)
+        try FileSystem.removeTree(Path.join(trash, "\(entry)/0"))
+        let nothing = try await stage.run("trash", "restore", "org/two")
+        #expect(nothing.status == 6 && nothing.output.isEmpty)
+        #expect(nothing.error.contains("nothing of org/two@33333333 is left in the trash"))
+        #expect(try await stage.run("trash", "-q").lines == ["org/two@33333333"])
+        // One file of several.
+        #expect(try await stage.run("rm", "org/one@main", "--trash", "--yes").status == 0)
+        try FileSystem.remove(try kept("bbbbbb"))
+        let (there, inTrash) = (try contents(), try stage.listing(trash))
+        let part = try await stage.run("trash", "restore", "org/one")
+        #expect(part.status == 6 && part.output.isEmpty)
+        #expect(part.error.contains("models--org--one/blobs/\(Path.name(blob("bbbbbb"))) is gone from the trash"))
+        #expect(try contents() == there && stage.listing(trash) == inTrash)
+    }
+
+    /// A link that led nowhere before does not hide a blob that lies in another entry.
+    @Test func everyBlobIsLookedForInOtherEntries() async throws {
+        try FileSystem.createSymlink(
+            "../../blobs/\(String(repeating: "0", count: 64))",
+            at: Path.join(stage.cache, "models--org--one/snapshots/\(commit("2"))/0.bin"))
+        let before = try contents()
+        for revision in ["v2", "main"] {
+            #expect(try await stage.run("rm", "org/one@\(revision)", "--trash", "--yes").status == 0)
+        }
+        let lacking = try await stage.run("trash", "restore", "org/one@v2")
+        #expect(lacking.status == 2)
+        #expect(lacking.error.contains("it needs a file that went into the trash with org/one@11111111"))
+        #expect(try await stage.run("trash", "restore", "org/one").status == 0)
+        #expect(try contents() == before)
+    }
+
+    /// One manifest that cannot be read is in nobody else's way.
+    @Test func aDamagedManifestLeavesTheOthersUsable() async throws {
+        let before = try contents()
+        #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
+        #expect(try await stage.run("rm", "org/one", "--yes").status == 3)
+        let entries = try #require(try FileSystem.entries(trash))
+        for entry in entries {
+            try FileSystem.replace(Path.join(trash, "\(entry)/manifest.json"), with: Array("{".utf8))
+        }
+        let alone = try await stage.run("trash", "ls")
+        #expect(alone.status == 6 && alone.output == "nothing in the trash can be read\n")
+        let damaged = try stage.listing(trash)
+        let fault = "\(trash)/\(entries[0]) has a manifest that cannot be read"
+        #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
+        let listed = try await stage.run("trash", "ls", "-q")
+        #expect(listed.status == 6 && listed.lines == ["org/two@33333333"] && listed.error.contains(fault))
+        let document = try await stage.run("trash", "--json").document()
+        #expect(document.objects("trash").count == 1)
+        #expect(document["error"]?["code"]?.string == "io_error")
+        let restored = try await stage.run("trash", "restore", "org/two")
+        #expect(restored.status == 0 && restored.error.contains(fault))
+        #expect(try contents() == before.filter { $0.key.hasPrefix("models--org--two") })
+        #expect(try await stage.run("trash", "restore", "org/one").status == 3)
+        #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
+        let emptied = try await stage.run("trash", "empty", "--yes")
+        #expect(emptied.status == 6 && emptied.lines.last == "8 B freed" && emptied.error.contains(fault))
+        #expect(try stage.listing(trash) == damaged)
+    }
+
     /// A folder of this name can have been there before: what deletions have not put into it is somebody's own.
     @Test func whatOthersKeepInItsFolderStays() async throws {
         let elsewhere = stage.machine("elsewhere")
