@@ -45,18 +45,25 @@ extension Jinja.Run {
 
     /// `value.name`: an attribute, or else the element of that name.
     func attribute(_ name: Text, of value: Value) throws(Fault) -> Value {
-        try spend(1)
         if case .undefined(let undefined) = value { throw fail(undefined.message) }
         if let found = try ownAttribute(name, of: value) { return found }
         if case .dictionary(let dictionary) = value, let found = dictionary[name] { return found }
+        return try missing(name, of: value)
+    }
+
+    /// What is undefined for want of an attribute of that name, which it tells when it is used.
+    func missing(_ name: Text, of value: Value) throws(Fault) -> Value {
+        try spend(kindsOf: name.count)
         return .undefined(.attribute(name.string, owner: value.ownerName))
     }
 
     /// `value[index]`: an element, or else the attribute of that name.
     func item(_ index: Value, of value: Value) throws(Fault) -> Value {
         if let found = try element(index, of: value) { return found }
-        if let name = index.text, let found = try ownAttribute(name, of: value) { return found }
-        if let name = index.text { return .undefined(.attribute(name.string, owner: value.ownerName)) }
+        if let name = index.text {
+            if let found = try ownAttribute(name, of: value) { return found }
+            return try missing(name, of: value)
+        }
         return .undefined(.element(try representation(of: index).string, owner: value.ownerName))
     }
 
@@ -85,9 +92,10 @@ extension Jinja.Run {
 
     /// An attribute that Python's object has; what the sandbox keeps back is undefined, and says so when it is used.
     private func ownAttribute(_ name: Text, of value: Value) throws(Fault) -> Value? {
+        try spend(characters: name.count)
         if name.scalars.first == "_" {
             // Every object has some of those; none may be reached.
-            guard name.hasPrefix("__", at: 0), Self.internals.contains(name.string) else { return nil }
+            guard name.hasPrefix("__", at: 0), Self.internals.contains(name) else { return nil }
             return .undefined(.unsafe(name.string, owner: value.typeName))
         }
         switch value {
@@ -110,7 +118,7 @@ extension Jinja.Run {
         return try method(name, of: value)
     }
 
-    private static let internals: Set<String> = [
+    private static let internals: Set<Text> = [
         "__class__", "__dict__", "__doc__", "__init__", "__module__", "__subclasses__", "__mro__", "__bases__",
         "__globals__", "__getattribute__", "__getitem__", "__len__", "__iter__", "__eq__", "__hash__", "__str__",
         "__repr__", "__reduce__", "__reduce_ex__", "__new__", "__dir__", "__format__", "__sizeof__", "__call__",

@@ -69,7 +69,7 @@ extension Jinja {
             }
             // Unlike `value.name` it never gives an element.
             if case .dictionary = value, try run.method(name, of: value) == nil {
-                return .undefined(.attribute(name.string, owner: value.ownerName))
+                return try run.missing(name, of: value)
             }
             return try run.attribute(name, of: value)
         },

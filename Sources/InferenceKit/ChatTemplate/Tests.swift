@@ -47,9 +47,15 @@ extension Jinja {
             "sameas": Test(parameters: ["other"]) { run, value, given throws(Fault) in
                 try run.areSame(value, given[0])
             },
-            "filter": Test { _, value, _ throws(Fault) in value.text.map { filters[$0.string] != nil } ?? false },
+            "filter": Test { run, value, _ throws(Fault) in
+                guard let name = value.text else { return false }
+                try run.spend(kindsOf: name.count)
+                return filters[name.string] != nil
+            },
             "test": Test { run, value, _ throws(Fault) in
-                value.text.map { ["test"].contains($0.string) || tests[$0.string] != nil } ?? false
+                guard let name = value.text else { return false }
+                try run.spend(kindsOf: name.count)
+                return name == "test" || tests[name.string] != nil
             },
         ]
         for (names, comparison) in comparisons {

@@ -136,6 +136,10 @@ import Testing
         "{% set a = 'é' * 100000 %}{% for i in range(3) %}{% if a.isalnum() %}{% endif %}{% endfor %}",
         "{% set a = 'é' * 100000 %}{% for i in range(3) %}{% if a | upper %}{% endif %}{% endfor %}",
         "{% set a = '１' * 100000 ~ 'x' %}{% if a | int %}{% endif %}",
+        "{% set a = 'é' * 100000 %}{% for i in range(3) %}{% if a is filter or a is test %}{% endif %}{% endfor %}",
+        "{% set a = 'é' * 100000 %}{% for i in range(3) %}{% if {}[a] or 1[a] %}{% endif %}{% endfor %}",
+        "{% set a = 'é' * 100000 %}{% for i in range(3) %}{% if namespace() | attr(a) %}{% endif %}{% endfor %}",
+        "{% set a = '__' * 50000 %}{% for i in range(30) %}{% if {}[a] %}{% endif %}{% endfor %}",
     ])
     func searchesAreNotFree(source: String) throws {
         #expect(try fault(source).message.hasSuffix(Self.tooLong))
