@@ -92,6 +92,15 @@ import Testing
         #expect(
             try await stage.run("gc", "--max-size", "0B", "--json").document().objects("protected")
                 .allSatisfy { $0["reason"]?.string == "in use" })
+        // Who names it is told by the status too, and what else was named goes.
+        try stage.plant("models--org--free", commit: commit("3"), files: ["c.bin": "cc"])
+        let refused = try await stage.run("rm", "org/one", "org/free", "--yes", "--json")
+        #expect(refused.status == 6)
+        #expect(try refused.errorCode() == "io_error")
+        #expect(refused.error.contains("hub: org/one@11111111 is in use: sh (\(reading.pid)) has a.bin open\n"))
+        #expect(try refused.document()["freed_bytes"]?.int == 2)
+        let alone = try await stage.run("rm", "org/one", "--yes")
+        #expect(alone.status == 6 && alone.output.isEmpty)
         reading.killHard()
         _ = try await reading.wait()
         #expect(try await stage.run("gc", "--max-size", "0B", "--yes", "-q").output == "org/one@11111111\n")
