@@ -65,7 +65,9 @@ extension Trash {
         func size(_ folder: String, besides bookkeeping: Set<String>) -> Int64 {
             ((try? FileSystem.entries(folder)) ?? []).reduce(0) { sum, name in
                 let child = Path.join(folder, name)
-                guard !bookkeeping.contains(name), let status = try? FileSystem.linkStatus(child) else { return sum }
+                guard !bookkeeping.contains(name), let status = try? FileSystem.linkStatus(child) else {
+                    return sum
+                }
                 if status.kind == .directory { return sum + size(child, besides: ["refs", "trees", ".no_exist"]) }
                 return sum + (status.kind == .file && status.links == 1 ? status.size : 0)
             }

@@ -200,7 +200,8 @@ struct DeletionView {
                 (plan.protected + (outcome?.spared ?? [])).map { entry in
                     .object([
                         "id": .string(entry.repository.id.name),
-                        "kind": .string(entry.repository.kind.rawValue), "commit": entry.commit.map { .string($0.hash) },
+                        "kind": .string(entry.repository.kind.rawValue),
+                        "commit": entry.commit.map { .string($0.hash) },
                         "reason": .string(Self.kind(of: entry.reason)),
                     ])
                 }
