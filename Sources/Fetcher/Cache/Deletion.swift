@@ -9,8 +9,17 @@ package struct Deletion {
         package internal(set) var freedBytes: Int64 = 0
         /// What those took on the disk.
         package internal(set) var allocatedBytes: Int64 = 0
+        /// What went into the trash: st_size of every file with no name elsewhere.
+        package internal(set) var trashedBytes: Int64 = 0
         /// What stayed after all: somebody has begun to use it since the plan was made.
         package internal(set) var spared: [DeletionPlan.Protected] = []
+        /// The rows that are done, by their place in the plan.
+        package internal(set) var done: Set<Int> = []
+        /// The rows that failed, in the plan's order; part of such a row may be done.
+        package internal(set) var failed: [(row: Int, error: AIError)] = []
+
+        /// Whether anything has gone.
+        package var hasChanged: Bool { !done.isEmpty || freedBytes > 0 || trashedBytes > 0 }
     }
 
     private let plan: DeletionPlan
@@ -28,44 +37,62 @@ package struct Deletion {
         (self.plan, self.layout, self.journal, self.protection) = (plan, layout, journal, protection)
     }
 
-    /// Deletes, and returns the bytes that went; see ``carryOut()``.
-    package func run() throws(AIError) -> Int64 { try carryOut().freedBytes }
+    /// Deletes all that can be, and returns the bytes that went; see ``carryOut()``.
+    ///
+    /// - Throws: the fault of the first row that failed.
+    package func run() throws(AIError) -> Int64 {
+        let outcome = carryOut()
+        if let first = outcome.failed.first { throw first.error }
+        return outcome.freedBytes
+    }
 
-    /// Deletes.
+    /// Deletes. A row that fails is in no other's way.
     ///
     /// Before a blob goes, its lock is taken and every snapshot is looked at again: a pull may have begun to need it.
-    package func carryOut() throws(AIError) -> Outcome {
+    package func carryOut() -> Outcome {
         let rows = journal?.begin(plan.rows.filter { $0.folder != nil || !$0.payloads.isEmpty }) ?? []
         // Taken up by rows of this plan, or settled.
         journal?.end(plan.interrupted)
         var remaining = rows[...]
         var outcome = Outcome()
-        for row in plan.rows {
-            do throws(AIError) { try carryOut(row, &outcome) } catch {
-                // Who was told that it failed asks again, or not: what may not be deleted would fail every later run.
-                journal?.end(Array(remaining))
-                throw error
+        for (index, row) in plan.rows.enumerated() {
+            do throws(AIError) {
+                if try carryOut(row, &outcome) { outcome.done.insert(index) }
+            } catch {
+                outcome.failed.append((index, error))
             }
+            // One that failed too: who was told asks again, or not. What may not be deleted would fail every later run.
             if row.folder != nil || !row.payloads.isEmpty, let done = remaining.popFirst() { journal?.end([done]) }
         }
         return outcome
     }
 
-    private func carryOut(_ row: DeletionPlan.Row, _ outcome: inout Outcome) throws(AIError) {
+    /// Whether it is done; false where it was spared.
+    private func carryOut(_ row: DeletionPlan.Row, _ outcome: inout Outcome) throws(AIError) -> Bool {
         if case .local(let folder, let files) = row.subject {
-            return try outcome.add(folder.delete(files, sparing: protection.openFiles))
+            outcome.add(try folder.delete(files, sparing: protection.openFiles))
+            return true
         }
         guard let folder = row.folder else {
             if case .payload(let hash) = row.subject {
                 outcome.add(try SharedStore(layout: layout).sweep(hash, sparing: protection.openFiles))
             }
-            return
+            return true
         }
         guard let claim = try RepositoryUse.claim(folder) else {
-            return outcome.spare(row, "in use: it is being downloaded")
+            outcome.spare(row, "in use: it is being downloaded")
+            return false
+        }
+        if let why = try row.obstacle(in: folder, protection) {
+            outcome.spare(row, why)
+            return false
         }
         var removal = RepositoryRemoval(folder: folder, openFiles: protection.openFiles)
-        if let why = try row.obstacle(in: folder, protection) { return outcome.spare(row, why) }
+        // What went before a fault has gone all the same.
+        defer {
+            withExtendedLifetime(claim) {}
+            outcome.add(removal.freed)
+        }
         switch row.subject {
         case .revision(let commit): try removal.remove(commit, left: row.blobs)
         case .files(let commit, let paths): try removal.remove(paths, of: commit)
@@ -74,8 +101,7 @@ package struct Deletion {
         case .remains: try removal.removeRemains()
         case .payload, .local: break
         }
-        withExtendedLifetime(claim) {}
-        outcome.add(removal.freed)
+        return true
     }
 }
 

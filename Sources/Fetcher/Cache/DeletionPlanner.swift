@@ -50,7 +50,7 @@ package struct DeletionPlanner {
     ) throws(AIError) {
         let folder = repository.folder
         guard !isGoing(revision, of: repository) else { return }
-        if let why = repository.obstacle { return protect(repository, revision.commit, why) }
+        if let why = repository.obstacle(to: revision) { return protect(repository, revision.commit, why) }
         let survivors = survivors(of: repository, besides: revision.commit)
         let foreign = try folder.foreignSnapshots(besides: repository.revisions)
         let isLast = survivors.isEmpty && foreign.isEmpty
@@ -93,7 +93,7 @@ package struct DeletionPlanner {
         guard going.count < files(of: revision, folder).count else {
             return try add(revision, of: repository, reason: reason)
         }
-        if let why = repository.obstacle { return protect(repository, revision.commit, why) }
+        if let why = repository.obstacle(to: revision) { return protect(repository, revision.commit, why) }
         let gone = filesGone[folder]?[revision.commit] ?? []
         filesGone[folder, default: [:]][revision.commit] = gone.union(going.map(\.path))
         let foreign = try folder.foreignSnapshots(besides: repository.revisions)
@@ -279,11 +279,24 @@ extension CachedRepository {
     var obstacle: String? {
         if !isReadable { return "not all of it can be read, so what it needs is not known" }
         if isElsewhere { return "a link leads to it, and what lies outside of the cache is somebody's own" }
-        return nil
+        // Begun all the same, its deletion would take refs and snapshots and fail at what they lead to.
+        return folder.unwritable([folder.path, folder.refs, folder.snapshots, folder.blobs])
+    }
+
+    /// The same of one revision.
+    func obstacle(to revision: CachedRevision) -> String? {
+        obstacle ?? folder.unwritable([folder.snapshot(revision.commit)])
     }
 }
 
 extension RepositoryFolder {
+    /// Says which of these folders this user may not change.
+    fileprivate func unwritable(_ folders: [String]) -> String? {
+        folders.first { FileSystem.exists($0) && !FileSystem.isWritable($0) }.map {
+            "this user may not write \($0)"
+        }
+    }
+
     /// What lies in `blobs/` and can be no blob, such as a notebook's checkpoints.
     fileprivate func folderAmongBlobs() throws(AIError) -> String? {
         for name in try FileSystem.entries(blobs) ?? [] {

@@ -1,45 +1,79 @@
 package import HubCore
 
 extension Trash {
-    /// Moves what a plan names into the trash; what stays after all. What an earlier run was cut off at comes first.
+    /// Moves what a plan names into the trash. What an earlier run was cut off at comes first; a row that fails is in no
+    /// other's way.
     ///
     /// - Parameters:
     ///   - protection: looked at now.
     ///   - journal: where the plan has deletions from that were cut off and end here.
     package func take(_ plan: DeletionPlan, protection: Protection, journal: DeletionJournal? = nil)
-        throws(AIError) -> [DeletionPlan.Protected]
+        throws(AIError) -> Deletion.Outcome
     {
         try create()
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
         _ = finishUnderLock()
         var outcome = Deletion.Outcome()
-        for row in plan.rows {
-            if case .payload(let hash) = row.subject {
-                let from = "blobs/\(hash.prefix(2))/\(hash)"
-                let moves = [TrashEntry.Move(from: from + ".refs", to: "1"), .init(from: from, to: "0")]
-                try carryOut(payload: made(row, "", nil, moves, payloads: []), protection.openFiles)
-                continue
+        for (index, row) in plan.rows.enumerated() {
+            do throws(AIError) {
+                if try take(row, protection, &outcome) { outcome.done.insert(index) }
+            } catch {
+                outcome.failed.append((index, error))
             }
-            guard let folder = row.folder, FileSystem.exists(folder.path) else { continue }
-            guard let claim = try RepositoryUse.claim(folder) else {
-                outcome.spare(row, "in use: it is being downloaded")
-                continue
-            }
-            if let why = try row.obstacle(in: folder, protection) {
-                outcome.spare(row, why)
-                continue
-            }
-            guard let entry = try entry(for: row, folder) else { continue }
-            if entry.moves[0].from == folder.name, let etag = try folder.heldLocks().min() {
-                outcome.spare(row, "in use: another process is writing \(etag.prefix(12))")
-                continue
-            }
-            try carryOut(entry, folder)
-            withExtendedLifetime(claim) {}
         }
         journal?.end(plan.interrupted)
-        return outcome.spared
+        return outcome
+    }
+
+    /// Whether it is done; false where it was spared.
+    private func take(_ row: DeletionPlan.Row, _ protection: Protection, _ outcome: inout Deletion.Outcome)
+        throws(AIError) -> Bool
+    {
+        if case .payload(let hash) = row.subject {
+            let from = "blobs/\(hash.prefix(2))/\(hash)"
+            let moves = [TrashEntry.Move(from: from + ".refs", to: "1"), .init(from: from, to: "0")]
+            let entry = made(row, "", nil, moves, payloads: [])
+            defer { outcome.trashedBytes += size(of: entry) }
+            try carryOut(payload: entry, protection.openFiles)
+            return true
+        }
+        guard let folder = row.folder, FileSystem.exists(folder.path) else { return true }
+        guard let claim = try RepositoryUse.claim(folder) else {
+            outcome.spare(row, "in use: it is being downloaded")
+            return false
+        }
+        if let why = try row.obstacle(in: folder, protection) {
+            outcome.spare(row, why)
+            return false
+        }
+        guard let entry = try entry(for: row, folder) else { return true }
+        if entry.moves[0].from == folder.name, let etag = try folder.heldLocks().min() {
+            outcome.spare(row, "in use: another process is writing \(etag.prefix(12))")
+            return false
+        }
+        // What moved before a fault has moved all the same.
+        defer { outcome.trashedBytes += size(of: entry) }
+        try carryOut(entry, folder)
+        withExtendedLifetime(claim) {}
+        return true
+    }
+
+    /// Bytes that lie in an entry and have no name elsewhere: its emptying would free as many. What cannot be looked at is
+    /// not counted.
+    private func size(of entry: TrashEntry) -> Int64 {
+        func size(_ folder: String, besides bookkeeping: Set<String>) -> Int64 {
+            ((try? FileSystem.entries(folder)) ?? []).reduce(0) { sum, name in
+                let child = Path.join(folder, name)
+                guard !bookkeeping.contains(name), let status = try? FileSystem.linkStatus(child) else {
+                    return sum
+                }
+                if status.kind == .directory { return sum + size(child, besides: ["refs", "trees", ".no_exist"]) }
+                return sum + (status.kind == .file && status.links == 1 ? status.size : 0)
+            }
+        }
+        // A payload's manifest is no content either.
+        return size(place(entry), besides: entry.bookkeeping.union(entry.payload == nil ? [] : ["1"]))
     }
 
     /// Makes the moves that an earlier run was cut off at. What has changed since is wanted again, and stays.

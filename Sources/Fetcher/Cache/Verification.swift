@@ -51,6 +51,11 @@ package struct Verification: Sendable {
         }
     }
 
+    /// Notes what could not be found out: each reason once, for it mostly holds for all the files of a folder.
+    mutating func noteUnknown(_ fault: AIError) {
+        if !faults.contains(where: { $0.code == fault.code }) { faults.append(fault) }
+    }
+
     /// What is wrong still. A file that does not belong there harms nothing.
     package var damage: [VerificationProblem] { problems.filter { $0.kind != .extra && !$0.isRepaired } }
 

@@ -29,7 +29,8 @@ package struct VerificationTarget: Sendable {
     package var repository: Repository? { result.repository }
     package var commit: Commit? { result.commit }
 
-    /// Looks at a cached revision: what is missing, leads nowhere or does not belong there, and what must be read.
+    /// Looks at a cached revision: what is missing, leads nowhere or does not belong there, and what must be read. What
+    /// cannot be looked at is a fault of the result.
     ///
     /// - Parameters:
     ///   - tree: the files of the commit; nil where nobody could be asked, `fault` being the reason: blobs are then
@@ -38,7 +39,7 @@ package struct VerificationTarget: Sendable {
     package init(
         _ revision: CachedRevision, of repository: CachedRepository, tree: RepositoryTree?, fault: AIError? = nil,
         files: GlobPattern? = nil
-    ) throws(AIError) {
+    ) {
         let folder = repository.folder
         self.init(
             Verification(.snapshot(folder, revision.commit), repository.repository, tree: tree),
@@ -46,11 +47,16 @@ package struct VerificationTarget: Sendable {
         if let fault { result.faults.append(fault) }
         let entries = revision.files.filter { files?.matches($0.path) ?? true }
         guard let tree else {
+            if let unread = repository.unreadable(below: folder.snapshot(revision.commit)) {
+                result.noteUnknown(unread)
+            }
             addByNames(entries, folder, revision.commit)
             return
         }
         let wanted = tree.files.filter { files?.matches($0.path) ?? true }
-        for file in wanted { try add(file, folder, revision.commit) }
+        for file in wanted {
+            do throws(AIError) { try add(file, folder, revision.commit) } catch { result.noteUnknown(error) }
+        }
         let known = Set(tree.files.map { ExactText($0.path) })
         result.problems += entries.filter { !known.contains(ExactText($0.path)) }.map {
             VerificationProblem(.extra, $0.path)
@@ -87,7 +93,13 @@ package struct VerificationTarget: Sendable {
     private mutating func addByNames(_ entries: [CachedFile], _ folder: RepositoryFolder, _ commit: Commit) {
         for entry in entries {
             let path = Path.join(folder.snapshot(commit), entry.path)
-            if entry.isBroken {
+            let isThere: Bool
+            do throws(AIError) { isThere = try entry.isBroken ? FileSystem.status(path) != nil : true } catch {
+                // Where a link leads may be there all the same.
+                result.noteUnknown(error)
+                continue
+            }
+            if !isThere {
                 result.problems.append(
                     VerificationProblem(
                         .brokenLink, entry.path, expected: entry.blob.map { .text($0) },
@@ -112,5 +124,14 @@ package struct VerificationTarget: Sendable {
             )
         }
         if claims.isEmpty { return nil }
+    }
+}
+
+extension CachedRepository {
+    /// Why something could not be read when the cache was looked at; nil where a folder and all below it could.
+    package func unreadable(below path: String) -> AIError? {
+        problems.first { $0.kind == .unreadable && ($0.path == path || $0.path.hasPrefix(path + "/")) }.map {
+            AIError(.ioError, $0.text, context: .init(path: $0.path))
+        }
     }
 }

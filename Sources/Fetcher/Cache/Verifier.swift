@@ -51,7 +51,7 @@ package final class Verifier: Sendable {
     ///
     /// - Throws: `CancellationError`; what was proven until then is remembered.
     package func run() async throws -> [Verification] {
-        try await Offload.run { try self.prepare() }
+        await Offload.run { self.prepare() }
         let workers = min(Machine.processors, state.withLock { $0.queue.count })
         await withTaskCancellationHandler {
             await withTaskGroup(of: Void.self) { group in
@@ -69,7 +69,7 @@ package final class Verifier: Sendable {
 
     // MARK: What must be read
 
-    private func prepare() throws(AIError) {
+    private func prepare() {
         var targets = state.withLock(\.targets)
         var known: [String: VerifiedContent] = [:]
         if !isFull {
@@ -85,8 +85,13 @@ package final class Verifier: Sendable {
         var readings: [Key: Reading] = [:]
         for target in targets.indices {
             for claim in targets[target].claims {
+                let found: FileStatus?
+                do throws(AIError) { found = try FileSystem.status(claim.path) } catch {
+                    targets[target].result.noteUnknown(error)
+                    continue
+                }
                 // It may go at any moment.
-                guard let status = try FileSystem.status(claim.path) else {
+                guard let status = found else {
                     targets[target].result.problems.append(.missing(claim))
                     continue
                 }

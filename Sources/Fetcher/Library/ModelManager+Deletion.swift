@@ -61,9 +61,10 @@ extension ModelManager {
         throws(AIError) -> ByteCount
     {
         if let fault = plan.pinsFault, plan.concernsPins { throw Protection.refusal(fault) }
-        let outcome = try Deletion(
+        let outcome = Deletion(
             plan, layout: workspace.layout, journal: workspace.journal, protection: protection
         ).carryOut()
+        if let first = outcome.failed.first { throw first.error }
         if let busy = outcome.spared.first { throw refusal("\(busy.repository)", busy) }
         return ByteCount(outcome.freedBytes)
     }

@@ -62,13 +62,17 @@ extension CollectCommand {
             context.output.note("nothing was deleted")
             return
         }
+        var failures = Failures()
         if !review.plan.isEmpty {
             try await DeletionView(context: context, workspace: workspace, plan: review.plan).run(
-                isDryRun: isDryRun, isAgreed: true, isTrash: isTrash)
+                isDryRun: isDryRun, isAgreed: true, isTrash: isTrash, &failures)
         }
         if review.includesXet {
-            try await sweepXet(inventory.xet, context, workspace, isDryRun: isDryRun, isTrash: isTrash)
+            try await failures.attempt(context.output) {
+                try await sweepXet(inventory.xet, context, workspace, isDryRun: isDryRun, isTrash: isTrash)
+            }
         }
+        try failures.finish()
     }
 
     private static func inventory(_ workspace: Workspace, now: Double) async throws -> CacheInventory {

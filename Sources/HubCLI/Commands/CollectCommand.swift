@@ -88,8 +88,10 @@ enum CollectCommand {
             try policy.plan(
                 with: planner, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
         }
+        var failures = Failures()
         try await DeletionView(context: context, workspace: workspace, plan: plan).run(
             isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],
-            isTrash: arguments[SharedFlags.trash])
+            isTrash: arguments[SharedFlags.trash], &failures)
+        try failures.finish()
     }
 }

@@ -6,8 +6,8 @@ struct DeletionView {
     let context: Context
     let workspace: Workspace
     let plan: DeletionPlan
-    /// Whether an error has said already what is pinned.
-    var isPinTold = false
+    /// What an error has said already of what stays.
+    var told: Set<DeletionPlan.Protected> = []
 
     /// Whether there is anything to show or to do.
     var hasSomethingToSay: Bool { !plan.isEmpty || !plan.protected.isEmpty || !plan.kept.isEmpty }
@@ -16,10 +16,15 @@ struct DeletionView {
     ///   - isDryRun: ends after the plan.
     ///   - isAgreed: `--yes`.
     ///   - isTrash: moves instead of deleting.
-    func run(isDryRun: Bool, isAgreed: Bool, isTrash: Bool = false) async throws {
-        context.output.document(json(deleted: false))
+    ///   - failures: has what failed of it.
+    /// - Returns: what came of it; nil where nothing was to be done.
+    @discardableResult
+    func run(isDryRun: Bool, isAgreed: Bool, isTrash: Bool, _ failures: inout Failures) async throws
+        -> Deletion.Outcome?
+    {
+        context.output.document(json(nil, isTrash: isTrash))
         showPlan(isTrash: isTrash)
-        if isDryRun || plan.isEmpty { return }
+        if isDryRun || plan.isEmpty { return nil }
         let fault = plan.concernsPins ? plan.pinsFault : nil
         if let fault, isAgreed, !context.isInteractive || context.mode == .json { throw Protection.refusal(fault) }
         let question = isTrash ? "Move this into the trash" : "Delete this"
@@ -30,40 +35,46 @@ struct DeletionView {
                 isGiven: isAgreed && fault == nil, otherwise: "deleting needs a yes; nothing was deleted")
         else {
             context.output.note("nothing was deleted")
-            return
+            return nil
         }
         // Minutes may have passed at the question.
         let protection = try await currentProtection()
         if fault == nil, plan.concernsPins, let fault = protection.pinsFault { throw Protection.refusal(fault) }
-        if isTrash { try await moveIntoTrash(protection) } else { try await delete(protection) }
+        let outcome = try await isTrash ? moveIntoTrash(protection) : delete(protection)
+        context.output.document(json(outcome, isTrash: isTrash))
+        showProtected(outcome.spared)
+        for (_, error) in outcome.failed { try await failures.attempt(context.output) { throw error } }
         // Brings the catalog up to date, so that the next list is quick.
         _ = try await workspace.state()
         await workspace.forgetVerified(after: plan)
+        return outcome
     }
 
-    private func delete(_ protection: Protection) async throws {
+    private func delete(_ protection: Protection) async -> Deletion.Outcome {
         let (plan, layout, journal) = (plan, workspace.layout, workspace.journal)
-        let outcome = try await Offload.run {
-            try Deletion(plan, layout: layout, journal: journal, protection: protection).carryOut()
+        let outcome = await Offload.run {
+            Deletion(plan, layout: layout, journal: journal, protection: protection).carryOut()
         }
-        context.output.document(json(deleted: true, spared: outcome.spared))
         context.output.line(Styled(Self.amount(outcome.freedBytes, outcome.allocatedBytes) + " freed", .strong))
-        showProtected(outcome.spared)
-        if outcome.freedBytes != plan.freedBytes {
+        if outcome.failed.isEmpty, outcome.freedBytes != plan.freedBytes {
             context.output.warning(
                 "the plan said \(ByteCount(plan.freedBytes)): the cache changed while it was cleaned",
                 advice: "hub ls shows what is there now")
         }
+        return outcome
     }
 
-    private func moveIntoTrash(_ protection: Protection) async throws {
+    private func moveIntoTrash(_ protection: Protection) async throws -> Deletion.Outcome {
         let (plan, trash, journal) = (plan, Trash(workspace.layout), workspace.journal)
-        let spared = try await Offload.run { try trash.take(plan, protection: protection, journal: journal) }
-        context.output.document(json(deleted: true, spared: spared))
+        let outcome = try await Offload.run { try trash.take(plan, protection: protection, journal: journal) }
+        guard outcome.hasChanged else {
+            context.output.line(Styled("nothing was moved", .strong))
+            return outcome
+        }
         context.output.line(
             Styled("moved into \(trash.path); ", .strong)
                 + Styled("nothing is free until hub trash empty, and hub trash restore brings it back"))
-        showProtected(spared)
+        return outcome
     }
 
     private func currentProtection() async throws -> Protection {
@@ -106,12 +117,12 @@ struct DeletionView {
             ])
         }
         context.output.table(table)
-        showProtected(plan.protected.filter { !isPinTold || !$0.reason.hasPrefix("pinned") })
+        showProtected(plan.protected.filter { !told.contains($0) })
         for entry in plan.kept {
             context.output.line(Styled("stays: ", .caution) + Styled("\(entry.path): \(entry.reason)"))
         }
         if plan.isEmpty {
-            if !isPinTold { context.output.line("nothing to delete") }
+            if told.isEmpty { context.output.line("nothing to delete") }
         } else {
             let sum = Self.amount(plan.freedBytes, plan.allocatedBytes)
             context.output.line(Styled("\(Humanize.plural(plan.rows.count, "row")), \(sum) in all", .strong))
@@ -146,7 +157,8 @@ struct DeletionView {
         }
     }
 
-    private func json(deleted: Bool, spared: [DeletionPlan.Protected] = []) -> JSONObject {
+    /// - Parameter outcome: nil before anything is done; what the plan says stands there then.
+    private func json(_ outcome: Deletion.Outcome?, isTrash: Bool) -> JSONObject {
         func commit(_ subject: DeletionPlan.Row.Subject) -> JSON? {
             switch subject {
             case .revision(let commit), .files(let commit, _): .string(commit.hash)
@@ -162,25 +174,34 @@ struct DeletionView {
         func path(_ subject: DeletionPlan.Row.Subject) -> JSON? {
             if case .local(let folder, _) = subject { .string(folder.path) } else { nil }
         }
+        let faults = Dictionary(outcome?.failed.map { ($0.row, $0.error) } ?? []) { first, _ in first }
+        let (freed, allocated) =
+            isTrash
+            ? (0, 0) : outcome.map { ($0.freedBytes, $0.allocatedBytes) } ?? (plan.freedBytes, plan.allocatedBytes)
         return [
             "plan": .array(
-                plan.rows.map { row in
+                plan.rows.enumerated().map { index, row in
                     .object([
-                        "id": row.repository.map { .string($0.id.name) }, "commit": commit(row.subject),
+                        "id": row.repository.map { .string($0.id.name) },
+                        "kind": row.repository.map { .string($0.kind.rawValue) }, "commit": commit(row.subject),
                         "files": files(row.subject), "path": path(row.subject),
                         "refs": .array(row.refs.map { .string($0) }), "reason": .string(row.reason),
                         "freed_bytes": .int(row.freedBytes),
                         "last_used_at": row.lastUsedAt.map { .string(Timestamp.iso8601($0)) },
+                        "error": faults[index].map { .object($0.json) },
                     ])
                 }),
-            "freed_bytes": .int(plan.freedBytes),
-            "freed_disk_bytes": Self.differs(plan.freedBytes, plan.allocatedBytes)
-                ? .int(plan.allocatedBytes) : nil,
-            "deleted": .bool(deleted),
+            "freed_bytes": .int(freed),
+            "freed_disk_bytes": Self.differs(freed, allocated) ? .int(allocated) : nil,
+            "trashed_bytes": isTrash ? .int(outcome?.trashedBytes ?? plan.freedBytes) : nil,
+            "deleted": .bool(outcome?.hasChanged ?? false),
+            "trashed": isTrash ? .bool(outcome?.hasChanged ?? false) : nil,
             "protected": .array(
-                (plan.protected + spared).map { entry in
+                (plan.protected + (outcome?.spared ?? [])).map { entry in
                     .object([
-                        "id": .string(entry.repository.id.name), "commit": entry.commit.map { .string($0.hash) },
+                        "id": .string(entry.repository.id.name),
+                        "kind": .string(entry.repository.kind.rawValue),
+                        "commit": entry.commit.map { .string($0.hash) },
                         "reason": .string(Self.kind(of: entry.reason)),
                     ])
                 }

@@ -16,10 +16,13 @@ extension RemoveCommand {
         let state = try await workspace.state(fresh: true)
         var failures = Failures()
         var planner = try await workspace.planner(state)
+        var told: Set<DeletionPlan.Protected> = []
+        var rows: [(text: String, rows: Range<Int>)] = []
         for (text, target) in targets {
+            let start = planner.plan.rows.count
             try await failures.attempt(context.output) {
                 switch target {
-                case .cached(let selector): try plan(text, selector, state, &planner)
+                case .cached(let selector): try plan(text, selector, state, &planner, &told)
                 case .folder(let folder):
                     guard !arguments[SharedFlags.trash] else {
                         throw AIError(
@@ -29,16 +32,25 @@ extension RemoveCommand {
                     planner = try await adding(folder, text, to: planner, workspace)
                 }
             }
+            rows.append((text, start..<planner.plan.rows.count))
         }
-        var view = DeletionView(context: context, workspace: workspace, plan: planner.plan)
-        view.isPinTold = planner.plan.protected.contains { $0.reason.hasPrefix("pinned") }
+        let view = DeletionView(context: context, workspace: workspace, plan: planner.plan, told: told)
         if view.hasSomethingToSay {
-            try await view.run(
+            let outcome = try await view.run(
                 isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],
-                isTrash: arguments[SharedFlags.trash])
+                isTrash: arguments[SharedFlags.trash], &failures)
+            let tried = outcome.map { $0.done.union($0.failed.map(\.row)) }
+            for (text, rows) in rows where !rows.isEmpty && tried?.isDisjoint(with: rows) == true {
+                try await failures.attempt(context.output) {
+                    throw AIError(
+                        .ioError, "\(text.printable) stays: it came into use meanwhile", advice: patience)
+                }
+            }
         }
         try failures.finish()
     }
+
+    private static let patience = "try again when nobody is at work with it"
 
     private static func target(_ text: String, _ context: Context) throws(AIError) -> Target {
         text.namesFolder
@@ -46,7 +58,8 @@ extension RemoveCommand {
     }
 
     private static func plan(
-        _ text: String, _ selector: CacheSelector, _ state: CacheState, _ planner: inout DeletionPlanner
+        _ text: String, _ selector: CacheSelector, _ state: CacheState, _ planner: inout DeletionPlanner,
+        _ told: inout Set<DeletionPlan.Protected>
     ) throws(AIError) {
         let repositories = state.repositories.filter { selector.matches($0) }
         let revisions = repositories.flatMap { repository in
@@ -57,7 +70,7 @@ extension RemoveCommand {
                 .notCached, "\(text.printable) is not in the cache \(state.layout.root)",
                 advice: "hub ls lists what is")
         }
-        let protected = planner.plan.protected.count
+        let before = planner.plan
         if let pattern = selector.files {
             let matching = revisions.map { ($0, $1, Set($1.files.map(\.path).filter { pattern.matches($0) })) }
             guard matching.contains(where: { !$2.isEmpty }) else {
@@ -75,13 +88,28 @@ extension RemoveCommand {
                 try planner.add(repository, reason: "asked for")
             }
         }
-        if let pinned = planner.plan.protected.dropFirst(protected).first(where: { $0.reason.hasPrefix("pinned") })
-        {
-            let name = "\(pinned.repository)" + (pinned.commit.map { "@\($0.short)" } ?? "")
-            throw AIError(
-                .invalidInput, "\(name) is \(pinned.reason)", advice: "hub unpin \(name) lets it go",
-                context: .init(repository: pinned.repository.description))
+        let protected = planner.plan.protected.dropFirst(before.protected.count)
+        let pinned = protected.filter { $0.reason.hasPrefix("pinned") }
+        told.formUnion(pinned)
+        if let first = pinned.first { throw refusal(first) }
+        if planner.plan.rows.count == before.rows.count, let first = protected.first {
+            told.insert(first)
+            throw refusal(first)
         }
+    }
+
+    private static func refusal(_ entry: DeletionPlan.Protected) -> AIError {
+        let name = "\(entry.repository)" + (entry.commit.map { "@\($0.short)" } ?? "")
+        let context = AIError.Context(repository: entry.repository.description)
+        if entry.reason.hasPrefix("pinned") {
+            return AIError(
+                .invalidInput, "\(name) is \(entry.reason)", advice: "hub unpin \(name) lets it go",
+                context: context)
+        }
+        guard entry.reason.hasPrefix("in use") else {
+            return AIError(.ioError, "\(name) stays: \(entry.reason)", context: context)
+        }
+        return AIError(.ioError, "\(name) is \(entry.reason)", advice: patience, context: context)
     }
 
     private static func adding(

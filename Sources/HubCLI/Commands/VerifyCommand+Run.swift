@@ -67,29 +67,37 @@ extension VerifyCommand {
         var seen: Set<Verification.Place> = []
         func add(_ repository: CachedRepository, _ selector: CacheSelector?) async throws {
             let files = selector?.files
+            if repository.revisions.isEmpty, let fault = repository.unreadable(below: repository.folder.path) {
+                throw fault
+            }
             for revision in repository.revisions where selector?.matches(revision, of: repository) ?? true {
                 // Named twice, it is verified once; parts of it may be named several times.
                 if files == nil, !seen.insert(.snapshot(repository.folder, revision.commit)).inserted { continue }
                 let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
                 targets.append(
-                    try await Offload.run {
-                        try VerificationTarget(revision, of: repository, tree: tree, fault: fault, files: files)
+                    await Offload.run {
+                        VerificationTarget(revision, of: repository, tree: tree, fault: fault, files: files)
                     })
             }
             guard files == nil, selector?.namesRevision != true, seen.insert(.orphans(repository.folder)).inserted
             else { return }
             if let orphans = VerificationTarget(orphansOf: repository) { targets.append(orphans) }
         }
-        if words.isEmpty { for repository in state.repositories { try await add(repository, nil) } }
+        // What cannot be read of one is in no other's way.
+        for repository in words.isEmpty ? state.repositories : [] {
+            try await failures.attempt(context.output) { try await add(repository, nil) }
+        }
         for (text, selector) in selectors {
-            try await failures.attempt(context.output) {
-                let chosen = state.repositories.filter { selector.names($0) }
-                guard !chosen.isEmpty else {
+            let chosen = state.repositories.filter { selector.names($0) }
+            if chosen.isEmpty {
+                try await failures.attempt(context.output) {
                     throw AIError(
                         .notCached, "nothing in \(state.layout.root) matches \(text.printable)",
                         advice: "hub ls lists what is there")
                 }
-                for repository in chosen { try await add(repository, selector) }
+            }
+            for repository in chosen {
+                try await failures.attempt(context.output) { try await add(repository, selector) }
             }
         }
         if words.isEmpty, state.repositories.isEmpty {
@@ -188,7 +196,13 @@ private final class TreeSource {
 
     /// nil with the reason where nobody can say it.
     func tree(of repository: Repository, at commit: Commit) async throws -> (RepositoryTree?, AIError?) {
-        if let known = try await known(repository, commit) { return (known, nil) }
+        do {
+            if let known = try await known(repository, commit) { return (known, nil) }
+        } catch {
+            let fault = AIError.wrapping(error)
+            guard fault.code != .cancelled else { throw fault }
+            return (nil, fault)
+        }
         // The Hub's API has no trees of kernels.
         if repository.kind == .kernel { return (nil, nil) }
         if let fault, fault.code.facts.exitStatus == 5, fault.code != .offline { return (nil, fault) }

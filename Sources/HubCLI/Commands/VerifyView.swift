@@ -129,7 +129,9 @@ struct VerifyView {
     private func json(_ result: Verification) -> JSONObject {
         let isLocal = if case .local = result.place { true } else { false }
         return [
-            "id": result.repository.map { .string($0.id.name) }, "commit": result.commit.map { .string($0.hash) },
+            "id": result.repository.map { .string($0.id.name) },
+            "kind": result.repository.map { .string($0.kind.rawValue) },
+            "commit": result.commit.map { .string($0.hash) },
             "path": isLocal ? .string(result.path) : nil,
             "checked": .int(Int64(result.checked)), "skipped": .int(Int64(result.skipped)),
             "ok": result.isSound.map { .bool($0) }, "problems": .array(result.problems.map { .object(json($0)) }),

@@ -93,7 +93,10 @@ import Testing
             #expect(result.status == 0)
             let document = try result.document()
             document.expectKeys("plan freed_bytes deleted protected")
-            for row in document.objects("plan") { row.expectKeys("id commit refs reason freed_bytes last_used_at") }
+            for row in document.objects("plan") {
+                row.expectKeys("id kind commit refs reason freed_bytes last_used_at")
+                #expect(row["kind"]?.string == (row["id"]?.string == "org/data" ? "dataset" : "model"))
+            }
             #expect(document["deleted"]?.bool == true && document["freed_bytes"]?.int == freed)
             #expect(document.objects("plan").reduce(0) { $0 + ($1["freed_bytes"]?.int ?? 0) } == freed)
             let after = try bytes()
@@ -152,6 +155,33 @@ import Testing
                 """)
         #expect(try await ids() == ["datasets/org/data", "org/two"])
         #expect(try await stage.run("rm", "org/two@v9", "--yes").status == 3)
+    }
+
+    /// What has gone is told beside the fault, and the rest is done.
+    @Test func whatFailsIsNamedBesideWhatWent() async throws {
+        for isJSON in [true, false] {
+            let stage = try Stage()
+            try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
+            try stage.plant("models--org--one", commit: commit("5"), ref: "v2", files: ["a.bin": "aaaa"])
+            try stage.plant("models--org--two", commit: commit("2"), files: ["c.bin": "cc"])
+            // In place of a file that goes last; nobody can unlink a folder.
+            let tree = Path.join(stage.cache, "models--org--one/trees/\(commit("1")).json")
+            try FileSystem.createDirectories(Path.join(tree, "x"))
+            let result = try await stage.run(
+                ["rm", "org/one@1111111", "org/two", "--yes"] + (isJSON ? ["--json"] : []))
+            #expect(result.status == 6, "\(result.error)")
+            #expect(Self.told(result).hasPrefix("hub: cannot delete \(tree)"), "\(result.error)")
+            #expect(try await stage.run("ls", "-q").lines == ["org/one"])
+            guard isJSON else {
+                #expect(result.lines.last == "8 B freed")
+                continue
+            }
+            let document = try result.document()
+            document.expectKeys("plan freed_bytes deleted protected error")
+            #expect(document["deleted"]?.bool == true && document["freed_bytes"]?.int == 8)
+            #expect(document.objects("plan").map { $0["error"] != nil } == [true, false])
+            #expect(document.objects("plan")[0]["error"] == document["error"])
+        }
     }
 
     @Test func aGlobOverNamesTakesNeitherFilesNorARevision() async throws {
@@ -217,7 +247,8 @@ import Testing
         let document = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--yes", "--json")
             .document()
         let kept = try #require(document.objects("protected").first)
-        kept.expectKeys("id commit reason")
+        kept.expectKeys("id kind commit reason")
+        #expect(kept["kind"]?.string == "model")
         #expect(kept["id"]?.string == "org/one" && kept["reason"]?.string == "kept")
         #expect(try await ids() == ["org/one"])
     }

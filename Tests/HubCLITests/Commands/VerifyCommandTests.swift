@@ -76,7 +76,8 @@ import Testing
         _ = try await pulled()
         let before = stage.hub.requests.count
         let first = try await stage.run("verify", "org/m", "--json").document().objects("models")[0]
-        first.expectKeys("id commit checked skipped ok problems")
+        first.expectKeys("id kind commit checked skipped ok problems")
+        #expect(first["kind"]?.string == "model")
         #expect(first["id"]?.string == "org/m" && first["commit"]?.string?.count == 40)
         #expect(first["checked"]?.int == 0 && first["skipped"]?.int == 5 && first["ok"]?.bool == true)
         let full = try await stage.run("verify", "org/m", "--json", "--full").document().objects("models")[0]
@@ -333,6 +334,41 @@ import Testing
         let repair = try await verify("--repair", "--json")
         #expect(repair.status == 6)
         #expect(try repair.errorCode() == "permission_denied")
+    }
+
+    /// A snapshot, blobs or a whole repository that this user may not read: of a model whose files are known, and of one
+    /// whose are not.
+    @Test(arguments: ["snapshots", "blobs", ""], ["m", "b"])
+    func whatCannotBeReadIsNamedAndTheRestIsVerified(place: String, name: String) async throws {
+        let other = OtherUser(54_313, group: 54_313)
+        guard let other, try await other.canRun(BuiltProduct.path()) else { return }
+        let snapshot = try await pulled()
+        for name in ["a", "b", "z"] {
+            try stage.plant("models--org--\(name)", commit: commit("b"), files: ["x.txt": name])
+        }
+        let folder = Path.join(stage.cache, "models--org--\(name)")
+        let entry = name == "m" ? Path.name(snapshot) : commit("b")
+        try FileSystem.setMode(Path.join(folder, place == "snapshots" ? "snapshots/\(entry)" : place), 0)
+        try FileSystem.setMode(stage.machine.path, 0o755)
+        try other.own(stage.machine("theirs"))
+        for words in [[], ["*"]] {
+            let line = other.words(try BuiltProduct.path(), ["verify", "--json", "--offline"] + words)
+            let variables = ["HUB_HOME": stage.machine("theirs"), "HOME": stage.machine("theirs")]
+            let result = try await RunningProcess.run(
+                line[0], Array(line.dropFirst()), environment: stage.environment.merging(variables) { $1 })
+            let models = try result.document().objects("models")
+            let named = models.filter { $0["commit"] != nil }.compactMap { $0["id"]?.string }
+            let expected = ["org/a", "org/b", "org/m", "org/z"].filter { !place.isEmpty || $0 != "org/\(name)" }
+            #expect(named.sorted() == expected)
+            for model in models where model["id"]?.string != "org/\(name)" {
+                // What was read is remembered.
+                #expect((model["checked"]?.int ?? 0) + (model["skipped"]?.int ?? 0) > 0)
+            }
+            #expect(result.error.contains("models--org--\(name)"), "\(result.error)")
+            let model = models.first { $0["id"]?.string == "org/\(name)" }
+            #expect(model?["ok"] == nil && (model?.objects("problems") ?? []).isEmpty)
+            #expect([5, 6].contains(result.status))
+        }
     }
 
     // MARK: Folders of one's own

@@ -67,6 +67,41 @@ import Testing
         #expect(try await stage.run("ls", "-q").lines == ["org/two"])
     }
 
+    /// A repository of somebody else: nothing of it goes, and a nightly job goes on to what can.
+    @Test(arguments: ["blobs", "snapshots/\(commit("1"))"])
+    func whatThisUserMayNotWriteStaysWhole(place: String) async throws {
+        let other = OtherUser(54_317, group: 54_317)
+        guard let other, try await other.canRun(BuiltProduct.path()) else { return }
+        let folder = Path.join(stage.cache, "models--org--one")
+        try FileSystem.createDirectories(stage.machine("state"))
+        #expect(
+            try await RunningProcess.run("/bin/chown", ["-R", "\(other.user)", stage.machine.path]).status == 0)
+        try FileSystem.setMode(Path.join(folder, place), 0o500)
+        // The least recently used, to which a target comes first.
+        for name in try FileSystem.entries(Path.join(folder, "blobs")) ?? [] {
+            try FileSystem.setTimes(Path.join(folder, "blobs/\(name)"), accessed: 1e9, modified: 1e9)
+        }
+        let before = try stage.listing(folder)
+        func run(_ words: [String]) async throws -> ProcessResult {
+            let line = other.words(try BuiltProduct.path(), words)
+            return try await RunningProcess.run(
+                line[0], Array(line.dropFirst()), environment: stage.environment)
+        }
+        for words in [[], ["--trash"]] {
+            let refused = try await run(["rm", "org/one", "--yes"] + words)
+            #expect(refused.status == 6)
+            #expect(
+                refused.error.contains(
+                    "hub: org/one@11111111 stays: this user may not write \(Path.join(folder, place))\n"))
+            #expect(try stage.listing(folder) == before, "\(words)")
+        }
+        let swept = try await run(["gc", "--max-size", "5B", "--yes", "--json"])
+        #expect(swept.status == 0, "\(swept.error)")
+        #expect(try swept.document()["freed_bytes"]?.int == 6)
+        #expect(try swept.document().objects("protected").map { $0["id"]?.string } == ["org/one"])
+        #expect(try stage.listing(folder) == before)
+    }
+
     #if os(Linux)
     /// A program that has a file open, and one that only has it mapped: it runs from there.
     @Test func whatAnotherProcessReadsStaysAndTheProcessIsNamed() async throws {
@@ -92,6 +127,15 @@ import Testing
         #expect(
             try await stage.run("gc", "--max-size", "0B", "--json").document().objects("protected")
                 .allSatisfy { $0["reason"]?.string == "in use" })
+        // Who names it is told by the status too, and what else was named goes.
+        try stage.plant("models--org--free", commit: commit("3"), files: ["c.bin": "cc"])
+        let refused = try await stage.run("rm", "org/one", "org/free", "--yes", "--json")
+        #expect(refused.status == 6)
+        #expect(try refused.errorCode() == "io_error")
+        #expect(refused.error.contains("hub: org/one@11111111 is in use: sh (\(reading.pid)) has a.bin open\n"))
+        #expect(try refused.document()["freed_bytes"]?.int == 2)
+        let alone = try await stage.run("rm", "org/one", "--yes")
+        #expect(alone.status == 6 && alone.output.isEmpty)
         reading.killHard()
         _ = try await reading.wait()
         #expect(try await stage.run("gc", "--max-size", "0B", "--yes", "-q").output == "org/one@11111111\n")

@@ -67,6 +67,16 @@ import Testing
         #expect(try await stage.run("ls", "-q", "--sort", "name").lines == ["org/one", "org/two"])
     }
 
+    @Test func whatIsMovedIsNotCalledFreed() async throws {
+        for words in [["--dry-run"], ["--yes"]] {
+            let isDone = words == ["--yes"]
+            let document = try await stage.run(["rm", "org/two", "--trash", "--json"] + words).document()
+            document.expectKeys("plan freed_bytes trashed_bytes deleted trashed protected")
+            #expect(document["freed_bytes"]?.int == 0 && document["trashed_bytes"]?.int == 8)
+            #expect(document["deleted"]?.bool == isDone && document["trashed"]?.bool == isDone)
+        }
+    }
+
     @Test func emptyingNeedsAYesAndFreesWhatWasSaid() async throws {
         #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
         #expect(try await stage.run("trash", "empty").status == 2)

@@ -67,7 +67,7 @@ extension CacheItem {
         let others = repository.revisions.indices.filter { $0 != index }
         let needed = others.reduce(foreign ?? []) { $0.union(repository.revisions[$1].usedBlobs) }
         let names = isOnly ? Set(repository.blobs.keys) : revision.usedBlobs.subtracting(needed)
-        obstacle = repository.obstacle
+        obstacle = repository.obstacle(to: revision)
         if obstacle == nil {
             obstacle = try obstacles.findUse(
                 of: revision, of: repository, blobs: names, partials: isOnly ? repository.partials : [])
