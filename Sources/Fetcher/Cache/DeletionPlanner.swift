@@ -123,7 +123,7 @@ package struct DeletionPlanner {
             for revision in repository.revisions { try add(revision, of: repository, reason: reason) }
             return
         }
-        if let why = repository.obstacle { return protect(repository, nil, why) }
+        if let why = repository.obstacle ?? repository.unwritable { return protect(repository, nil, why) }
         guard try repository.folder.foreignSnapshots(besides: []).isEmpty else {
             return protect(repository, nil, "it holds something that is no snapshot")
         }
@@ -178,10 +178,12 @@ package struct DeletionPlanner {
         if let why = repository.obstacle { return protect(repository, nil, why) }
         let foreign = try repository.folder.foreignSnapshots(besides: repository.revisions)
         let spared = try blobs(neededBy: foreign, of: repository)
+        let unwritable = repository.orphans.isEmpty ? nil : repository.unwritable
         for blob in repository.orphans
         where !spared.contains(blob.name) && !count.isGone(blob.name, of: repository.folder) {
             guard names?.contains(blob.name) ?? true else { continue }
-            if let why = try obstacles.find(orphan: blob, in: repository.folder) {
+            let use = try obstacles.find(orphan: blob, in: repository.folder)
+            if let why = unwritable ?? use {
                 protect(repository, nil, why)
             } else {
                 count.begin()
@@ -279,13 +281,18 @@ extension CachedRepository {
     var obstacle: String? {
         if !isReadable { return "not all of it can be read, so what it needs is not known" }
         if isElsewhere { return "a link leads to it, and what lies outside of the cache is somebody's own" }
-        // Begun all the same, its deletion would take refs and snapshots and fail at what they lead to.
-        return folder.unwritable([folder.path, folder.refs, folder.snapshots, folder.blobs])
+        return nil
+    }
+
+    /// Why this user cannot delete of it. Begun all the same, that would take refs and snapshots and fail at what they
+    /// lead to.
+    fileprivate var unwritable: String? {
+        folder.unwritable([folder.path, folder.refs, folder.snapshots, folder.blobs])
     }
 
     /// The same of one revision.
     func obstacle(to revision: CachedRevision) -> String? {
-        obstacle ?? folder.unwritable([folder.snapshot(revision.commit)])
+        obstacle ?? unwritable ?? folder.unwritable([folder.snapshot(revision.commit)])
     }
 }
 
