@@ -143,4 +143,14 @@ import Testing
         let pairs = #"{"model":{"type":"BPE","vocab":{"a":1,"a":2},"merges":[]}}"#
         #expect(try Tokenizer(json: Array(pairs.utf8), path: "t").encode("a") == [2])
     }
+
+    /// The reference takes either of them, now this one and now that.
+    @Test func ofAddedTokensThatAreOneTextWhenNormalizedTheFirstCounts() throws {
+        let json =
+            #"{"model":{"type":"BPE","vocab":{"a":0,"b":1,"x":2},"merges":[]},"normalizer":{"type":"Lowercase"},"#
+            + #""added_tokens":[{"id":3,"content":"Ab","normalized":true},{"id":4,"content":"AB","normalized":true}]}"#
+        let tokenizer = try Tokenizer(json: Array(json.utf8), path: "t")
+        #expect(try tokenizer.encode("xABaba") == [2, 3, 3, 0])
+        #expect(tokenizer.decode([3, 4]) == "ab ab")
+    }
 }

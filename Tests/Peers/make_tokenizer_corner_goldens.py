@@ -14,6 +14,8 @@ import tokenizers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers import Regex
 
+from make_tokenizer_goldens import decoded
+
 PARTS = "Tests/Fixtures/goldens/tokenizer-parts.json"
 OUT = "Tests/Fixtures/goldens/tokenizer-corners.json"
 
@@ -79,10 +81,10 @@ def whole_tokenizers():
             "a<|end|>\nb", "<|end|> \n  b", "<|end|>\n\n b", "<|end|> \n \n <|end|> a", "<|end|> ", "<|end|>\n <|end|>",
             "a <|m|> <|m|> b", "<|end|> \n <|m|>\n a", "<|end|>\t\t\na", "a    b", "<|m|>     b", "a <|m|>    <|m|>  ", "<|end|>      \n b", "a <|end|><|end|>\n"]))
 
-    tokens = [added(4, "é", rstrip=True, normalized=True, special=False), added(5, "É", normalized=True),
-              added(6, "Ab", normalized=True, special=False), added(7, "AB", normalized=True, special=False)]
+    # Never two that are one text when they are normalised: the reference takes either, now this one and now that.
+    tokens = [added(4, "É", rstrip=True, normalized=True, special=False), added(5, "Ab", normalized=True, special=False)]
     document = spec(bpe({"a": 0, "b": 1, " ": 2, "x": 3}), added_tokens=tokens, normalizer={"type": "Lowercase"})
-    result.append(entry("alike-when-normalized", document, ["aé b", "É a", "ab aB", "é"]))
+    result.append(entry("found-when-normalized", document, ["aé b", "É a", "ab aB", "é"]))
 
     level = {**BYTE_LEVEL, "add_prefix_space": True}
     vocab = {"a": 0, "c": 1, "Ġ": 2, "Ġa": 3, "ĠĠ": 4}
@@ -163,19 +165,7 @@ def decoder_rows():
             [d.Fuse(), d.ByteFallback(), replace], [d.Fuse(), replace, d.ByteLevel()], [d.ByteLevel(), d.Metaspace()],
             [d.Fuse(), d.WordPiece(), d.Fuse(), d.Strip(" ", 1, 0)], [d.ByteLevel(), d.ByteFallback(), d.BPEDecoder("b"), d.CTC()],
             [d.Replace("a", "aaa"), d.ByteFallback(), d.Fuse(), d.Replace("aa", "b"), d.Replace("b", "aa")]]
-    result = []
-    for stages in rows:
-        part = d.Sequence(stages)
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.decoder = part
-        cases = []
-        for list_of in tokens:
-            try:
-                cases.append([list_of, part.decode(list_of)])
-            except BaseException:
-                pass  # the reference stops where two ends meet
-        result.append({"json": json.loads(tokenizer.to_str())["decoder"], "cases": cases})
-    return result
+    return decoded([d.Sequence(stages) for stages in rows], tokens)
 
 
 def sentencepiece_rows(parts):

@@ -312,8 +312,13 @@ def decoder_rows():
             d.Sequence([d.Fuse(), d.Strip(" ", 1, 1)]), d.Sequence([d.Fuse(), d.Replace("l", "L")]),
             d.Sequence([d.ByteFallback(), d.Metaspace()]), d.Sequence([d.CTC(), d.WordPiece()]),
             d.Sequence([d.ByteLevel(), d.Fuse()]), d.Sequence([d.Fuse(), d.ByteLevel()])]
+    return decoded(rows, tokens)
+
+
+def decoded(parts, tokens):
+    """What each decoder makes of each list of tokens."""
     result = []
-    for part in rows:
+    for part in parts:
         tokenizer = Tokenizer(models.BPE())
         tokenizer.decoder = part
         cases = []

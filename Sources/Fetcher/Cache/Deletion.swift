@@ -79,14 +79,7 @@ package struct Deletion {
             }
             return true
         }
-        guard let claim = try RepositoryUse.claim(folder) else {
-            outcome.spare(row, "in use: it is being downloaded")
-            return false
-        }
-        if let why = try row.obstacle(in: folder, protection) {
-            outcome.spare(row, why)
-            return false
-        }
+        guard let claim = try outcome.claim(folder, for: row, protection) else { return false }
         var removal = RepositoryRemoval(folder: folder, openFiles: protection.openFiles)
         // What went before a fault has gone all the same.
         defer {
@@ -145,6 +138,21 @@ extension Deletion.Outcome {
     fileprivate mutating func add(_ freed: Freed) {
         freedBytes += freed.size
         allocatedBytes += freed.allocated
+    }
+
+    /// The folder of a row for this deletion alone; nil where something has come in its way, which is noted.
+    mutating func claim(
+        _ folder: RepositoryFolder, for row: DeletionPlan.Row, _ protection: Protection
+    ) throws(AIError) -> RepositoryUse.Claim? {
+        guard let claim = try RepositoryUse.claim(folder) else {
+            spare(row, "in use: it is being downloaded")
+            return nil
+        }
+        if let why = try row.obstacle(in: folder, protection) {
+            spare(row, why)
+            return nil
+        }
+        return claim
     }
 
     mutating func spare(_ row: DeletionPlan.Row, _ why: String) {

@@ -46,15 +46,13 @@ package struct LocalFolder: Sendable, Hashable {
         guard let note = try writtenNote(of: file), let status = try FileSystem.status(place(file)),
             status.modified - 1 <= note.time
         else { return nil }
-        if note.isOlder(than: status) {
-            guard status.kind == .file, let digest = ContentDigest(etag: note.etag) else { return nil }
-            do {
-                if try ContentHasher.digest(ofFile: place(file), like: digest) != digest { return nil }
-            } catch {
-                throw AIError.wrapping(error)
-            }
+        guard note.isOlder(than: status) else { return note }
+        guard status.kind == .file, let digest = ContentDigest(etag: note.etag) else { return nil }
+        do {
+            return try ContentHasher.digest(ofFile: place(file), like: digest) == digest ? note : nil
+        } catch {
+            throw .wrapping(error)
         }
-        return note
     }
 
     /// What is noted of a file, whatever has become of it.
@@ -97,6 +95,11 @@ package struct LocalFolder: Sendable, Hashable {
     func state(of file: RepositoryFile) throws(AIError) -> State {
         guard let status = try FileSystem.status(place(file.path)) else { return .absent }
         guard status.kind == .file else { return .foreign }
+        let written = try writtenNote(of: file.path)
+        if let written, written.etag == file.digest.hex, written.isOlder(than: status) {
+            // Who proves it notes it anew, so that a copy of the folder is read once.
+            return status.size == file.size ? .unknown : .foreign
+        }
         if let note = try note(of: file.path) {
             guard note.etag == file.digest.hex else { return .outdated }
             // The clock of the notes allows a second, in which people can type.

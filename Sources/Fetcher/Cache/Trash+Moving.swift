@@ -39,14 +39,7 @@ extension Trash {
             return true
         }
         guard let folder = row.folder, FileSystem.exists(folder.path) else { return true }
-        guard let claim = try RepositoryUse.claim(folder) else {
-            outcome.spare(row, "in use: it is being downloaded")
-            return false
-        }
-        if let why = try row.obstacle(in: folder, protection) {
-            outcome.spare(row, why)
-            return false
-        }
+        guard let claim = try outcome.claim(folder, for: row, protection) else { return false }
         guard let entry = try entry(for: row, folder) else { return true }
         if entry.moves[0].from == folder.name, let etag = try folder.heldLocks().min() {
             outcome.spare(row, "in use: another process is writing \(etag.prefix(12))")

@@ -105,6 +105,21 @@ import Testing
         try expectWhole()
     }
 
+    /// In a copy of the folder every inode is new: what is there is proven once, and noted.
+    @Test func aCopiedFolderIsProvenOnceAndNotFetchedAgain() async throws {
+        #expect(try await pull().status == 0)
+        let lines = try #require(try FileSystem.text(note("w.safetensors"))).split(separator: "\n")
+        let past = try #require(Double(lines[2])) - 100
+        try FileSystem.setTimes(place("w.safetensors"), accessed: past, modified: past)
+        try FileSystem.replace(note("w.safetensors"), with: Array("\(lines[0])\n\(lines[1])\n\(past)\n".utf8))
+        let before = stage.hub.requests("^GET", on: .cdn).count
+        #expect(try await pull().status == 0)
+        #expect(stage.hub.requests("^GET", on: .cdn).count == before)
+        let again = try #require(try FileSystem.text(note("w.safetensors"))).split(separator: "\n")
+        #expect(try #require(Double(again[2])) > past + 50)
+        try expectWhole()
+    }
+
     /// A file that a pull left, and that the Hub has changed since, is what a pull is for.
     @Test func anUpdateReplacesWhatAPullLeft() async throws {
         #expect(try await pull().status == 0)

@@ -6,9 +6,9 @@ import Testing
 
 /// `hub verify`: what is wrong is said, and mended without touching what is right.
 @Suite struct VerifyCommandTests {
-    private let stage: Stage
-    private static let size: Int64 = 40 << 20
-    private static let step: Int64 = 16 << 20
+    let stage: Stage
+    static let size: Int64 = 40 << 20
+    static let step: Int64 = 16 << 20
 
     /// Three ranges of weights, most of them a hole, and files of git's.
     init() throws {
@@ -22,20 +22,20 @@ import Testing
             "w.safetensors", size: Self.size, patches: [(5, [1, 2, 3]), (20 << 20, [4, 5]), (Self.size - 1, [6])])
     }
 
-    private var folder: String { Path.join(stage.cache, "models--org--m") }
+    var folder: String { Path.join(stage.cache, "models--org--m") }
 
-    private func pulled() async throws -> String {
+    func pulled() async throws -> String {
         let result = try await stage.run("pull", "-q", "org/m")
         try #require(result.status == 0, "\(result.error)")
         return String(result.output.dropLast())
     }
 
     /// The blob of a snapshot's file.
-    private func blob(_ name: String, _ snapshot: String) throws -> String {
+    func blob(_ name: String, _ snapshot: String) throws -> String {
         try #require(FileSystem.resolved(Path.join(snapshot, name)))
     }
 
-    private func flip(_ path: String, at offset: Int64) throws {
+    func flip(_ path: String, at offset: Int64) throws {
         let file = try FileDescriptor(path, [.write])
         var byte: [UInt8] = [0]
         _ = try byte.withUnsafeMutableBytes { try file.read(into: $0, at: offset) }
@@ -43,15 +43,15 @@ import Testing
         try byte.withUnsafeBytes { try file.write($0, at: offset) }
     }
 
-    private func digest(_ path: String) throws -> String {
+    func digest(_ path: String) throws -> String {
         try ContentHasher.digest(ofFile: path, like: .sha256("")).hex
     }
 
-    private func problems(_ result: ProcessResult) throws -> [JSONObject] {
+    func problems(_ result: ProcessResult) throws -> [JSONObject] {
         try result.document().objects("models").flatMap { $0.objects("problems") }
     }
 
-    private func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func expectSound(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let result = try await stage.run("verify", "org/m", "--full", "--json", "--offline")
         #expect(result.status == 0, "\(result.error)", sourceLocation: sourceLocation)
         let model = try result.document().objects("models")[0]
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Ranges asked of the CDN since a number of requests.
-    private func asked(since count: Int) throws -> [Range<Int64>] {
+    func asked(since count: Int) throws -> [Range<Int64>] {
         try stage.hub.requests.dropFirst(count).filter { $0.listener == .cdn && $0.method == "GET" }.map {
             request in
             let found = try #require(request.range?.wholeMatch(of: /bytes=(\d+)-(\d+)/))
@@ -171,139 +171,6 @@ import Testing
         #expect(try none.errorCode() == "not_cached")
     }
 
-    // MARK: Repair
-
-    @Test func onlyTheDamagedRangesAreFetched() async throws {
-        let snapshot = try await pulled()
-        let w = try blob("w.safetensors", snapshot)
-        let inode = try FileSystem.status(w)?.inode
-        try flip(w, at: Self.step + 3)
-        let before = stage.hub.requests.count
-        let result = try await stage.run("verify", "org/m", "--repair")
-        #expect(result.status == 0, "\(result.error)")
-        #expect(result.lines[0].contains("repaired, 1 file, 16.8 MB fetched"))
-        let ranges = try asked(since: before)
-        #expect(ranges.reduce(0) { $0 + Int64($1.count) } == Self.step)
-        #expect(ranges.allSatisfy { $0.lowerBound >= Self.step && $0.upperBound <= 2 * Self.step })
-        #expect(try FileSystem.status(w)?.inode != inode)
-        try await expectSound()
-    }
-
-    /// What a hostile Hub sends never comes to lie in the old file's place.
-    @Test func wrongBytesReplaceNothing() async throws {
-        let snapshot = try await pulled()
-        let w = try blob("w.safetensors", snapshot)
-        try flip(w, at: 5)
-        let (damaged, inode) = (try digest(w), try FileSystem.status(w)?.inode)
-        stage.hub.fail("^GET", .corruptFile(at: 9), times: nil, on: .cdn)
-        let result = try await stage.run("verify", "org/m", "--repair", "--json")
-        #expect(result.status == 7)
-        #expect(try result.errorCode() == "digest_mismatch")
-        #expect(try digest(w) == damaged)
-        #expect(try FileSystem.status(w)?.inode == inode)
-        stage.hub.clearFaults()
-        #expect(try await stage.run("verify", "org/m", "--repair").status == 0)
-        try await expectSound()
-    }
-
-    @Test func aKilledRepairLeavesTheOldFileAndGoesOn() async throws {
-        let snapshot = try await pulled()
-        let w = try blob("w.safetensors", snapshot)
-        try flip(w, at: Self.step)
-        let (damaged, inode) = (try digest(w), try FileSystem.status(w)?.inode)
-        let gate = stage.hub.hold("^GET", after: 100_000, times: nil, on: .cdn)
-        let first = try stage.start("verify", "org/m", "--repair")
-        try await gate.reached()
-        first.killHard()
-        _ = try await first.wait()
-        #expect(try digest(w) == damaged)
-        #expect(try FileSystem.status(w)?.inode == inode)
-        stage.hub.clearFaults()
-        gate.release()
-        #expect(try await stage.run("verify", "org/m").status == 1)
-        let before = stage.hub.requests.count
-        let again = try await stage.run("verify", "org/m", "--repair")
-        #expect(again.status == 0, "\(again.error)")
-        #expect(
-            try asked(since: before).allSatisfy { $0.lowerBound >= Self.step && $0.upperBound <= 2 * Self.step })
-        try await expectSound()
-    }
-
-    #if os(Linux)
-    /// What was sound is no partial before its map says so.
-    @Test func aRepairOnAFullDiskLeavesNothingThatNobodyKnows() async throws {
-        let snapshot = try await pulled()
-        let w = try blob("w.safetensors", snapshot)
-        try flip(w, at: Self.step)
-        let library = try await FaultyDisk.library(in: stage.machine)
-        let result = try await stage.run(
-            ["verify", "org/m", "--repair"], with: ["LD_PRELOAD": library, "FAULTY_DISK": "full:3000000"])
-        #expect(result.status == 6, "\(result.error)")
-        let names = try FileSystem.entries(Path.parent(w)) ?? []
-        let partials = names.filter { $0.hasSuffix(".incomplete") }
-        // None, or where blobs share extents one with its map.
-        #expect(partials.isEmpty || partials.contains { $0.contains(".map.") }, "\(names)")
-        #expect(try await stage.run("verify", "org/m", "--repair").status == 0)
-        try await expectSound()
-    }
-    #endif
-
-    @Test func twoAtOnceFetchNoByteTwice() async throws {
-        let snapshot = try await pulled()
-        try flip(try blob("w.safetensors", snapshot), at: 5)
-        let before = stage.hub.requests.count
-        let gate = stage.hub.hold("^GET", after: 100_000, times: nil, on: .cdn)
-        let processes = [
-            try stage.start("verify", "org/m", "--repair"), try stage.start("verify", "org/m", "--repair"),
-        ]
-        try await gate.reached()
-        try await RunningProcess.waitForOne(of: processes, toSay: "another process is fetching w.safetensors")
-        gate.release()
-        stage.hub.clearFaults()
-        for process in processes {
-            let result = try await process.wait()
-            #expect(result.status == 0, "\(result.error)")
-        }
-        let asked = try asked(since: before)
-        // On a slow machine a range can fall silent; then only its rest is asked for again.
-        #expect(Set(asked.map(\.lowerBound)).count == asked.count, "\(asked)")
-        #expect(asked.allSatisfy { $0.upperBound <= Self.step }, "\(asked)")
-        try await expectSound()
-    }
-
-    @Test func aLockIsWaitedForByRepairAlone() async throws {
-        let snapshot = try await pulled()
-        let w = try blob("w.safetensors", snapshot)
-        try flip(w, at: 5)
-        let lock = try FileDescriptor(
-            Path.join(stage.cache, ".locks/models--org--m/\(Path.name(w)).lock"), [.write, .create])
-        #expect(try lock.tryLock() == true)
-        #expect(try await stage.run("verify", "org/m").status == 1)
-        let repair = try stage.start("verify", "org/m", "--repair")
-        try await repair.wait(forText: "another process is fetching w.safetensors")
-        lock.unlock()
-        #expect(try await repair.wait().status == 0)
-        try await expectSound()
-    }
-
-    @Test func whatCannotBeFetchedIsSaidWithItsStatus() async throws {
-        let snapshot = try await pulled()
-        try FileSystem.remove(try blob("sub/a.txt", snapshot))
-        // The link alone can be made without a network.
-        try FileSystem.remove(Path.join(snapshot, "sub/b.txt"))
-        let offline = try await stage.run("verify", "org/m", "--repair", "--offline", "--json")
-        #expect(offline.status == 5)
-        #expect(try offline.errorCode() == "offline")
-        #expect(
-            try problems(offline).map { "\($0["path"]?.string ?? "") \($0["repaired"]?.bool ?? false)" }
-                == ["sub/a.txt false", "sub/b.txt true"])
-        try FileSystem.removeTree(Path.join(stage.root.path, "org/m"))
-        let gone = try await stage.run("verify", "org/m", "--repair", "--json")
-        #expect(gone.status == 3)
-        #expect(try problems(gone).map { $0["repaired"]?.bool } == [false])
-    }
-
-    /// Where the files of a commit are not known, blobs still have names.
     @Test func withoutTheTreeNamesTell() async throws {
         let place = stage.machine("hf/hub/models--org--old")
         try stage.plant("models--org--old", commit: commit("a"), files: ["a.txt": "one", "b.txt": "two"])
