@@ -1,5 +1,3 @@
-import CSimdJSON
-
 /// A JSON document as a value. Parsed by simdjson (https://simdjson.org), at most 1,024 levels deep.
 public enum JSON: Sendable, Hashable {
     /// `null`
@@ -23,17 +21,14 @@ public enum JSON: Sendable, Hashable {
     ///
     /// - Throws: ``JSONError`` with simdjson's reason.
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
-        var reason: UnsafePointer<CChar>?
-        let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-        guard let base, let document = hub_json_parse(base, bytes.count, false, &reason) else {
-            if let (rewritten, digits) = LongNumbers.rewritten(bytes) {
-                var number = 0
-                return LongNumbers.restored(try parse(rewritten), digits, &number)
-            }
-            throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty")
+        do {
+            let document = try JSONDocument(bytes)
+            return withExtendedLifetime(document) { document.tape.value(JSONTape.root) }
+        } catch {
+            guard let (rewritten, digits) = LongNumbers.rewritten(bytes) else { throw error }
+            var number = 0
+            return LongNumbers.restored(try parse(rewritten), digits, &number)
         }
-        defer { hub_json_free(document) }
-        return JSONTape(document).value(JSONTape.root)
     }
 
     /// Parses one UTF-8 document.

@@ -1,10 +1,16 @@
-import CSimdJSON
-
 /// A JSON document gone through front to back, where most of it is not wanted: nothing becomes a value that is not asked
 /// for. See ``JSON`` for documents as values.
 package struct JSONCursor {
     private let tape: JSONTape
     private let at: Int
+
+    private init(tape: JSONTape, at: Int) {
+        self.tape = tape
+        self.at = at
+    }
+
+    /// At a document's one value.
+    init(_ tape: JSONTape) { self.init(tape: tape, at: JSONTape.root) }
 
     /// How much room behind a document spares its being copied (`SIMDJSON_PADDING`), in bytes.
     static let padding = 64
@@ -16,14 +22,10 @@ package struct JSONCursor {
     ///
     /// - Throws: ``JSONError``, and what `body` throws.
     package static func read<Value>(_ bytes: [UInt8], _ body: (JSONCursor) throws -> Value) throws -> Value {
-        try bytes.withUnsafeBytes { buffer in
-            var reason: UnsafePointer<CChar>?
-            guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self),
-                let document = hub_json_parse(base, buffer.count, bytes.capacity - bytes.count >= padding, &reason)
-            else { throw JSONError(reason: reason.map { String(cString: $0) } ?? "the document is empty") }
-            defer { hub_json_free(document) }
-            return try body(JSONCursor(tape: JSONTape(document), at: JSONTape.root))
+        let document = try bytes.withUnsafeBytes {
+            try JSONDocument($0, isPadded: bytes.capacity - bytes.count >= padding)
         }
+        return try withExtendedLifetime(document) { try body(document.root) }
     }
 
     /// The whole number here, if it is one.

@@ -21,11 +21,10 @@ struct MergePairs {
         rightHashes.reserveCapacity(count)
     }
 
-    /// The merges of a list.
-    init(_ list: JSONCursor) {
-        self.init(count: list.count)
-        let isList = list.elements { append($0) }
-        isWhole = isWhole && isList
+    /// The merges of lists.
+    init(_ lists: [JSONCursor]) {
+        self.init(count: lists.reduce(0) { $0 + $1.count })
+        isWhole = lists.allSatisfy { $0.elements { append($0) } }
     }
 
     /// Appends a merge.

@@ -5,26 +5,35 @@ import ModelFormats
 ///
 /// A vocabulary of a hundred thousand tokens read into strings would cost more than all else together.
 struct ModelPart {
-    let settings: TokenizerComponent
-    private let vocab: JSONCursor?
-    let merges: JSONCursor?
+    /// What may be most of a file.
+    static let lists: [StaticString] = ["merges", "vocab"]
 
+    let settings: TokenizerComponent
+    /// Lists are in parts, to be gone through one after the other.
+    private let vocab: [JSONCursor]?
+    let merges: [JSONCursor]?
+
+    /// - Parameter rest: How the part goes on where the document was cut within a list of it.
     /// - Throws: ``ErrorCode/malformedModel`` where the part is no object.
-    init(_ cursor: JSONCursor, path: String) throws(AIError) {
+    init(_ cursor: JSONCursor, _ rest: JSONCursor.Rest?, path: String) throws(AIError) {
         var members: [(key: String, value: JSON)] = []
-        var vocab: JSONCursor?
-        var merges: JSONCursor?
-        let isObject = cursor.members { key, value in
+        var vocab: [JSONCursor]?
+        var merges: [JSONCursor]?
+        func take(_ key: JSONCursor.Text, _ value: JSONCursor) -> Bool {
             if key.equals("vocab") {
-                vocab = value
+                vocab = [value]
             } else if key.equals("merges") {
-                merges = value
+                merges = [value]
             } else {
                 members.append((String(decoding: key, as: UTF8.self), value.json))
             }
             return true
         }
-        guard isObject else { throw .malformed(path, "model is not an object") }
+        guard cursor.members(take) else { throw .malformed(path, "model is not an object") }
+        if let rest {
+            if rest.list.equals("merges") { merges? += rest.elements } else { vocab? += rest.elements }
+            for (key, value) in rest.members { _ = take(key, value) }
+        }
         settings = try TokenizerComponent(.object(JSONObject(members)), place: "model", path: path)
         self.vocab = vocab
         self.merges = merges
@@ -36,13 +45,13 @@ struct ModelPart {
     var kind: String {
         if let type = settings.type { return type }
         if merges != nil { return "BPE" }
-        if vocab?.count ?? 0 > 0, vocab?.members({ _, _ in true }) == false { return "Unigram" }
+        if let first = vocab?.first, first.count > 0, !first.members({ _, _ in true }) { return "Unigram" }
         return settings["continuing_subword_prefix"] != nil ? "WordPiece" : "WordLevel"
     }
 
     /// Reads `{"token": id}`.
     func vocabulary() throws(AIError) -> Vocabulary {
-        guard let vocab else { throw settings.malformed("has no vocab") }
+        guard let vocab = vocab?.first else { throw settings.malformed("has no vocab") }
         var vocabulary = Vocabulary(count: vocab.count)
         var fault: String?
         var some: [(spelling: JSONCursor.Text, id: Int32)] = []
@@ -68,10 +77,11 @@ struct ModelPart {
     /// Reads `[["token", score]]`, where the place in the list is the id.
     func scoredVocabulary() throws(AIError) -> (Vocabulary, [Double]) {
         guard let vocab else { throw settings.malformed("has no vocab") }
-        var vocabulary = Vocabulary(count: vocab.count)
+        let count = vocab.reduce(0) { $0 + $1.count }
+        var vocabulary = Vocabulary(count: count)
         var scores: [Double] = []
-        scores.reserveCapacity(vocab.count)
-        let isWhole = vocab.elements { pair in
+        scores.reserveCapacity(count)
+        func add(_ pair: JSONCursor) -> Bool {
             var token: JSONCursor.Text?
             var score: Double?
             guard pair.count == 2,
@@ -83,7 +93,9 @@ struct ModelPart {
             scores.append(score)
             return true
         }
-        guard isWhole else { throw .malformed(path, "token \(scores.count) is not a text and a score") }
+        guard vocab.allSatisfy({ $0.elements(add) }) else {
+            throw .malformed(path, "token \(scores.count) is not a text and a score")
+        }
         return (vocabulary, scores)
     }
 }

@@ -9,11 +9,12 @@ struct TokenizerFile {
     let parts: TokenizerParts
 
     /// - Throws: ``ErrorCode/unsupportedModel`` for what is not implemented, ``ErrorCode/malformedModel``.
-    init(_ bytes: [UInt8], path: String) throws(AIError) {
+    init(_ bytes: consuming [UInt8], path: String) throws(AIError) {
         let result: Result<TokenizerParts, AIError>
         do {
-            result = try JSONCursor.read(bytes) { root in
-                Result { () throws(AIError) in try Self.parts(root, path) }
+            // The longest list of nearly all is in it.
+            result = try JSONCursor.read(bytes, dividing: "model", ModelPart.lists) { root, rest in
+                Result { () throws(AIError) in try Self.parts(root, rest, path) }
             }
         } catch {
             throw .malformed(path, "\(error)", cause: error)
@@ -21,7 +22,9 @@ struct TokenizerFile {
         parts = try result.get()
     }
 
-    private static func parts(_ cursor: JSONCursor, _ path: String) throws(AIError) -> TokenizerParts {
+    private static func parts(
+        _ cursor: JSONCursor, _ rest: JSONCursor.Rest?, _ path: String
+    ) throws(AIError) -> TokenizerParts {
         var members: [(key: String, value: JSON)] = []
         var modelCursor: JSONCursor?
         let isObject = cursor.members { key, value in
@@ -33,6 +36,9 @@ struct TokenizerFile {
             return true
         }
         guard isObject else { throw .malformed(path, "tokenizer.json is not an object") }
+        for (key, value) in rest?.rootMembers ?? [] {
+            members.append((String(decoding: key, as: UTF8.self), value.json))
+        }
         let root = try TokenizerComponent(.object(JSONObject(members)), place: "tokenizer.json", path: path)
         try root.allowOnly([
             "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
@@ -43,7 +49,7 @@ struct TokenizerFile {
             return try TokenizerComponent(json, place: key, path: path)
         }
         guard let modelCursor, !modelCursor.isNull else { throw .malformed(path, "it has no model") }
-        let modelPart = try ModelPart(modelCursor, path: path)
+        let modelPart = try ModelPart(modelCursor, rest, path: path)
         let normalizer = try Normalizer(part("normalizer"))
         var preTokenizer = try PreTokenizer(part("pre_tokenizer"))
         let model = try TokenizerModel(modelPart, wantsBytes: preTokenizer.endsInBytes)
