@@ -17,12 +17,12 @@ extension JSONCursor {
     /// the document's member `object`: what is handed over then ends within that list, and goes on in the rest.
     ///
     /// Where `A]}}` and `{"":{"":[B` are documents, `A,B` is one too, and is both. So it is only guessed where a comma
-    /// between two elements may be; where the guess is wrong the whole is parsed after all.
+    /// between two elements may be; where the guess is wrong the whole is parsed after all. Brackets are written over some of
+    /// the bytes for a while, which would copy them all if anybody else had them.
     package static func read<Value>(
-        _ bytes: consuming [UInt8], dividing object: StaticString, _ lists: [StaticString],
+        _ bytes: inout [UInt8], dividing object: StaticString, _ lists: [StaticString],
         _ body: (JSONCursor, Rest?) throws -> Value
     ) throws -> Value {
-        var bytes = bytes
         if let cut = Cut(bytes), let parts = Parts(&bytes, cut) {
             defer { withExtendedLifetime(parts) {} }
             if let rest = Rest(parts, object, lists) { return try body(parts.head.root, rest) }
@@ -119,7 +119,8 @@ private struct Parts {
         let between = [UInt8(ascii: "[")] + bytes[(cut.first + 1)..<cut.second] + [UInt8(ascii: "]")]
         let end = cut.first + Cut.closing.count
         let start = cut.second + 1 - Cut.opening.count
-        let written = bytes[cut.first...cut.second]
+        // A slice would share the bytes, and writing to them copy them all.
+        let written = Array(bytes[cut.first...cut.second])
         bytes.replaceSubrange(cut.first..<end, with: Cut.closing)
         bytes.replaceSubrange(start...cut.second, with: Cut.opening)
         let hasRoom = bytes.capacity - bytes.count >= JSONCursor.padding

@@ -1,4 +1,5 @@
 import CPlatform
+import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -110,6 +111,27 @@ package struct FileDescriptor: ~Copyable, Sendable {
             done += count
         }
         return done
+    }
+
+    /// The beginning of the file, on two threads: most of it is copying; the number of bytes read.
+    func readInHalves(into buffer: UnsafeMutableRawBufferPointer) throws(AIError) -> Int {
+        nonisolated(unsafe) let buffer = buffer
+        let half = buffer.count / 2
+        // Each is written by one thread and read when both have ended.
+        nonisolated(unsafe) var first: Result<Int, AIError> = .success(0)
+        nonisolated(unsafe) var second: Result<Int, AIError> = .success(0)
+        DispatchQueue.concurrentPerform(iterations: 2) { part in
+            if part == 0 {
+                first = Result { () throws(AIError) in try read(into: .init(rebasing: buffer[..<half]), at: 0) }
+            } else {
+                second = Result { () throws(AIError) in
+                    try read(into: .init(rebasing: buffer[half...]), at: Int64(half))
+                }
+            }
+        }
+        // A file that has become shorter ends where the first half does.
+        let count = try first.get()
+        return count < half ? count : try count + second.get()
     }
 
     /// Tells the system that so many bytes from there on will be read soon, in order.

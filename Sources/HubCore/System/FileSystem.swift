@@ -75,8 +75,16 @@ package enum FileSystem {
         // A JSON document with room behind it is parsed where it lies.
         let bytes = [UInt8](unsafeUninitializedCapacity: size + JSONCursor.padding) { buffer, count in
             let room = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: size)
-            if size >= 4 << 20 { hub_prefer_large_pages(buffer.baseAddress, size) }
-            do throws(AIError) { count = try file.read(into: room, at: 0) } catch { fault = error }
+            do throws(AIError) {
+                if size < 4 << 20 {
+                    count = try file.read(into: room, at: 0)
+                } else {
+                    hub_prefer_large_pages(buffer.baseAddress, size)
+                    count = try file.readInHalves(into: room)
+                }
+            } catch {
+                fault = error
+            }
         }
         if let fault { throw fault }
         return bytes

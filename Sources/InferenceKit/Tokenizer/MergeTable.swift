@@ -1,4 +1,5 @@
 import CKernels
+import Dispatch
 import HubCore
 
 /// What pairs of tokens merge into, and which goes first: a flat table with open addressing.
@@ -15,6 +16,8 @@ struct MergeTable: Sendable {
     }
 
     private var slots: [Slot]
+    /// The last slot of a region. A pair's slots are all in one, so that a thread can fill each.
+    private let lastOfRegion: Int
     // Ids are not negative, so no pair is this.
     private static let free = UInt64.max
 
@@ -23,6 +26,8 @@ struct MergeTable: Sendable {
         var size = 16
         while 2 * size < 3 * count { size *= 2 }
         slots = [Slot](large: size, repeating: Slot(pair: Self.free, merge: Merge(rank: 0, result: 0)))
+        // Of so many pairs nearly half belong to each.
+        lastOfRegion = (size < 1 << 16 ? size : size / 2) - 1
     }
 
     /// What a pair merges into. A pair that is set again takes the later value, as a map filled in order does in the
@@ -30,48 +35,64 @@ struct MergeTable: Sendable {
     subscript(left: Int32, right: Int32) -> Merge? {
         get {
             slots.withUnsafeBufferPointer { slots in
-                let found = slots[Self.slot(slots, left, right)]
+                let found = slots[Self.slot(slots, Self.key(left, right), lastOfRegion)]
                 return found.pair == Self.free ? nil : found.merge
             }
         }
         set {
             guard let newValue else { return }
-            let slot = slots.withUnsafeBufferPointer { Self.slot($0, left, right) }
-            slots[slot] = Slot(pair: Self.key(left, right), merge: newValue)
+            let key = Self.key(left, right)
+            let slot = slots.withUnsafeBufferPointer { Self.slot($0, key, lastOfRegion) }
+            slots[slot] = Slot(pair: key, merge: newValue)
         }
     }
 
     /// Sets many pairs in their order.
     mutating func set(_ pairs: [(left: Int32, right: Int32, merge: Merge)]) {
-        let keys = ByteHash.keys
+        let last = lastOfRegion
         slots.withUnsafeMutableBufferPointer { slots in
-            guard let base = slots.baseAddress else { return }
-            let mask = slots.count - 1
-            // The table is larger than the processor's near memory: some dozen places are on their way at once.
-            let ahead = 32
-            for start in stride(from: 0, to: pairs.count, by: ahead) {
-                let range = start..<min(start + ahead, pairs.count)
-                for pair in pairs[range] {
-                    let hash = ByteHash.hash(Self.key(pair.left, pair.right), keys)
-                    hub_prefetch(base + (Int(truncatingIfNeeded: hash) & mask))
-                }
-                for (left, right, merge) in pairs[range] {
-                    let slot = Self.slot(UnsafeBufferPointer(slots), left, right)
-                    slots[slot] = Slot(pair: Self.key(left, right), merge: merge)
-                }
+            // Each thread writes to slots of its own.
+            nonisolated(unsafe) let slots = slots
+            DispatchQueue.concurrentPerform(iterations: slots.count / (last + 1)) { region in
+                Self.set(pairs, in: region, of: slots, last)
             }
         }
+    }
+
+    /// Sets those pairs that belong to one region.
+    private static func set(
+        _ pairs: [(left: Int32, right: Int32, merge: Merge)], in region: Int, of slots: UnsafeMutableBufferPointer<Slot>,
+        _ last: Int
+    ) {
+        guard let base = slots.baseAddress else { return }
+        let keys = ByteHash.keys
+        let mask = slots.count - 1
+        var waiting: [Slot] = []
+        // The table is larger than the processor's near memory: some dozen places are on their way at once.
+        let ahead = 32
+        waiting.reserveCapacity(ahead)
+        func flush() {
+            for pair in waiting { slots[slot(UnsafeBufferPointer(slots), pair.pair, last)] = pair }
+            waiting.removeAll(keepingCapacity: true)
+        }
+        for (left, right, merge) in pairs {
+            let key = key(left, right)
+            let home = Int(truncatingIfNeeded: ByteHash.hash(key, keys)) & mask
+            guard home & ~last == region * (last + 1) else { continue }
+            hub_prefetch(base + home)
+            waiting.append(Slot(pair: key, merge: merge))
+            if waiting.count == ahead { flush() }
+        }
+        flush()
     }
 
     private static func key(_ left: Int32, _ right: Int32) -> UInt64 {
         UInt64(UInt32(bitPattern: left)) << 32 | UInt64(UInt32(bitPattern: right))
     }
 
-    private static func slot(_ slots: UnsafeBufferPointer<Slot>, _ left: Int32, _ right: Int32) -> Int {
-        let key = key(left, right)
-        let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: ByteHash.hash(key)) & mask
-        while slots[slot].pair != key, slots[slot].pair != free { slot = (slot + 1) & mask }
+    private static func slot(_ slots: UnsafeBufferPointer<Slot>, _ key: UInt64, _ last: Int) -> Int {
+        var slot = Int(truncatingIfNeeded: ByteHash.hash(key)) & (slots.count - 1)
+        while slots[slot].pair != key, slots[slot].pair != free { slot = slot & ~last | (slot + 1) & last }
         return slot
     }
 }

@@ -37,7 +37,8 @@ public final class Tokenizer: Sendable {
 
     /// Reads the bytes of a tokenizer.json.
     package convenience init(json bytes: [UInt8], path: String) throws(AIError) {
-        try self.init(TokenizerFile(bytes, path: path).parts, path: path)
+        var bytes = bytes
+        try self.init(TokenizerFile(&bytes, path: path).parts, path: path)
     }
 
     static func missing(_ folder: String) -> AIError {

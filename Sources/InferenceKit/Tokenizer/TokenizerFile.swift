@@ -8,12 +8,13 @@ struct TokenizerFile {
 
     let parts: TokenizerParts
 
+    /// - Parameter bytes: The caller's own, for they are written to; in the end they are as they were.
     /// - Throws: ``ErrorCode/unsupportedModel`` for what is not implemented, ``ErrorCode/malformedModel``.
-    init(_ bytes: consuming [UInt8], path: String) throws(AIError) {
+    init(_ bytes: inout [UInt8], path: String) throws(AIError) {
         let result: Result<TokenizerParts, AIError>
         do {
             // The longest list of nearly all is in it.
-            result = try JSONCursor.read(bytes, dividing: "model", ModelPart.lists) { root, rest in
+            result = try JSONCursor.read(&bytes, dividing: "model", ModelPart.lists) { root, rest in
                 Result { () throws(AIError) in try Self.parts(root, rest, path) }
             }
         } catch {

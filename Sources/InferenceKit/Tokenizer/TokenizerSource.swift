@@ -36,8 +36,8 @@ enum TokenizerSource {
     func parts() throws(AIError) -> (TokenizerParts, path: String)? {
         switch self {
         case .file(let path):
-            guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
-            return (try TokenizerFile(bytes, path: path).parts, path)
+            guard var bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
+            return (try TokenizerFile(&bytes, path: path).parts, path)
         case .sentencePiece(let folder, _):
             return try SentencePieceFile.parts(folder: folder).map { ($0, folder) }
         case .gguf(let path):
