@@ -33,7 +33,7 @@ import Testing
                     case 0: tokenizer = try Tokenizer(json: random.mutated(texts[at]), path: "f")
                     case 1:
                         let model = random.mutated(models[random.below(models.count)])
-                        tokenizer = try Tokenizer(SentencePieceFile(model, path: "f").parts(nil), path: "f")
+                        tokenizer = try Tokenizer(SentencePieceFile(model, path: "f").parts(), path: "f")
                     default:
                         tokenizer = try Tokenizer(json: Array(random.mutated(documents[at]).text().utf8), path: "f")
                     }

@@ -8,6 +8,8 @@ final class BytePairModel: Sendable {
     struct Settings: Sendable {
         /// What stands for what is in no vocabulary.
         var unknown: Int32?
+        /// Whether that is named, but is in no vocabulary itself: then such text cannot be encoded.
+        var refusesUnknown = false
         var fusesUnknown = false
         var ignoresMerges = false
         /// Whether `<0x00>` to `<0xFF>` stand for characters that have no token.
@@ -53,10 +55,8 @@ final class BytePairModel: Sendable {
         let (vocabulary, pairs) = try Self.lists(model)
         if settings["unk_token"] != nil {
             let token = try settings.string("unk_token")
-            guard let id = vocabulary.id(of: token) else {
-                throw settings.malformed("has the unk_token \"\(token)\", which is no token")
-            }
-            read.unknown = id
+            read.unknown = vocabulary.id(of: token)
+            read.refusesUnknown = read.unknown == nil
         }
         guard let pairs else { throw settings.malformed("has no merges") }
         let merges = try pairs.table(vocabulary, prefixCount: read.prefix.count, path: model.path)
@@ -75,7 +75,7 @@ final class BytePairModel: Sendable {
         // Bytes can be looked up without writing the characters that stand for them where every byte that UTF-8 can have
         // has a token, or nothing stands for one that has none.
         let isWhole =
-            (settings.unknown == nil && fallback == nil)
+            (settings.unknown == nil && !settings.refusesUnknown && fallback == nil)
             || idOfByte.indices.allSatisfy { idOfByte[$0] != nil || !Self.occursInUTF8($0) }
         takesBytes = wantsBytes && isPlain && isWhole
         keepsWordsApart = !wantsBytes && isPlain && !settings.ignoresMerges && vocabulary.keepsWordsApart()
@@ -109,13 +109,19 @@ final class BytePairModel: Sendable {
     }
 
     /// Appends the tokens of one piece.
-    func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput) {
-        scratch.append(piece, to: &out) { out in encodeAnew(piece, scratch, into: &out) }
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where what stands for that is no token.
+    func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
+        throws(AIError)
+    {
+        try scratch.append(piece, to: &out) { (out: inout ModelOutput) throws(AIError) in
+            try encodeAnew(piece, scratch, into: &out)
+        }
     }
 
     private func encodeAnew(
         _ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput
-    ) {
+    ) throws(AIError) {
         if settings.ignoresMerges {
             let whole =
                 takesBytes ? vocabulary.id(of: ByteLevelAlphabet.spelling(of: piece)) : vocabulary.id(of: piece)
@@ -125,7 +131,7 @@ final class BytePairModel: Sendable {
         if takesBytes {
             for byte in piece { if let id = idOfByte[Int(byte)] { scratch.word.append(id, length: 1) } }
         } else {
-            split(piece, into: &scratch.word)
+            try split(piece, into: &scratch.word)
         }
         scratch.word.merge(merges)
         var at = 0
@@ -136,7 +142,7 @@ final class BytePairModel: Sendable {
     }
 
     /// The symbols that the characters of a piece begin as.
-    private func split(_ piece: UnsafeBufferPointer<UInt8>, into word: inout MergingWord) {
+    private func split(_ piece: UnsafeBufferPointer<UInt8>, into word: inout MergingWord) throws(AIError) {
         var pending: (id: Int32, length: Int)?
         func flush() {
             if let unknown = pending { word.append(unknown.id, length: unknown.length) }
@@ -160,9 +166,15 @@ final class BytePairModel: Sendable {
                 word.append(id, length: width)
             } else if !appendBytes(
                 spelled.isEmpty ? Array(piece[at..<end]) : spelled, before: at > 0 ? settings.prefix.count : 0,
-                width, &word),
-                let unknown = settings.unknown
+                width, &word)
             {
+                guard let unknown = settings.unknown else {
+                    guard settings.refusesUnknown else {
+                        at = end
+                        continue
+                    }
+                    throw TokenizerModel.noUnknown(UnsafeBufferPointer(rebasing: piece[at..<end]))
+                }
                 if settings.fusesUnknown, let before = pending {
                     pending = (before.id, before.length + width)
                 } else {

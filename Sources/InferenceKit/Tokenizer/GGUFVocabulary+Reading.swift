@@ -15,6 +15,8 @@ extension GGUFVocabulary {
         types = try values.numbers("token_type").map { $0.int.flatMap(Int.init(exactly:)) ?? 0 }
         merges = try values.texts("merges")
         charsmap = try values.bytes("precompiled_charsmap")
+        name = header["general.name"]?.string ?? ""
+        architecture = header["general.architecture"]?.string ?? ""
         beginID = values.id("bos")
         endID = values.id("eos")
         unknownID = values.id("unknown")
@@ -24,6 +26,8 @@ extension GGUFVocabulary {
         addsEnd = values.flag("add_eos_token")
         addsSpacePrefix = values.flag("add_space_prefix")
         removesExtraSpaces = values.flag("remove_extra_whitespaces")
+        lowercases = values.flag("normalizer.lowercase")
+        stripsAccents = values.flag("normalizer.strip_accents")
     }
 }
 

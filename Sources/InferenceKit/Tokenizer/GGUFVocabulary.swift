@@ -36,6 +36,14 @@ package struct GGUFVocabulary: Sendable {
     package var removesExtraSpaces: Bool?
     /// `tokenizer.ggml.precompiled_charsmap`.
     package var charsmap: [UInt8] = []
+    /// `tokenizer.ggml.normalizer.lowercase`, for `bert`.
+    package var lowercases: Bool?
+    /// `tokenizer.ggml.normalizer.strip_accents`, for `bert`.
+    package var stripsAccents: Bool?
+    /// `general.name`.
+    package var name = ""
+    /// `general.architecture`.
+    package var architecture = ""
 
     /// A vocabulary without anything but its tokens.
     package init(model: String, preTokenizer: String? = nil, tokens: [[UInt8]]) {
@@ -61,14 +69,11 @@ extension GGUFVocabulary {
         guard scores.isEmpty || scores.count == tokens.count, types.isEmpty || types.count == tokens.count else {
             throw .malformed(path, "it has not one score and one type for each token")
         }
-        let ids = [beginID, endID, unknownID, separatorID, classID]
-        for case .some(let id) in ids where !tokens.indices.contains(id) {
-            throw .malformed(path, "the special token \(id) is none of its \(tokens.count) tokens")
-        }
+        let vocabulary = withSpecialIDs
         switch model {
-        case "gpt2": return try bytePair(path)
-        case "llama", "t5": return try scored(path)
-        case "bert": return try wordPiece(path)
+        case "gpt2": return try vocabulary.bytePair(path)
+        case "llama", "t5": return try vocabulary.scored(path)
+        case "bert": return try vocabulary.wordPiece(path)
         default: throw .unsupported(path, "the tokenizer's model \(model) cannot be used yet")
         }
     }
@@ -96,10 +101,9 @@ extension GGUFVocabulary {
         var preTokenizer = rules.preTokenizer
         preTokenizer.leavesBytes = model.takesBytes
         return TokenizerParts(
-            kind: "byte-level BPE", model: .bytePair(model), added: pieces.addedTokens([.control, .userDefined]),
+            kind: "byte-level BPE", model: .bytePair(model), added: added(pieces), showsAddedAsTheyAre: true,
             normalizer: rules.normalizer, preTokenizer: preTokenizer,
-            postProcessor: PostProcessor(
-                before: addsBegin ?? rules.addsBegin ? beginID : nil, after: addsEnd ?? false ? endID : nil),
+            postProcessor: try around(begin: addsBegin ?? rules.addsBegin, end: addsEnd ?? false, path),
             decoder: TokenDecoder([.byteLevel]))
     }
 
@@ -133,17 +137,19 @@ extension GGUFVocabulary {
         rewriting.addsPrefix = addsSpacePrefix ?? true
         rewriting.removesExtraSpaces = removesExtraSpaces ?? isUnigram
         if !charsmap.isEmpty { rewriting.charsmap = try Charsmap(charsmap, path: path) }
-        rewriting.untouched = pieces.userDefined
+        // Llama's tokens of the user are added tokens, and merge as all others do.
+        if isUnigram { rewriting.untouched = pieces.userDefined }
+        var merging = pieces
+        merging.types = pieces.types.map { $0 == .userDefined ? .normal : $0 }
         let decoder = SentencePieceDecoder(
             types: pieces.types, unknownSurface: Array(" \u{2047} ".utf8),
             dropsFirstSpace: rewriting.addsPrefix || rewriting.removesExtraSpaces,
             dropsAllFirstSpaces: rewriting.removesExtraSpaces)
         return TokenizerParts(
             kind: isUnigram ? "SentencePiece unigram" : "SentencePiece BPE",
-            model: isUnigram ? .unigram(pieces.unigram()) : .scoredPair(ScoredPairModel(pieces)),
-            added: pieces.addedTokens([.control]), normalizer: Normalizer([.sentencePiece(rewriting)]),
-            postProcessor: PostProcessor(
-                before: addsBegin ?? !isUnigram ? beginID : nil, after: addsEnd ?? isUnigram ? endID : nil),
+            model: isUnigram ? .unigram(pieces.unigram()) : .scoredPair(ScoredPairModel(merging)),
+            added: added(pieces), normalizer: Normalizer([.sentencePiece(rewriting)]),
+            postProcessor: try around(begin: addsBegin ?? !isUnigram, end: addsEnd ?? isUnigram, path),
             decoder: TokenDecoder([.sentencePiece(decoder)]))
     }
 
@@ -153,33 +159,30 @@ extension GGUFVocabulary {
         let space = SentencePieceNormalizer.space
         let prefix = Array("##".utf8)
         var vocabulary = Vocabulary(count: tokens.count)
-        var added: [AddedTokens.Token] = []
+        let pieces = try pieces(path)
         for (id, token) in tokens.enumerated() {
-            let isSpecial = !types.isEmpty && types[id] == ScoredPieces.PieceType.control.rawValue
-            guard String(validating: token, as: UTF8.self) != nil else {
-                throw .malformed(path, "token \(id) is not UTF-8")
-            }
-            let isWhole = isSpecial || [beginID, endID, unknownID, separatorID, classID].contains(id)
+            let isSpecial = Self.foundFirst.contains(pieces.types[id])
+            let isWhole = isSpecial || [classID ?? beginID, separatorID ?? endID, unknownID].contains(id)
             let spelling =
                 token.starts(with: space) ? Array(token[space.count...]) : isWhole ? token : prefix + token
             spelling.withUnsafeBufferPointer { _ = vocabulary.add($0, id: Int32(id), keepsAlike: true) }
-            if isSpecial { added.append(AddedTokens.Token(id: id, content: token)) }
         }
         guard let unknown = unknownID.map(Int32.init) ?? vocabulary.id(of: "[UNK]") else {
             throw .malformed(path, "it has no token for what is unknown")
         }
-        let bert = Normalizer.Bert(cleansText: true, spacesChinese: true, stripsAccents: true, lowercases: true)
+        let lowercases = lowercases ?? true
+        let bert = Normalizer.Bert(
+            cleansText: true, spacesChinese: true, stripsAccents: stripsAccents ?? lowercases, lowercases: lowercases)
         return TokenizerParts(
             kind: "WordPiece",
             model: .wordPiece(WordPieceModel(vocabulary, unknown: unknown, prefix: prefix, longestWord: 100)),
-            added: AddedTokens(added), normalizer: Normalizer([.bert(bert)]),
+            added: added(pieces), normalizer: Normalizer([.bert(bert)]),
             preTokenizer: PreTokenizer([
                 .cut(.characters(.whiteSpace), .removed, inverted: false),
                 .cut(.characters(.punctuation), .isolated, inverted: false),
             ]),
-            postProcessor: PostProcessor(
-                before: addsBegin ?? true ? classID ?? beginID : nil,
-                after: addsEnd ?? true ? separatorID ?? endID : nil),
+            // Whatever the flags say.
+            postProcessor: try around(begin: true, end: true, path),
             decoder: TokenDecoder([.wordPiece(prefix: prefix, cleansUp: true)]))
     }
 }

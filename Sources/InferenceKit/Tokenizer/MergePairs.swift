@@ -31,7 +31,10 @@ struct MergePairs {
     ///
     /// - Returns: false where it is no pair.
     private mutating func append(_ entry: JSONCursor) -> Bool {
-        if let text = entry.text { return append(text) }
+        if let text = entry.text {
+            // The first line of GPT-2's merges.txt, which older files took over.
+            return text.starts(with: "#version".utf8) || append(text)
+        }
         guard let (left, right) = entry.textPair else {
             isWhole = false
             return false

@@ -110,14 +110,16 @@ struct Normalizer: Sendable {
     ///
     /// - Throws: ``ErrorCode/insufficientMemory``, ``ErrorCode/generationFailed`` where a pattern reaches a limit or the
     ///   text does.
-    func normalize(_ text: inout TrackedText) throws(AIError) {
+    ///
+    /// - Parameter isAtStart: Whether the text is the beginning of what is encoded.
+    func normalize(_ text: inout TrackedText, isAtStart: Bool = true) throws(AIError) {
         for step in steps {
-            try Self.apply(step, &text)
+            try Self.apply(step, &text, isAtStart: isAtStart)
             try text.measure(after: "normalizer \(step.name)")
         }
     }
 
-    private static func apply(_ step: Step, _ text: inout TrackedText) throws(AIError) {
+    private static func apply(_ step: Step, _ text: inout TrackedText, isAtStart: Bool) throws(AIError) {
         switch step {
         case .form(let form): try form.normalize(&text)
         case .lowercase: lowercase(&text)
@@ -133,7 +135,7 @@ struct Normalizer: Sendable {
         case .nmt: nmt(&text)
         case .charsmap(let map): try map.normalize(&text)
         case .byteLevel: spell(&text)
-        case .sentencePiece(let normalizer): try normalizer.normalize(&text)
+        case .sentencePiece(let normalizer): try normalizer.normalize(&text, isAtStart: isAtStart)
         }
     }
 

@@ -50,8 +50,8 @@ struct ScoredPieces: Sendable {
         ) { types[Int($0)] == .normal || types[Int($0)] == .userDefined }
     }
 
-    /// The tokens that are found in a text before anything else: those for control.
-    func addedTokens(_ wanted: Set<PieceType>) -> AddedTokens {
+    /// The tokens of some types, to be found in a text before anything else.
+    func addedTokens(_ wanted: Set<PieceType>) -> [AddedTokens.Token] {
         var tokens: [AddedTokens.Token] = []
         var seen: Set<[UInt8]> = []
         for (id, type) in types.enumerated() where wanted.contains(type) {
@@ -61,7 +61,7 @@ struct ScoredPieces: Sendable {
             tokens.append(
                 AddedTokens.Token(id: id, content: spelling, isSpecial: type == .control || type == .unknown))
         }
-        return AddedTokens(tokens)
+        return tokens
     }
 }
 

@@ -25,7 +25,7 @@ struct SentencePieceDecoder: Sendable {
         let isAtStart = !state.isPastSpace && !state.hasText
         var text = piece
         switch type {
-        case .control: text = []
+        case .control: break
         case .unknown: text = unknownSurface
         default:
             let space = SentencePieceNormalizer.space

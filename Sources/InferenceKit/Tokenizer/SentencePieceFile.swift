@@ -22,8 +22,7 @@ struct SentencePieceFile {
         for name in names {
             let path = Path.join(folder, name)
             guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { continue }
-            let settings = try JSONFile.read(Path.join(folder, "tokenizer_config.json"))
-            return try SentencePieceFile(bytes, path: path).parts(settings)
+            return try SentencePieceFile(bytes, path: path).parts(try SentencePieceSettings(folder: folder))
         }
         return nil
     }
@@ -147,8 +146,8 @@ struct SentencePieceFile {
 
     /// The parts of the tokenizer.
     ///
-    /// - Parameter settings: tokenizer_config.json, which alone says what is put around a text.
-    func parts(_ settings: JSON?) throws(AIError) -> TokenizerParts {
+    /// - Parameter settings: What the files beside the model say, which alone say what is put around a text.
+    func parts(_ settings: SentencePieceSettings = SentencePieceSettings()) throws(AIError) -> TokenizerParts {
         let model: TokenizerModel
         let name: String
         switch kind {
@@ -162,20 +161,24 @@ struct SentencePieceFile {
             model = .wholePiece(WholePieceModel(pieces, areWords: kind == .word))
             name = kind == .word ? "SentencePiece words" : "SentencePiece characters"
         }
-        func id(_ id: Int) -> Int? { pieces.types.indices.contains(id) && pieces.types[id] == .control ? id : nil }
-        let kindOfModel = settings?["tokenizer_class"]?.string ?? ""
-        let addsBegin =
-            settings?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { kindOfModel.hasPrefix($0) }
-        let addsEnd = settings?["add_eos_token"]?.bool ?? kindOfModel.hasPrefix("T5")
+        var normalizer = normalizer
+        normalizer.addsPrefix = settings.addsPrefix ?? normalizer.addsPrefix
+        normalizer.prefixesOnlyTheStart = settings.prefixesOnlyTheStart
         let decoder = SentencePieceDecoder(
             types: pieces.types, unknownSurface: unknownSurface,
             dropsFirstSpace: normalizer.addsPrefix || normalizer.removesExtraSpaces,
             dropsAllFirstSpaces: normalizer.removesExtraSpaces)
+        let added = try settings.added(pieces)
+        func id(_ key: String, own: Int) throws(AIError) -> Int? {
+            let own = pieces.types.indices.contains(own) && pieces.types[own] == .control ? own : nil
+            return try settings.id(key, own: own, added, pieces.vocabulary)
+        }
         return TokenizerParts(
-            kind: name, model: model, added: pieces.addedTokens([.control]),
+            kind: name, model: model, added: AddedTokens(added),
             normalizer: Normalizer([.sentencePiece(normalizer)]),
             postProcessor: PostProcessor(
-                before: addsBegin ? id(ids.begin) : nil, after: addsEnd ? id(ids.end) : nil),
+                before: settings.addsBegin ? try id("bos_token", own: ids.begin) : nil,
+                after: settings.addsEnd ? try id("eos_token", own: ids.end) : nil),
             decoder: TokenDecoder([.sentencePiece(decoder)]))
     }
 }

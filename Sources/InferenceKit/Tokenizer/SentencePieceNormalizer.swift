@@ -8,6 +8,8 @@ struct SentencePieceNormalizer: Sendable {
 
     var charsmap: Charsmap?
     var addsPrefix = true
+    /// Whether only the beginning of a text gets that space, and none of its parts after an added token.
+    var prefixesOnlyTheStart = false
     var removesExtraSpaces = true
     var escapesSpaces = true
     /// Whether the space that is added goes to the end.
@@ -15,9 +17,11 @@ struct SentencePieceNormalizer: Sendable {
     /// Pieces that are taken as they are.
     var untouched: ByteTrie?
 
+    /// - Parameter isAtStart: Whether the text is the beginning of what is encoded.
     /// - Throws: ``ErrorCode/generationFailed`` where the rules make too much of the text.
-    func normalize(_ text: inout TrackedText) throws(AIError) {
+    func normalize(_ text: inout TrackedText, isAtStart: Bool = true) throws(AIError) {
         guard !text.bytes.isEmpty else { return }
+        let addsPrefix = addsPrefix && (isAtStart || !prefixesOnlyTheStart)
         var result = TrackedText(like: text)
         let space = escapesSpaces ? Self.space : [UInt8(ascii: " ")]
         text.bytes.withUnsafeBufferPointer { bytes in

@@ -17,7 +17,9 @@ extension Tokenizer {
 
     func push(_ id: Int, to run: inout DecodingRun, skipSpecialTokens: Bool) {
         if skipSpecialTokens && specialIDs.contains(id) { return }
-        if let token = spelling(of: id) { run.push(token, id: id) }
+        guard let token = spelling(of: id) else { return }
+        let isText = showsAddedAsTheyAre && addedSpellings[id] != nil
+        run.push(isText ? ByteLevelAlphabet.spelling(of: token) : token, id: id)
     }
 
     /// The way for the decoder that nearly all models have: bytes side by side.
@@ -45,12 +47,14 @@ final class ByteSpellings: Sendable {
             let dense = 2 * (vocabulary.count + tokenizer.addedSpellings.count) + 256
             ranges = Array(repeating: 0..<0, count: min(tokenizer.idCount, dense))
             vocabulary.forEach { id, spelling in add(Int(id), spelling) }
-            for (id, spelling) in tokenizer.addedSpellings { add(id, spelling[...]) }
+            for (id, spelling) in tokenizer.addedSpellings {
+                add(id, spelling[...], isText: tokenizer.showsAddedAsTheyAre)
+            }
         }
 
-        private mutating func add(_ id: Int, _ spelling: ArraySlice<UInt8>) {
+        private mutating func add(_ id: Int, _ spelling: ArraySlice<UInt8>, isText: Bool = false) {
             let start = bytes.count
-            if !ByteLevelAlphabet.append(spelling, to: &bytes) { bytes += spelling }
+            if isText || !ByteLevelAlphabet.append(spelling, to: &bytes) { bytes += spelling }
             if id < ranges.count { ranges[id] = start..<bytes.count } else { distant[id] = start..<bytes.count }
         }
 

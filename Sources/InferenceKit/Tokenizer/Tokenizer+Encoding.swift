@@ -64,9 +64,10 @@ extension Tokenizer {
             }
             var tracked = TrackedText(part, base: segment.range.lowerBound, isTracked: isTracked)
             tracked.allow(sink.room)
-            try normalizer.normalize(&tracked)
+            let isAtStart = segment.range.lowerBound == 0
+            try normalizer.normalize(&tracked, isAtStart: isAtStart)
             sink.room -= tracked.peak
-            try encode(normalized: tracked, isAtStart: segment.range.lowerBound == 0, scratch, &sink)
+            try encode(normalized: tracked, isAtStart: isAtStart, scratch, &sink)
         }
     }
 

@@ -21,6 +21,7 @@ public final class Tokenizer: Sendable {
     let padding: Padding?
     /// What each added token is decoded as.
     let addedSpellings: [Int: [UInt8]]
+    let showsAddedAsTheyAre: Bool
     let specialIDs: Set<Int>
     let scratches = Pool<EncodingScratch>()
     let byteSpellings = ByteSpellings()
@@ -76,6 +77,7 @@ public final class Tokenizer: Sendable {
         self.specialIDs = specialIDs
         idCount = max(spellings.keys.max() ?? -1, vocabulary.largestID ?? -1) + 1
         addedSpellings = spellings
+        showsAddedAsTheyAre = parts.showsAddedAsTheyAre
         kind = parts.kind
         model = parts.model
         added = parts.added
@@ -111,6 +113,8 @@ struct TokenizerParts {
     var kind: String
     var model: TokenizerModel
     var added = AddedTokens([])
+    /// Whether added tokens are text even where all others are spelled in the characters that stand for bytes.
+    var showsAddedAsTheyAre = false
     var normalizer = Normalizer([])
     var preTokenizer = PreTokenizer([])
     var postProcessor = PostProcessor([])

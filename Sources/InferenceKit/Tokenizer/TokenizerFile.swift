@@ -45,6 +45,9 @@ struct TokenizerFile {
             "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
             "decoder",
         ])
+        if let version = root["version"], version != "1.0" {
+            throw root.refuse("version \(version.string ?? version.text())")
+        }
         func part(_ key: String) throws(AIError) -> TokenizerComponent? {
             guard let json = root[key] else { return nil }
             return try TokenizerComponent(json, place: key, path: path)

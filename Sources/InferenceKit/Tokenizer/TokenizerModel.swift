@@ -59,8 +59,8 @@ enum TokenizerModel: Sendable {
         throws(AIError)
     {
         switch self {
-        case .bytePair(let model): model.encode(piece, scratch, into: &out)
-        case .wordPiece(let model): model.encode(piece, into: &out)
+        case .bytePair(let model): try model.encode(piece, scratch, into: &out)
+        case .wordPiece(let model): try model.encode(piece, into: &out)
         case .wordLevel(let model): try model.encode(piece, into: &out)
         case .unigram(let model): try model.encode(piece, scratch, into: &out)
         case .scoredPair(let model): model.encode(piece, scratch, into: &out)

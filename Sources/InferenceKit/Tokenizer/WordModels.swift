@@ -7,7 +7,7 @@ final class WordPieceModel: Sendable {
     let vocabulary: Vocabulary
     /// The tokens that continue a word, without their prefix.
     private let continuing: Vocabulary
-    private let unknown: Int32
+    private let unknown: Int32?
     private let longestWord: Int
     private let longestToken: Int
 
@@ -16,17 +16,13 @@ final class WordPieceModel: Sendable {
         let settings = model.settings
         try settings.allowOnly(["unk_token", "continuing_subword_prefix", "max_input_chars_per_word"])
         let vocabulary = try model.vocabulary()
-        let token = try settings.string("unk_token")
-        guard let unknown = vocabulary.id(of: token) else {
-            throw settings.malformed("has the unk_token \"\(token)\", which is no token")
-        }
         self.init(
-            vocabulary, unknown: unknown, prefix: try settings.bytes("continuing_subword_prefix"),
+            vocabulary, unknown: vocabulary.id(of: try settings.string("unk_token")), prefix: try settings.bytes("continuing_subword_prefix"),
             longestWord: try settings.count("max_input_chars_per_word"))
     }
 
     /// A model of known parts.
-    init(_ vocabulary: Vocabulary, unknown: Int32, prefix: [UInt8], longestWord: Int) {
+    init(_ vocabulary: Vocabulary, unknown: Int32?, prefix: [UInt8], longestWord: Int) {
         var continuing = Vocabulary(count: vocabulary.count)
         var longest = 0
         vocabulary.forEach { id, spelling in
@@ -42,10 +38,12 @@ final class WordPieceModel: Sendable {
     }
 
     /// Appends the tokens of one word.
-    func encode(_ word: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) {
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` for a word that is unknown where nothing stands for those.
+    func encode(_ word: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) throws(AIError) {
         let count = out.ids.count
         guard word.count(where: { $0 & 0xC0 != 0x80 }) <= longestWord else {
-            return out.append(unknown, 0..<word.count)
+            return try appendUnknown(word, into: &out)
         }
         var start = 0
         while start < word.count {
@@ -61,11 +59,16 @@ final class WordPieceModel: Sendable {
             guard let found else {
                 out.ids.removeSubrange(count...)
                 if out.isTracked { out.spans.removeSubrange(count...) }
-                return out.append(unknown, 0..<word.count)
+                return try appendUnknown(word, into: &out)
             }
             out.append(found, start..<end)
             start = end
         }
+    }
+
+    private func appendUnknown(_ word: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) throws(AIError) {
+        guard let unknown else { throw TokenizerModel.noUnknown(word) }
+        out.append(unknown, 0..<word.count)
     }
 }
 

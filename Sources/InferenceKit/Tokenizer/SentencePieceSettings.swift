@@ -1,0 +1,176 @@
+import HubCore
+import ModelFormats
+
+/// What the files beside a SentencePiece model say of its tokenizer: tokenizer_config.json, and of older ones
+/// special_tokens_map.json and added_tokens.json
+/// (https://github.com/huggingface/transformers/blob/main/src/transformers/tokenization_python.py).
+struct SentencePieceSettings {
+    /// The tokens of a model besides its pieces, and those pieces that are found in a text before anything else.
+    typealias Added = [AddedTokens.Token]
+
+    private let config: JSON?
+    private let specialTokens: JSON?
+    /// Text to id.
+    private let olderTokens: JSON?
+    private let configPath: String
+    private let olderPath: String
+
+    /// Reads the files of a folder, of which each may be missing.
+    init(folder: String) throws(AIError) {
+        configPath = Path.join(folder, "tokenizer_config.json")
+        olderPath = Path.join(folder, "added_tokens.json")
+        config = try JSONFile.read(configPath)
+        specialTokens = try JSONFile.read(Path.join(folder, "special_tokens_map.json"))
+        olderTokens = try JSONFile.read(olderPath)
+        if let reason = Self.reason(against: kind) {
+            throw .unsupported(
+                configPath,
+                "the tokenizer class \(className.quoted), which \(reason), cannot be used without a tokenizer.json yet")
+        }
+    }
+
+    /// What holds where there are no such files.
+    init() {
+        (config, specialTokens, olderTokens) = (nil, nil, nil)
+        (configPath, olderPath) = ("tokenizer_config.json", "added_tokens.json")
+    }
+
+    // MARK: The class
+
+    private var className: String { config?["tokenizer_class"]?.string ?? "" }
+
+    /// The name of the class without what all of them end with.
+    private var kind: String {
+        var name = className[...]
+        for ending in ["Fast", "Tokenizer"] where name.hasSuffix(ending) { name.removeLast(ending.count) }
+        return String(name)
+    }
+
+    private var isLlama: Bool { ["Llama", "CodeLlama"].contains(kind) }
+    private var isT5: Bool { ["T5", "MT5"].contains(kind) }
+
+    /// Why a class cannot be used: what it does the model itself does not say.
+    private static func reason(against kind: String) -> String? {
+        switch kind {
+        case "Pegasus", "XLMRoberta", "Camembert", "MBart", "MBart50", "Nllb", "M2M100", "XGLM", "Barthez", "Bartpho",
+            "PLBart", "Marian", "Speech2Text", "SeamlessM4T", "LayoutXLM", "MLuke", "ErnieM", "XLMProphetNet":
+            "has ids that are not the model's own"
+        case "Albert", "BigBird", "XLNet", "FNet", "RemBert", "DebertaV2", "SpeechT5", "Lasr", "Udop", "VideoPrism":
+            "puts tokens of its own around a text"
+        case "Siglip", "Tipsv2", "GPTSw3", "Cpm": "rewrites a text first"
+        default: nil
+        }
+    }
+
+    // MARK: What is put around a text
+
+    var addsBegin: Bool {
+        config?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { className.hasPrefix($0) }
+    }
+
+    var addsEnd: Bool { config?["add_eos_token"]?.bool ?? isT5 }
+
+    /// Whether a text begins with a space of the tokenizer's, where these files say it.
+    var addsPrefix: Bool? { isLlama ? config?["add_prefix_space"]?.bool : nil }
+
+    /// Whether what follows an added token begins with none: so Llama's class does, unless it is to do as it once did.
+    var prefixesOnlyTheStart: Bool { isLlama && config?["legacy"]?.bool != true }
+
+    /// The id of `bos_token` or `eos_token`.
+    ///
+    /// - Parameter own: What the model itself says, where these files say nothing.
+    /// - Throws: ``ErrorCode/malformedModel`` for one that is no token.
+    func id(_ key: String, own: Int?, _ added: Added, _ vocabulary: Vocabulary) throws(AIError) -> Int? {
+        guard let text = text(of: key) else { return own }
+        let content = Array(text.utf8)
+        if let token = added.first(where: { $0.content == content }) { return token.id }
+        guard let id = vocabulary.id(of: content) else {
+            throw .malformed(configPath, "the \(key) \"\(text.quoted)\" is no token")
+        }
+        return Int(id)
+    }
+
+    private func text(of key: String) -> String? { Self.text(config?[key]) ?? Self.text(specialTokens?[key]) }
+
+    private static func text(_ json: JSON?) -> String? { json?.string ?? json?["content"]?.string }
+
+    /// The tokens with a meaning, which nothing may cut.
+    private var specialTexts: [String] {
+        let keys = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"]
+        let lists = [config, specialTokens].compactMap { $0?["additional_special_tokens"]?.array }
+        return keys.compactMap(text) + lists.flatMap { $0.compactMap(Self.text) }
+    }
+
+    // MARK: Added tokens
+
+    /// The added tokens of a model.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for one whose id is another piece's, or that has another id as a piece.
+    func added(_ pieces: ScoredPieces) throws(AIError) -> Added {
+        var tokens = try listed()
+        var known: [[UInt8]: Int] = [:]
+        for token in tokens {
+            let own = pieces.vocabulary.id(of: token.content).map(Int.init)
+            if let id = known.updateValue(token.id, forKey: token.content) ?? own, id != token.id {
+                throw .malformed(
+                    configPath,
+                    "the added token \"\(String(decoding: token.content, as: UTF8.self).quoted)\" has the ids \(id) and \(token.id)"
+                )
+            }
+        }
+        func add(_ token: AddedTokens.Token) {
+            guard known[token.content] == nil else { return }
+            known[token.content] = token.id
+            tokens.append(token)
+        }
+        for token in sentinels(after: pieces.types.count) { add(token) }
+        for text in specialTexts {
+            guard let id = pieces.vocabulary.id(of: text) else { continue }
+            add(AddedTokens.Token(id: Int(id), content: Array(text.utf8)))
+        }
+        for token in pieces.addedTokens([.control]) { add(token) }
+        return tokens
+    }
+
+    private func listed() throws(AIError) -> Added {
+        let special = Set(specialTexts)
+        var tokens: Added = []
+        if let list = config?["added_tokens_decoder"]?.object {
+            for (key, json) in list.members {
+                let part = try TokenizerComponent(json, place: "added_tokens_decoder", path: configPath)
+                let content = try part.string("content")
+                var token = try Self.token(content, id: Int64(key), configPath)
+                token.isSpecial = try part.bool("special", default: false) || special.contains(content)
+                token.isSingleWord = try part.bool("single_word", default: false)
+                token.stripsLeft = try part.bool("lstrip", default: false)
+                token.stripsRight = try part.bool("rstrip", default: false)
+                if !content.isEmpty { tokens.append(token) }
+            }
+        } else if let list = olderTokens?.object {
+            for (content, id) in list.members where !content.isEmpty {
+                var token = try Self.token(content, id: id.int, olderPath)
+                token.isSpecial = special.contains(content)
+                tokens.append(token)
+            }
+        }
+        return tokens
+    }
+
+    private static func token(_ content: String, id: Int64?, _ path: String) throws(AIError) -> AddedTokens.Token {
+        guard let id, (0...Int64(Int32.max)).contains(id) else {
+            throw .malformed(path, "the added token \"\(content.quoted)\" has no valid id")
+        }
+        return AddedTokens.Token(id: Int(id), content: Array(content.utf8))
+    }
+
+    /// The tokens that T5's class appends to those of the model, the last one first.
+    private func sentinels(after count: Int) -> Added {
+        guard isT5 else { return [] }
+        let most = Int(min(max(config?["extra_ids"]?.int ?? 100, 0), 1 << 16))
+        return (0..<most).map { index in
+            var token = AddedTokens.Token(id: count + most - 1 - index, content: Array("<extra_id_\(index)>".utf8))
+            (token.stripsLeft, token.stripsRight) = (true, true)
+            return token
+        }
+    }
+}
