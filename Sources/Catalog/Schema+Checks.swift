@@ -1,6 +1,5 @@
 extension Schema {
-    /// What looking through the numbers of a blob gave. A blob never changes, and neither does that; `version` is that of
-    /// the looking.
+    /// What looking through the numbers of a blob gave, as it was kept at first; see ``checkedFiles``.
     static let checks = """
         CREATE TABLE checks (
             sha256 TEXT PRIMARY KEY, version INTEGER NOT NULL, whole INTEGER NOT NULL, checked_at REAL NOT NULL,

@@ -25,6 +25,7 @@ enum Schema {
         Migration(name: "deletions under way", sql: deletions),
         Migration(name: "what was verified", sql: verified),
         Migration(name: "checks of blobs", sql: checks),
+        Migration(name: "checks of blobs by what their files are like", sql: checkedFiles),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

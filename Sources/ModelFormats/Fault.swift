@@ -6,11 +6,32 @@ extension AIError {
         AIError(.malformedModel, "\(path): \(fault)", context: Context(path: path), cause: cause)
     }
 
+    /// A file that breaks its own format, with what a program wants to know of it; see ``formatFault``.
+    package static func malformed(
+        _ path: String, _ fault: String, tensor: String? = nil, expected: String?, found: String?
+    ) -> AIError {
+        malformed(path, fault, cause: FormatFault(tensor: tensor, expected: expected, found: found))
+    }
+
+    /// What the sentence says, in parts; nil where it has none.
+    package var formatFault: FormatFault? { cause as? FormatFault }
+
     /// Something sound that this kit does not run.
     package static func unsupported(_ path: String, _ what: String) -> AIError {
         AIError(.unsupportedModel, "\(path): \(what)", context: Context(path: path))
     }
 }
+
+/// What is wrong with a file, as far as it is about a tensor or a value.
+package struct FormatFault: Error, Sendable, Hashable {
+    package let tensor: String?
+    package let expected: String?
+    package let found: String?
+}
+
+/// `1 tensor`, `12 tensors`.
+package func counted(_ count: Int64, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+package func counted(_ count: Int, _ noun: String) -> String { counted(Int64(count), noun) }
 
 /// Reads a JSON file of a model folder.
 package enum JSONFile {

@@ -51,7 +51,7 @@ package struct GGUFModel: Sendable {
         var shards: [Shard] = []
         for path in Self.paths(of: path) {
             guard let status = try FileSystem.status(path) else {
-                throw .malformed(path, "the shard is missing")
+                throw .malformed(path, "the shard is missing", expected: Path.name(path), found: "nothing")
             }
             shards.append(Shard(path: path, fileSize: status.size, header: try GGUFFile(path).header))
         }
@@ -66,7 +66,9 @@ package struct GGUFModel: Sendable {
         guard let first = shards.first else { throw AIError(.malformedModel, "there is no GGUF file") }
         let count = first.header["split.count"]?.int ?? 1
         guard max(1, count) == shards.count else {
-            throw .malformed(first.path, "it is one of \(count) files by split.count, \(shards.count) are here")
+            throw .malformed(
+                first.path, "it is one of \(counted(count, "file")) by split.count, \(shards.count) here",
+                expected: "\(count)", found: "\(shards.count)")
         }
         var names: Set<String> = []
         for (index, shard) in shards.enumerated() {
@@ -75,15 +77,19 @@ package struct GGUFModel: Sendable {
             else {
                 throw .malformed(
                     shard.path,
-                    "it is number \(number.map { String($0 &+ 1) } ?? "?") by split.no, its place is \(index + 1) of \(shards.count)"
-                )
+                    "it is number \(number.map { String($0 &+ 1) } ?? "?") by split.no, its place is \(index + 1) of \(shards.count)",
+                    expected: "\(index + 1)", found: number.map { String($0 &+ 1) })
             }
             for tensor in shard.header.tensors where !names.insert(tensor.name).inserted {
-                throw .malformed(shard.path, "tensor \"\(tensor.name)\" is in another shard too")
+                throw .malformed(
+                    shard.path, "tensor \"\(tensor.name)\" is in another shard too", tensor: tensor.name,
+                    expected: "one shard", found: "two")
             }
         }
         if let told = first.header["split.tensors.count"]?.int, told != Int64(names.count), shards.count > 1 {
-            throw .malformed(first.path, "split.tensors.count is \(told), the files have \(names.count) tensors")
+            throw .malformed(
+                first.path, "split.tensors.count is \(told), the files have \(counted(names.count, "tensor"))",
+                expected: "\(told)", found: "\(names.count)")
         }
         self.shards = shards
     }

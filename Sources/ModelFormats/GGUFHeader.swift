@@ -65,8 +65,9 @@ package struct GGUFHeader: Sendable {
             // What ends where the file does is cut short; else more of it is to be read.
             guard Int64(short.needed) <= fileSize else {
                 throw .malformed(
-                    path, "the header goes on behind the file's end at byte \(fileSize): it is cut short or damaged"
-                )
+                    path,
+                    "the header goes on behind the file's end at byte \(fileSize): it is cut short or damaged",
+                    expected: "at least \(short.needed)", found: "\(fileSize)")
             }
             guard short.needed <= maximumLength else {
                 throw .malformed(path, "its header has more than \(ByteCount(Int64(maximumLength)))")

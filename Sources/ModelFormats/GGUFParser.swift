@@ -121,7 +121,10 @@ struct GGUFParser {
         var names: Set<String> = []
         for _ in 0..<count {
             let entry = try entry()
-            guard names.insert(entry.name).inserted else { throw fault("it has tensor \"\(entry.name)\" twice") }
+            guard names.insert(entry.name).inserted else {
+                throw AIError.malformed(
+                    path, "it has tensor \"\(entry.name)\" twice", tensor: entry.name, expected: "once", found: "twice")
+            }
             entries.append(entry)
         }
         return entries
@@ -129,16 +132,26 @@ struct GGUFParser {
 
     private mutating func entry() throws -> Entry {
         let name = try name("the name of a tensor")
-        func fault(_ what: String) -> AIError { self.fault("tensor \"\(name)\" \(what)") }
+        func fault(_ what: String, expected: String? = nil, found: String? = nil) -> AIError {
+            .malformed(path, "tensor \"\(name)\" \(what)", tensor: name, expected: expected, found: found)
+        }
+        func overflows(_ dimensions: [Int]) -> AIError {
+            fault(
+                "has dimensions whose product overflows", expected: "at most \(Int.max) bytes",
+                found: "\(dimensions)")
+        }
         let rank: UInt32 = try reader.number()
-        guard rank <= Self.mostDimensions else { throw fault("has \(rank) dimensions") }
+        guard rank <= Self.mostDimensions else {
+            throw fault(
+                "has \(rank) dimensions", expected: "at most \(Self.mostDimensions)", found: "\(rank)")
+        }
         var dimensions: [Int] = []
         var elements = 1
         for _ in 0..<rank {
             let size: UInt64 = try reader.number()
             guard let size = Int(exactly: size) else { throw fault("has a dimension of \(size)") }
             let (product, overflow) = elements.multipliedReportingOverflow(by: size)
-            guard !overflow else { throw fault("has dimensions whose product overflows") }
+            guard !overflow else { throw overflows(dimensions + [size]) }
             elements = product
             dimensions.append(size)
         }
@@ -148,10 +161,12 @@ struct GGUFParser {
         }
         let row = dimensions.first ?? 1
         guard row % type.blockElements == 0 else {
-            throw fault("has rows of \(row), which are no whole blocks of \(type.blockElements) (\(type.name))")
+            throw fault(
+                "has rows of \(row), which are no whole blocks of \(type.blockElements) (\(type.name))",
+                expected: "a multiple of \(type.blockElements)", found: "\(row)")
         }
         let (bytes, overflow) = (elements / type.blockElements).multipliedReportingOverflow(by: type.blockBytes)
-        guard !overflow else { throw fault("has dimensions whose product overflows") }
+        guard !overflow else { throw overflows(dimensions) }
         return Entry(
             name: name, type: type, dimensions: dimensions, elements: elements, bytes: bytes,
             offset: try reader.number())
@@ -170,15 +185,17 @@ struct GGUFParser {
         tensors.reserveCapacity(entries.count)
         for entry in entries {
             guard entry.offset == UInt64(next - start) else {
-                throw fault(
-                    "tensor \"\(entry.name)\" begins at byte \(entry.offset) of the data, not at \(next - start) behind the one before"
-                )
+                throw .malformed(
+                    path,
+                    "tensor \"\(entry.name)\" begins at byte \(entry.offset) of the data, not at \(next - start) behind the one before",
+                    tensor: entry.name, expected: "\(next - start)", found: "\(entry.offset)")
             }
             let (end, overflow) = next.addingReportingOverflow(entry.bytes)
             guard !overflow, Int64(end) <= fileSize else {
-                throw fault(
-                    "tensor \"\(entry.name)\" ends behind the file's end at byte \(fileSize): it is cut short or damaged"
-                )
+                throw .malformed(
+                    path,
+                    "tensor \"\(entry.name)\" ends behind the file's end at byte \(fileSize): it is cut short or damaged",
+                    tensor: entry.name, expected: overflow ? nil : "at least \(end)", found: "\(fileSize)")
             }
             tensors.append(
                 GGUFTensor(

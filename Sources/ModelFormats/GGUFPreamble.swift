@@ -20,10 +20,14 @@ package struct GGUFPreamble: Sendable, Hashable {
     /// - Throws: ``ErrorCode/malformedModel``; ``ErrorCode/unsupportedModel`` for another version or byte order.
     package init(_ bytes: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError) {
         guard bytes.count >= Self.byteCount, fileSize >= Int64(Self.byteCount) else {
-            throw .malformed(path, "\(fileSize) bytes are too few for a GGUF file")
+            throw .malformed(
+                path, "\(counted(fileSize, "byte")) are too few for a GGUF file",
+                expected: "at least \(Self.byteCount)", found: "\(fileSize)")
         }
         guard bytes.prefix(4).elementsEqual("GGUF".utf8) else {
-            throw .malformed(path, "it does not begin with GGUF")
+            throw .malformed(
+                path, "it does not begin with GGUF", expected: "GGUF",
+                found: String(decoding: bytes.prefix(4), as: UTF8.self).printable)
         }
         version = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
         guard (2...3).contains(version) else {
@@ -36,8 +40,8 @@ package struct GGUFPreamble: Sendable, Hashable {
         guard tensors <= room / Self.smallestTensor, pairs <= room / Self.smallestPair else {
             throw .malformed(
                 path,
-                "it says it holds \(tensors) tensors and \(pairs) pairs of metadata, the file has \(fileSize) bytes"
-            )
+                "it says it holds \(tensors) tensors and \(pairs) pairs of metadata, the file has \(fileSize) bytes",
+                expected: "\(tensors) tensors, \(pairs) pairs", found: "\(fileSize) bytes")
         }
         (tensorCount, metadataCount) = (Int(tensors), Int(pairs))
     }

@@ -20,6 +20,8 @@ package struct ModelSources: Sendable {
     package var formats: [Format] = []
     package var configuration: ModelConfiguration?
     package var weights: StoredWeights?
+    /// The file that the weights are in, where there are other models beside it; nil where they are the only ones.
+    package private(set) var chosen: String?
     /// Whether the weights are safetensors by the names that loaders look for.
     package var isLoadable = false
     /// nil where there is none, or none that says.
@@ -42,6 +44,16 @@ package struct ModelSources: Sendable {
         }
         return found.sorted { $0.key < $1.key }.map {
             Format(format: $0.key, evidence: $0.value.evidence, bytes: $0.value.bytes.bytes)
+        }
+    }
+
+    /// Says which of several GGUF models the weights are; what is told of the format is told of that one.
+    ///
+    /// - Parameter count: how many models there are.
+    package mutating func choose(_ file: String, of count: Int) {
+        if count > 1 { chosen = file }
+        formats = formats.map { format in
+            format.format == .gguf ? Format(format: .gguf, evidence: file, bytes: format.bytes) : format
         }
     }
 

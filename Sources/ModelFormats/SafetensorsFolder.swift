@@ -62,7 +62,9 @@ package struct SafetensorsFolder: Sendable {
         for (index, shard) in shards.enumerated() {
             for info in shard.header.tensors {
                 guard tensors[info.name] == nil else {
-                    throw .malformed(shard.path, "tensor \"\(info.name)\" is in another shard too")
+                    throw .malformed(
+                        shard.path, "tensor \"\(info.name)\" is in another shard too", tensor: info.name,
+                        expected: "one shard", found: "two")
                 }
                 tensors[info.name] = Entry(shard: index, info: info)
             }
@@ -70,7 +72,9 @@ package struct SafetensorsFolder: Sendable {
         for (tensor, file) in weightMap ?? [:] {
             guard let entry = tensors[tensor], Path.name(shards[entry.shard].path) == file else {
                 throw .malformed(
-                    indexPath, "the index places tensor \"\(tensor)\" in \(file), which does not hold it")
+                    indexPath, "the index places tensor \"\(tensor)\" in \(file.printable), which does not hold it",
+                    tensor: tensor, expected: file,
+                    found: tensors[tensor].map { Path.name(shards[$0.shard].path) } ?? "nothing")
             }
         }
         self.shards = shards
@@ -84,7 +88,10 @@ package struct SafetensorsFolder: Sendable {
         // A link that leads nowhere is what an interrupted download or a pruned blob leaves.
         let broken = (try? FileSystem.linkStatus(path)) ?? nil
         if broken?.kind == .symlink { return .malformed(path, "the link leads to no file") }
-        if isShard { return .malformed(path, "the shard is missing, though \(indexName) names it") }
+        if isShard {
+            return .malformed(
+                path, "the shard is missing, though \(indexName) names it", expected: name, found: "nothing")
+        }
         return AIError(.fileNotFound, "\(folder) holds no \(name)", context: .init(path: path))
     }
 
@@ -97,10 +104,13 @@ package struct SafetensorsFolder: Sendable {
         for (tensor, value) in members {
             // Only plain names: a shard outside the folder is none of ours.
             guard let file = value.string, file.hasSuffix(".safetensors"), !file.contains("/") else {
-                throw .malformed(path, "tensor \"\(tensor)\" has no valid file name")
+                throw .malformed(
+                    path, "tensor \"\(tensor)\" has no valid file name", tensor: tensor,
+                    expected: "a file of the folder", found: value.text())
             }
             guard map.updateValue(file, forKey: tensor) == nil else {
-                throw .malformed(path, "tensor \"\(tensor)\" is listed twice")
+                throw .malformed(
+                    path, "tensor \"\(tensor)\" is listed twice", tensor: tensor, expected: "once", found: "twice")
             }
         }
         return map

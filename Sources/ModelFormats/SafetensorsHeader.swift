@@ -40,14 +40,20 @@ public struct SafetensorsHeader: Sendable {
         -> Int
     {
         guard prefix.count >= 8, fileSize >= 8 else {
-            throw .malformed(path, "\(fileSize) bytes are too few for a safetensors file")
+            throw .malformed(
+                path, "\(counted(fileSize, "byte")) are too few for a safetensors file",
+                expected: "at least 8 bytes", found: "\(fileSize)")
         }
         let length = UInt64(littleEndian: prefix.loadUnaligned(as: UInt64.self))
         guard length <= UInt64(maximumLength) else {
-            throw .malformed(path, "the header says it has \(length) bytes; the limit is \(maximumLength)")
+            throw .malformed(
+                path, "the header says it has \(length) bytes; the limit is \(maximumLength)",
+                expected: "at most \(maximumLength)", found: "\(length)")
         }
         guard length >= 2, Int64(length) <= fileSize - 8 else {
-            throw .malformed(path, "the header says it has \(length) bytes, the file has \(fileSize)")
+            throw .malformed(
+                path, "the header says it has \(counted(Int64(length), "byte")), the file has \(fileSize)",
+                expected: "from 2 to \(fileSize - 8)", found: "\(length)")
         }
         return 8 + Int(length)
     }
@@ -74,7 +80,13 @@ public struct SafetensorsHeader: Sendable {
             throw .malformed(path, "the header is \(error)", cause: error)
         }
         guard let entries = document.object else { throw .malformed(path, "the header is not an object") }
-        guard !entries.hasDuplicateKeys else { throw .malformed(path, "the header names a tensor twice") }
+        if entries.hasDuplicateKeys {
+            var names: Set<String> = []
+            let name = entries.members.first { !names.insert($0.key).inserted }?.key
+            throw .malformed(
+                path, "the header names a tensor twice: \((name ?? "").printable)", tensor: name,
+                expected: "each tensor once", found: "twice")
+        }
 
         let dataBytes = fileSize - Int64(dataStart)
         var tensors: [TensorInfo] = []
@@ -108,13 +120,22 @@ public struct SafetensorsHeader: Sendable {
     private static func tensor(_ name: String, _ entry: JSON, dataStart: Int, dataBytes: Int64, _ path: String)
         throws(AIError) -> TensorInfo
     {
-        func fault(_ what: String) -> AIError { .malformed(path, "tensor \"\(name)\" \(what)") }
+        func fault(_ what: String, expected: String? = nil, found: String? = nil) -> AIError {
+            .malformed(path, "tensor \"\(name)\" \(what)", tensor: name, expected: expected, found: found)
+        }
         guard entry.object?.hasDuplicateKeys != true else { throw fault("says something twice") }
         guard let spelling = entry["dtype"]?.string else { throw fault("has no dtype") }
         guard let dataType = TensorDataType(rawValue: spelling) else {
-            throw fault("has the dtype \(spelling), which the format does not know")
+            throw fault(
+                "has the dtype \(spelling), which the format does not know", expected: "a dtype of the format",
+                found: spelling)
         }
         guard let dimensions = entry["shape"]?.array else { throw fault("has no shape") }
+        func overflows(_ shape: [JSON]) -> AIError {
+            fault(
+                "has a shape whose product overflows", expected: "at most \(Int.max) bits",
+                found: JSON.array(shape).text())
+        }
         var shape: [Int] = []
         var elements = 1
         for dimension in dimensions {
@@ -122,21 +143,29 @@ public struct SafetensorsHeader: Sendable {
                 throw fault("has a shape that is not a list of sizes")
             }
             let (product, overflow) = elements.multipliedReportingOverflow(by: size)
-            guard !overflow else { throw fault("has a shape whose product overflows") }
+            guard !overflow else { throw overflows(dimensions) }
             elements = product
             shape.append(size)
         }
         let (bits, overflow) = elements.multipliedReportingOverflow(by: dataType.bits)
-        guard !overflow else { throw fault("has a shape whose product overflows") }
-        guard bits % 8 == 0 else { throw fault("has \(bits) bits, which are no whole number of bytes") }
+        guard !overflow else { throw overflows(dimensions) }
+        guard bits % 8 == 0 else {
+            throw fault(
+                "has \(counted(bits, "bit")), which are no whole number of bytes", expected: "whole bytes",
+                found: "\(bits) bits")
+        }
         guard let offsets = entry["data_offsets"]?.array, offsets.count == 2,
             let begin = offsets[0].int, let end = offsets[1].int, begin >= 0, begin <= end
         else { throw fault("has no valid data_offsets") }
         guard end <= dataBytes else {
-            throw fault("ends at byte \(end) of the data, which has \(dataBytes): the file is cut short or damaged")
+            throw fault(
+                "ends at byte \(end) of the data, which has \(dataBytes): the file is cut short or damaged",
+                expected: "\(end)", found: "\(dataBytes)")
         }
         guard end - begin == Int64(bits / 8) else {
-            throw fault("has \(end - begin) bytes, its shape \(shape) of \(spelling) needs \(bits / 8)")
+            throw fault(
+                "has \(counted(end - begin, "byte")), its shape \(shape) of \(spelling) needs \(bits / 8)",
+                expected: "\(bits / 8)", found: "\(end - begin)")
         }
         let range = dataStart + Int(begin)..<dataStart + Int(end)
         return TensorInfo(name: name, dataType: dataType, shape: shape, byteRange: range, elementCount: elements)
@@ -149,17 +178,25 @@ public struct SafetensorsHeader: Sendable {
         var end = start
         for tensor in tensors {
             guard tensor.byteRange.lowerBound >= end else {
-                throw .malformed(path, "tensor \"\(tensor.name)\" overlaps the one before it")
+                throw .malformed(
+                    path, "tensor \"\(tensor.name)\" overlaps the one before it", tensor: tensor.name,
+                    expected: "\(end)", found: "\(tensor.byteRange.lowerBound)")
             }
             guard tensor.byteRange.lowerBound == end else {
+                let gap = tensor.byteRange.lowerBound - end
                 throw .malformed(
                     path,
-                    "\(tensor.byteRange.lowerBound - end) bytes before tensor \"\(tensor.name)\" belong to none")
+                    "\(counted(gap, "byte")) before tensor \"\(tensor.name)\" \(gap == 1 ? "belongs" : "belong") to none",
+                    tensor: tensor.name, expected: "\(end)", found: "\(tensor.byteRange.lowerBound)")
             }
             end = tensor.byteRange.upperBound
         }
         guard Int64(end) == fileSize else {
-            throw .malformed(path, "\(fileSize - Int64(end)) bytes after the last tensor belong to none")
+            let rest = fileSize - Int64(end)
+            throw .malformed(
+                path,
+                "\(counted(rest, "byte")) after the last tensor \(rest == 1 ? "belongs" : "belong") to none",
+                expected: "\(end)", found: "\(fileSize)")
         }
     }
 }

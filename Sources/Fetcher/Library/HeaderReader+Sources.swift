@@ -49,12 +49,25 @@ extension HeaderReader {
             guard case .safetensors(let header) = header else { continue }
             shards.append(.init(path: shown(file), fileSize: file.size, header: header))
         }
-        // The headers say all there is; whether the index agrees with them is a question to a model that is here.
+        if let (missing, count) = ShardNumbers.missing(among: files.map(\.path)).first(where: { missing in
+            !plan.tree.files.contains { $0.path == missing.path }
+        }) {
+            throw AIError.malformed(
+                plan.repository.description,
+                "it does not have \(missing.printable), one of \(counted(count, "shard"))", expected: missing,
+                found: "nothing")
+        }
+        let held = Dictionary(
+            zip(files.map(\.path), shards), uniquingKeysWith: { first, _ in first })
+        try await checkIndexes(held, limit: Self.smallIndex)
         sources.weights = StoredWeights(safetensors: shards)
         sources.isLoadable = plan.tree.files.contains {
             $0.path == SafetensorsFolder.singleName || $0.path == SafetensorsFolder.indexName
         }
     }
+
+    /// An index of so many bytes costs next to nothing; the headers alone say what a model is.
+    private static let smallIndex: Int64 = 1 << 20
 
     /// Bytes of a GGUF header that are asked for first, and then twice as many as there are.
     private static let ggufStep = 1 << 20
@@ -88,6 +101,10 @@ extension HeaderReader {
         }
         let model = try GGUFModel(shards)
         sources.weights = StoredWeights(model)
+        let all = plan.tree.files.map(\.path).filter { WeightFormat(fileName: Path.name($0)) == .gguf }
+        let models = Set(all.filter(GGUFModel.isModel).map { GGUFModel.paths(of: $0)[0] })
+        let first = files.map(\.path).sorted()[0]
+        sources.choose(first, of: models.count)
         sources.configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
         sources.tokenizerKind = TokenizerKind.name(model.header)
         sources.hasChatTemplate = model.header["tokenizer.chat_template"] != nil

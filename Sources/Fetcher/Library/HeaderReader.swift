@@ -127,10 +127,14 @@ final class HeaderReader: Sendable {
 
     /// Holds the indexes of shards against the headers. Where only some of the shards are wanted there is nothing to hold
     /// them against.
-    private func checkIndexes(_ shards: [String: SafetensorsFolder.Shard]) async throws {
+    ///
+    /// - Parameter limit: bytes of an index that is read.
+    func checkIndexes(_ shards: [String: SafetensorsFolder.Shard], limit: Int64 = .max) async throws {
         let folders = Set(shards.keys.map(Path.parent))
         for file in plan.tree.files
-        where file.path.hasSuffix(".safetensors.index.json") && folders.contains(Path.parent(file.path)) {
+        where file.path.hasSuffix(".safetensors.index.json") && folders.contains(Path.parent(file.path))
+            && file.size <= limit
+        {
             let map = try SafetensorsFolder.weightMap(try await document(file), shown(file))
             let paths = Set(map.values).sorted().map { name in
                 Path.parent(file.path) == "." ? name : Path.join(Path.parent(file.path), name)

@@ -22,13 +22,14 @@ struct InspectionView {
     /// nil where it is not known.
     var memoryBytes: Int64? { facts.cacheBytesPerPosition == nil ? nil : memory }
 
-    /// Each line's name and text, and whether it is bad news; the first two say what it is.
+    /// Each line's name and text, and whether it is bad news; the first ones say what it is.
     var lines: [(name: String, text: String, isBad: Bool)] {
         var lines: [(name: String, text: String, isBad: Bool)] = []
         func add(_ name: String, _ text: String?, isBad: Bool = false) {
             if let text, !text.isEmpty { lines.append((name, text, isBad)) }
         }
         add("model", model)
+        add("file", facts.file)
         add("shape", shape)
         add("parts", parts)
         add("types", types)
@@ -58,7 +59,7 @@ struct InspectionView {
         guard facts.cacheBytesPerPosition != nil else {
             return "\(ByteCount(facts.weightsBytes)) for the weights alone: \(verdict)"
         }
-        let length = hasPositions ? " with \(Humanize.grouped(positions)) positions" : ""
+        let length = hasPositions ? " with \(Self.counted(positions, "position"))" : ""
         return "\(ByteCount(memory)) to run\(length): \(verdict)"
     }
 
@@ -66,17 +67,23 @@ struct InspectionView {
         let active = facts.activeParameters.map { "\(Humanize.count($0)) of them for each token" }
         return [
             facts.architecture ?? facts.modelType ?? "?",
-            facts.parameters > 0 ? "\(Humanize.count(facts.parameters)) parameters" : nil, active,
+            facts.parameters > 0
+                ? "\(Humanize.count(facts.parameters)) parameter\(facts.parameters == 1 ? "" : "s")" : nil, active,
             facts.dominantDataType,
         ].compactMap { $0 }.joined(separator: ", ")
     }
 
     private var shape: String {
         [
-            facts.layers.map { "\($0) layers" }, facts.heads.map { "\($0) heads" },
-            facts.kvHeads.map { "\($0) KV heads" }, facts.vocabulary.map { "\($0) tokens" },
-            facts.contextLength.map { "context \($0)" },
+            facts.layers.map { Self.counted($0, "layer") }, facts.heads.map { Self.counted($0, "head") },
+            facts.kvHeads.map { Self.counted($0, "KV head") },
+            facts.vocabulary.map { "vocabulary \(Humanize.grouped($0))" },
+            facts.contextLength.map { "context \(Humanize.grouped($0))" },
         ].compactMap { $0 }.joined(separator: ", ")
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        "\(Humanize.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 
     private var sortedParts: [(key: String, value: Int64)] {
@@ -112,7 +119,8 @@ struct InspectionView {
             .object(JSONObject(values.map { ($0.key, .int($0.value)) }))
         }
         return .object([
-            "architecture": facts.architecture.map { .string($0) },
+            "file": facts.file.map { .string($0) },
+            "architecture": (facts.architecture ?? facts.modelType).map { .string($0) },
             "model_type": facts.modelType.map { .string($0) },
             "formats": .array(facts.formats.map { .string($0) }),
             "parameters": .int(facts.parameters), "active_parameters": facts.activeParameters.map { .int($0) },

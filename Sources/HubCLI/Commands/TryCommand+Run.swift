@@ -55,18 +55,21 @@ extension TryCommand {
     private static func checkOptions(_ arguments: ParsedArguments, _ context: Context) async throws
         -> ModelCheck.Options
     {
-        let catalog = try await context.workspace().dispensable
+        let workspace = try await context.workspace()
+        let catalog = workspace.dispensable
         var options = ModelCheck.Options(isFull: arguments.texts(of: check.flag.name).contains("full"))
         options.memory = CheckMemory(
-            recall: { digest, version, isWhole in
+            cache: workspace.layout.root,
+            recall: { blob, version, isWhole in
                 catalog.use { catalog throws(AIError) in
-                    try catalog.check(of: digest, version: version, isWhole: isWhole)
+                    try catalog.check(of: blob.sha256, in: blob.fingerprint, version: version, isWhole: isWhole)
                 } ?? nil
             },
-            keep: { digest, version, isWhole, findings in
+            keep: { blob, version, isWhole, findings in
                 catalog.use { catalog throws(AIError) in
                     try catalog.remember(
-                        check: findings, of: digest, version: version, isWhole: isWhole, at: Timestamp.now)
+                        check: findings, of: blob.sha256, in: blob.fingerprint, version: version, isWhole: isWhole,
+                        at: Timestamp.now)
                 }
             })
         return options
@@ -77,7 +80,7 @@ extension TryCommand {
         id: String, path: String
     ) {
         if text.namesFolder || text.hasSuffix(".gguf") {
-            let path = context.environment.expand(text)
+            let path = Path.withoutEnd(context.environment.expand(text))
             guard FileSystem.exists(path) else {
                 throw AIError(
                     .fileNotFound, "there is no \(path.printable)",

@@ -97,7 +97,7 @@ struct TryReport {
         output.line(Styled(id, .name) + Styled("  \(path)", .faint))
         for entry in view.lines {
             guard
-                !isBrief || ["model", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
+                !isBrief || ["model", "file", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
             else { continue }
             line(entry.name, entry.text, output, isBad: entry.isBad)
         }
@@ -166,19 +166,27 @@ struct TryReport {
             case .pass?: .good
             default: .plain
             }
-        let padding = String(repeating: " ", count: max(1, 20 - name.count))
         let text = name == "verdict" ? "" : text
-        output.line(
-            Styled("  \(name)\(padding)", .faint)
-                + Styled(mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? "", style)
-                + Styled(text, isBad ? .bad : .plain))
+        let status = mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? ""
+        let start = Styled("  \(name)\(String(repeating: " ", count: max(1, Self.column - 2 - name.count)))", .faint)
+        let margin = max(Self.column, start.plain.count) + status.count
+        // It goes on below itself where the terminal is too narrow.
+        let safe = SafeText.line(text)
+        let lines = output.settings.width.map { TextWrap.cells(safe, width: max(20, $0 - margin)) } ?? [safe]
+        for (number, line) in lines.enumerated() {
+            let begin = number == 0 ? start + Styled(status, style) : Styled(String(repeating: " ", count: margin))
+            output.line(begin + Styled(line, isBad ? .bad : .plain))
+        }
     }
+
+    /// Where texts begin.
+    private static let column = 22
 
     var json: JSONObject {
         let generated = generation ?? smoke?.generation
         return [
             "id": .string(id), "path": .string(path), "verdict": verdict.map { .string($0.rawValue) },
-            "architecture": facts?.architecture.map { .string($0) },
+            "architecture": (facts?.architecture ?? facts?.modelType).map { .string($0) },
             "parameters": facts.map { .int($0.parameters) },
             "dtype": facts?.dominantDataType.map { .string($0) },
             "weights_bytes": facts.map { .int($0.weightsBytes) },

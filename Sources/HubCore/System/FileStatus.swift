@@ -25,6 +25,8 @@ package struct FileStatus: Sendable, Hashable {
     package var changed: Double
     /// Modification time in whole nanoseconds, for comparing without loss.
     package var modifiedNanoseconds: Int64
+    /// When the inode was last changed, in whole nanoseconds.
+    package var changedNanoseconds: Int64
 
     package init(_ info: stat) {
         switch info.st_mode & S_IFMT {
@@ -47,10 +49,12 @@ package struct FileStatus: Sendable, Hashable {
         let (modification, access, change) = (info.st_mtimespec, info.st_atimespec, info.st_ctimespec)
         #endif
         func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
+        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
         modified = seconds(modification)
         accessed = seconds(access)
         changed = seconds(change)
-        modifiedNanoseconds = Int64(modification.tv_sec) * 1_000_000_000 + Int64(modification.tv_nsec)
+        modifiedNanoseconds = nanoseconds(modification)
+        changedNanoseconds = nanoseconds(change)
     }
 }
 
@@ -66,6 +70,27 @@ package struct FileStamp: Sendable, Hashable {
     }
 }
 
+/// Which file this is and what it was like: anything that writes into it or puts another in its place changes this, be its
+/// time of modification set back or not.
+package struct FileFingerprint: Sendable, Hashable {
+    package var device: UInt64
+    package var inode: UInt64
+    package var size: Int64
+    /// Nanoseconds since 1970, as ``changed``.
+    package var modified: Int64
+    /// When the inode was last changed, which nobody can set.
+    package var changed: Int64
+
+    package init(device: UInt64, inode: UInt64, size: Int64, modified: Int64, changed: Int64) {
+        (self.device, self.inode, self.size) = (device, inode, size)
+        (self.modified, self.changed) = (modified, changed)
+    }
+}
+
 extension FileStatus {
     package var stamp: FileStamp { FileStamp(size: size, modified: modifiedNanoseconds, inode: inode) }
+    package var fingerprint: FileFingerprint {
+        FileFingerprint(
+            device: device, inode: inode, size: size, modified: modifiedNanoseconds, changed: changedNanoseconds)
+    }
 }

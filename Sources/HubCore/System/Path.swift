@@ -11,8 +11,7 @@ package enum Path {
 
     /// Everything before the last slash; `/` for a root entry, `.` where there is no slash.
     package static func parent(_ path: String) -> String {
-        var bytes = path.utf8[...]
-        while bytes.count > 1, bytes.last == slash { bytes.removeLast() }
+        let bytes = withoutEnd(path).utf8
         guard let last = bytes.lastIndex(of: slash) else { return "." }
         return last == bytes.startIndex ? "/" : String(Substring(bytes[..<last]))
     }
@@ -21,6 +20,13 @@ package enum Path {
     package static func name(_ path: String) -> String {
         guard let last = path.utf8.lastIndex(of: slash) else { return path }
         return String(Substring(path.utf8[path.utf8.index(after: last)...]))
+    }
+
+    /// The path without slashes at its end, as ``name(_:)`` wants it; `/` stays.
+    package static func withoutEnd(_ path: String) -> String {
+        var bytes = path.utf8[...]
+        while bytes.count > 1, bytes.last == slash { bytes.removeLast() }
+        return String(Substring(bytes))
     }
 
     /// What stands between the slashes.

@@ -135,7 +135,8 @@ public struct ChatTemplate: Sendable {
             return AIError(
                 .unsupportedModel, "\(place): \(fault.message)", context: .init(path: path))
         case .syntax, .runtime, .limit:
-            return AIError(.malformedModel, "\(place): \(fault.message)", context: .init(path: path))
+            return AIError(
+                .malformedModel, "\(place): \(fault.message)", context: .init(path: path), cause: fault)
         }
     }
 }

@@ -3,102 +3,135 @@ import ModelFormats
 
 /// The small files, and what must not be run.
 extension CheckRun {
-    mutating func checkSettings() throws(AIError) {
-        try checkTokenizer()
-        try checkTemplate()
-        try checkGeneration()
-        try checkCode()
-    }
-
-    /// A single file: what a GGUF file has in itself.
-    mutating func checkVocabulary() throws(AIError) {
-        guard WeightFormat(fileName: Path.name(path)) == .gguf else { return }
-        try checkTokenizer()
-        try checkTemplate()
-    }
-
-    /// A JSON file of the folder; what is broken is a finding.
+    /// A JSON file of the folder; what is broken is a finding, once.
     mutating func json(_ name: String, _ check: String) -> JSON? {
+        guard !broken.contains(name) else {
+            isRepeated = true
+            return nil
+        }
         do throws(AIError) { return try JSONFile.read(Path.join(path, name)) } catch {
-            add(.init(check, .fail, told(error), file: name))
+            add(check, .fail, error, file: name)
             return nil
         }
     }
 
     // MARK: Tokenizer
 
-    private mutating func checkTokenizer() throws(AIError) {
-        let source = try findings("tokenizer") { path throws(AIError) in try TokenizerSource.find(path) } ?? nil
-        let file = source?.fileName ?? "tokenizer.json"
-        let tokenizer = try findings("tokenizer", file) { _ throws(AIError) in try Tokenizer(source) } ?? nil
-        guard let tokenizer else {
-            if source == nil, sources?.isLoadable == true {
-                add(.init("tokenizer", .warn, "there is no tokenizer.json", file: file))
+    /// The tokenizer of the folder, and that in each GGUF model.
+    mutating func checkTokenizers() throws(AIError) {
+        let path = path
+        var places: [(source: TokenizerSource, part: CheckedWeights?)] = []
+        if isFolder, let found = try attempt("tokenizer", { () throws(AIError) in try TokenizerSource.find(path) }),
+            let found
+        {
+            if case .gguf = found {} else { places.append((found, nil)) }
+        }
+        for part in parts {
+            if let gguf = part.gguf { places.append((.gguf(gguf), part)) }
+        }
+        if places.isEmpty {
+            // What a broken GGUF file would have is no question.
+            guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
+            if sources?.isLoadable == true {
+                add(.init("tokenizer", .warn, "there is no tokenizer.json", file: "tokenizer.json"))
             }
-            return close("tokenizer", "none")
         }
-        let rows = sources?.configuration?.vocabulary
-        if let rows, tokenizer.idCount > rows {
-            // What was added beside the vocabulary is met only where somebody writes it out.
-            let isAdded = tokenizer.ownIDCount <= rows
-            let last = (isAdded ? tokenizer.idCount : tokenizer.ownIDCount) - 1
-            add(
-                .init(
-                    "tokenizer", isAdded ? .warn : .fail,
-                    "the tokenizer has \(isAdded ? "an added token with " : "")the id \(last), the model has \(rows) tokens",
-                    file: file, expected: "ids below \(rows)", found: "\(last)"))
+        var details: [(label: String, text: String)] = []
+        for (number, place) in places.enumerated() {
+            let file = place.part?.gguf.map(shown) ?? place.source.fileName
+            let found = try attempt("tokenizer", file: file) { () throws(AIError) in try Tokenizer(place.source) }
+            guard let found, let tokenizer = found else { continue }
+            let label = places.count > 1 ? file : ""
+            let rows = (place.part == nil ? sources?.configuration : place.part?.configuration)?.vocabulary
+            if let rows { checkIDs(tokenizer, rows: rows, file, label) }
+            if let part = place.part { checkSpecialIDs(part, file, label) }
+            if number == 0, isFolder { checkSpecialTokens(tokenizer, rows: rows) }
+            let room = rows.map { $0 > tokenizer.idCount ? ", room for \($0)" : "" } ?? ""
+            details.append((label, "\(tokenizer.kind), \(counted(tokenizer.idCount, "token"))\(room)"))
         }
-        checkSpecialTokens(tokenizer)
-        let room = rows.map { $0 > tokenizer.idCount ? ", room for \($0)" : "" } ?? ""
-        close("tokenizer", "\(tokenizer.kind), \(tokenizer.idCount) tokens\(room)")
+        close("tokenizer", details.isEmpty ? "none" : Self.summed(details))
     }
 
-    private mutating func checkSpecialTokens(_ tokenizer: Tokenizer) {
+    private mutating func checkIDs(_ tokenizer: Tokenizer, rows: Int, _ file: String, _ label: String) {
+        guard tokenizer.idCount > rows else { return }
+        // What was added beside the vocabulary is met only where somebody writes it out.
+        let isAdded = tokenizer.ownIDCount <= rows
+        let last = (isAdded ? tokenizer.idCount : tokenizer.ownIDCount) - 1
+        let what = isAdded ? "an added token with " : ""
+        add(
+            .init(
+                "tokenizer", isAdded ? .warn : .fail,
+                Self.labelled(
+                    label, "the tokenizer has \(what)the id \(last), the model has \(counted(rows, "token"))"),
+                file: file, expected: "ids below \(rows)", found: "\(last)"))
+    }
+
+    /// The special tokens that a GGUF file names by their numbers.
+    private mutating func checkSpecialIDs(_ part: CheckedWeights, _ file: String, _ label: String) {
+        guard let configuration = part.configuration, let rows = configuration.vocabulary else { return }
+        for (name, ids) in [("bos", configuration.bosIDs), ("eos", configuration.eosIDs)] {
+            for id in ids where id >= rows {
+                add(
+                    .init(
+                        "tokenizer", .fail,
+                        Self.labelled(label, "\(name)_token_id is \(id), the model has \(counted(rows, "token"))"),
+                        file: file, expected: "an id below \(rows)", found: "\(id)"))
+            }
+        }
+    }
+
+    /// Transformers gives a special token that its tokenizer lacks the next free id. Where the embedding has no row left for
+    /// that, a text that begins or ends with it breaks; what fills up or stands for the unknown is met by few.
+    private mutating func checkSpecialTokens(_ tokenizer: Tokenizer, rows: Int?) {
         guard let settings = json("tokenizer_config.json", "tokenizer") else { return }
+        let hasRoom = rows.map { $0 > tokenizer.idCount } ?? true
         for key in ["bos_token", "eos_token", "pad_token", "unk_token"] {
             guard let token = settings[key]?.string ?? settings[key]?["content"]?.string,
                 tokenizer.id(of: token) == nil
             else { continue }
+            let isNeeded = key == "bos_token" || key == "eos_token"
+            let fault = isNeeded && !hasRoom ? ", and the embedding has no row for it" : ""
             add(
                 .init(
-                    "tokenizer", .warn, "\(key) \"\(token.printable)\" is no token of the tokenizer",
+                    "tokenizer", fault.isEmpty ? .warn : .fail,
+                    "\(key) \"\(token.printable)\" is no token of the tokenizer\(fault)",
                     file: "tokenizer_config.json", expected: "a token", found: token))
         }
     }
 
-    // MARK: Template
+    // MARK: Templates
 
     /// What a conversation becomes must not be tried out on the person first: every template of the model is rendered.
-    private mutating func checkTemplate() throws(AIError) {
-        let found = try findings("template") { path throws(AIError) in try ChatTemplates.read(model: path) } ?? nil
-        guard let found else { return close("template", "none") }
-        for name in found.names {
-            try findings("template") { _ throws(AIError) in try TemplateTrial(found, name).run() }
+    mutating func checkTemplates(_ isCancelled: @escaping @Sendable () -> Bool) throws(AIError) {
+        let path = path
+        var found: [ChatTemplates] = []
+        if isFolder {
+            let own = try attempt("template") { () throws(AIError) in try ChatTemplates.read(folder: path) }
+            if let own, let own { found.append(own) }
         }
-        close("template", found.names.count == 1 ? "renders" : "all \(found.names.count) render")
-    }
-
-    /// Does what may find a fault; a fault of the model's is a finding, what is not implemented a lesser one.
-    ///
-    /// - Returns: nil where there was a fault.
-    @discardableResult
-    private mutating func findings<Value>(
-        _ check: String, _ file: String? = nil, _ body: (String) throws(AIError) -> Value
-    ) throws(AIError) -> Value? {
-        do throws(AIError) { return try body(path) } catch {
-            let statuses: [ErrorCode: CheckResult.Status] = [
-                .malformedModel: .fail, .unsupportedModel: .warn, .invalidInput: .warn,
-            ]
-            guard let status = statuses[error.code] else { throw error }
-            add(.init(check, status, told(error), file: file ?? error.context.path.map(Path.name)))
-            return nil
+        let ggufs = parts.compactMap(\.gguf)
+        for gguf in ggufs {
+            let own = try attempt("template", file: shown(gguf)) { () throws(AIError) in
+                try ChatTemplates.read(model: gguf)
+            }
+            if let own, let own { found.append(own) }
         }
+        if found.isEmpty, pending.isEmpty, ggufs.isEmpty, !isFolder || !folder.ggufs.isEmpty { return skip("template") }
+        var trials = TemplateTrials(budget: TemplateBudget(isCancelled: isCancelled))
+        for templates in found {
+            for name in templates.names {
+                try attempt("template") { () throws(AIError) in try trials.run(templates, name) }
+            }
+        }
+        if let untried = trials.untried { add(.init("template", .warn, untried)) }
+        let count = trials.count
+        close("template", count == 0 ? "none" : count == 1 ? "renders" : "all \(count) render")
     }
 
     // MARK: Code
 
     /// Code that others would run on loading. hub never does.
-    private mutating func checkCode() throws(AIError) {
+    mutating func checkCode() throws(AIError) {
         for name in ["config.json", "tokenizer_config.json"] {
             for member in json(name, "custom code")?["auto_map"]?.object?.members ?? [] {
                 let targets = (member.value.array ?? [member.value]).compactMap(\.string)

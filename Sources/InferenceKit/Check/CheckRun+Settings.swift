@@ -1,36 +1,8 @@
 import HubCore
 import ModelFormats
 
-/// What the small files say of the large ones and of generating.
+/// What the small files say of generating.
 extension CheckRun {
-    // MARK: Index
-
-    /// An index that lies: loaders believe it for what to load and how much room that takes.
-    mutating func checkIndex(_ sources: ModelSources) throws(AIError) {
-        let name = SafetensorsFolder.indexName
-        guard sources.isLoadable, let weights = sources.weights,
-            let index = try JSONFile.read(Path.join(path, name))
-        else { return }
-        if let told = index["metadata"]?["total_size"], told.double != Double(weights.tensorBytes) {
-            add(
-                .init(
-                    "headers", .warn,
-                    "\(name) says that the tensors have \(told.text().printable) bytes, they have \(weights.tensorBytes)",
-                    file: name, expected: "\(weights.tensorBytes)", found: told.text()))
-        }
-        guard let map = index["weight_map"]?.object else { return }
-        let listed = Set(map.members.map(\.key))
-        for tensor in weights.tensors where !listed.contains(tensor.name) {
-            let shard = Path.name(weights.files[tensor.file].path)
-            add(
-                .init(
-                    "headers", .warn, "\(name) does not list tensor \"\(tensor.name)\", which \(shard) holds",
-                    file: name, tensor: tensor.name, expected: shard, found: "nothing"))
-        }
-    }
-
-    // MARK: Generation
-
     mutating func checkGeneration() throws(AIError) {
         let name = "generation_config.json"
         let settings = json(name, "generation config")
@@ -59,7 +31,7 @@ extension CheckRun {
         }
         add(
             .init(
-                "generation config", .fail, "\(key) is \(number), the model has \(vocabulary) tokens", file: file,
+                "generation config", .fail, "\(key) is \(number), the model has \(counted(vocabulary, "token"))", file: file,
                 expected: "an id below \(vocabulary)", found: "\(number)"))
     }
 

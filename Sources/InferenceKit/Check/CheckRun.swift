@@ -7,57 +7,101 @@ struct CheckRun {
     let options: ModelCheck.Options
     private(set) var results: [CheckResult] = []
     private(set) var findings: [CheckFinding] = []
-    private(set) var sources: ModelSources?
-    private var pending: [CheckFinding] = []
+    private(set) var pending: [CheckFinding] = []
+    var isFolder = false
+    var folder = CheckedFolder()
+    /// What the model says of itself; nil where its headers are broken.
+    var sources: ModelSources?
+    /// All weights whose headers could be read, the model's own first.
+    var parts: [CheckedWeights] = []
+    /// Files that cannot be read, which is said once.
+    var broken: Set<String> = []
+    /// Whether the check under way met what an earlier one has said.
+    var isRepeated = false
 
     init(path: String, options: ModelCheck.Options) {
-        (self.path, self.options) = (path, options)
+        (self.path, self.options) = (Path.withoutEnd(path), options)
     }
 
-    mutating func run(_ isCancelled: () -> Bool) throws(AIError) {
+    mutating func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(AIError) {
         guard let status = try FileSystem.status(path) else {
             throw AIError(.fileNotFound, "there is nothing at \(path)", context: .init(path: path))
         }
-        let isFolder = status.kind == .directory
-        do throws(AIError) {
-            let read =
-                isFolder
-                ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: status.size)
-            sources = read
-            if let configuration = read.configuration {
-                let file = Path.name(configuration.path)
-                for fault in configuration.faults { add(.init("headers", .fail, "\(file): \(fault)", file: file)) }
-            }
-            let shown = read.formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }
-            if isFolder { try checkIndex(read) }
-            close("headers", shown.isEmpty ? "no weights" : shown.joined(separator: "; "))
-        } catch {
-            guard error.code == .malformedModel || error.code == .unsupportedModel else { throw error }
-            add(.init("headers", .fail, told(error), file: error.context.path.map(Path.name)))
-            close("headers", "")
+        isFolder = status.kind == .directory
+        if isFolder { folder = try CheckedFolder(path, isCancelled) }
+        try checkHeaders(size: status.size)
+        checkTensors()
+        try checkValues(isCancelled)
+        if isFolder {
+            try checkTokenizers()
+            try checkTemplates(isCancelled)
+            try checkGeneration()
+            try checkCode()
+        } else if WeightFormat(fileName: Path.name(path)) == .gguf {
+            try checkTokenizers()
+            try checkTemplates(isCancelled)
         }
-        if let sources {
-            checkTensors(sources)
-            try checkValues(sources, isCancelled)
-        } else {
-            skip("tensors")
-            skip("values")
-        }
-        if isFolder { try checkSettings() } else { try checkVocabulary() }
-        try checkPickles(isFolder: isFolder, isCancelled)
+        try checkPickles(isCancelled)
     }
 
-    /// An error's sentence with the file's name for its path, which stands above the page.
+    // MARK: Names
+
+    /// A file as it is told: by its path below the folder, which stands above the page.
+    func shown(_ place: String) -> String {
+        isFolder && place.hasPrefix(path + "/") ? String(place.dropFirst(path.count + 1)) : Path.name(place)
+    }
+
+    /// An error's sentence with the file's name for its path.
     func told(_ error: AIError) -> String {
         guard let place = error.context.path, error.message.hasPrefix(place + ": ") else { return error.message }
-        return Path.name(place) + error.message.dropFirst(place.count)
+        return shown(place) + error.message.dropFirst(place.count)
     }
+
+    /// A sentence that says which of several files it is about.
+    static func labelled(_ label: String, _ text: String) -> String { label.isEmpty ? text : "\(label): \(text)" }
 
     // MARK: Results
 
-    mutating func add(_ finding: CheckFinding) { pending.append(finding) }
+    mutating func add(_ finding: CheckFinding) {
+        if !pending.contains(finding) { pending.append(finding) }
+    }
 
-    private mutating func skip(_ name: String) {
+    /// A fault of the model's as a finding.
+    mutating func add(_ check: String, _ status: CheckResult.Status, _ error: AIError, file: String? = nil) {
+        let fault = error.formatFault
+        let file = file ?? error.context.path.map(shown)
+        if let file { broken.insert(file) }
+        let finding = CheckFinding(
+            check, status, told(error), file: file, tensor: fault?.tensor, expected: fault?.expected,
+            found: fault?.found)
+        if findings.contains(where: { $0.file == file && $0.detail == finding.detail }) {
+            isRepeated = true
+        } else {
+            add(finding)
+        }
+    }
+
+    /// Does what may find a fault of the model's, which is a finding then, and a lesser one where something is not
+    /// implemented; headers that cannot be read are as good as broken.
+    ///
+    /// - Returns: nil where there was a fault.
+    @discardableResult
+    mutating func attempt<Value>(
+        _ check: String, file: String? = nil, _ body: () throws(AIError) -> Value
+    ) throws(AIError) -> Value? {
+        do throws(AIError) { return try body() } catch {
+            let lesser: CheckResult.Status = check == "headers" ? .fail : .warn
+            let statuses: [ErrorCode: CheckResult.Status] = [
+                .malformedModel: .fail, .unsupportedModel: lesser, .invalidInput: .warn,
+            ]
+            guard let status = statuses[error.code] else { throw error }
+            add(check, status, error, file: file)
+            return nil
+        }
+    }
+
+    /// Nothing was looked at, because something before it failed, which is said there.
+    mutating func skip(_ name: String) {
         results.append(.init(name: name, status: .skip, detail: "not looked at"))
     }
 
@@ -70,181 +114,18 @@ struct CheckRun {
         let worst = sorted.first { $0.status != .pass }
         let more = sorted.count { $0.status == worst?.status } - 1
         let told = worst.map { $0.detail + (more > 0 ? " (and \(more) more)" : "") }
-        results.append(.init(name: name, status: worst?.status ?? .pass, detail: told ?? detail))
         findings += sorted
         pending = []
+        defer { isRepeated = false }
+        if isRepeated, sorted.isEmpty { return skip(name) }
+        results.append(.init(name: name, status: worst?.status ?? .pass, detail: told ?? detail))
     }
 
-    // MARK: Tensors
-
-    private mutating func checkTensors(_ sources: ModelSources) {
-        guard let weights = sources.weights else { return skip("tensors") }
-        guard let configuration = sources.configuration else {
-            if sources.isLoadable {
-                add(
-                    .init(
-                        "tensors", .warn, "there is no config.json to hold the tensors against", file: "config.json"
-                    ))
-            }
-            return close("tensors", "\(weights.tensors.count) tensors, held against nothing")
-        }
-        let grouped = ModelTensors(weights, configuration.quantization).tensors
-        let isGGUF = weights.files.first?.format == .gguf
-        var known: [String: ModelTensor] = [:]
-        for tensor in grouped {
-            let name = tensor.name.replacing("LayerNorm.gamma", with: "LayerNorm.weight").replacing(
-                "LayerNorm.beta", with: "LayerNorm.bias")
-            known[name] = tensor
-        }
-        let described =
-            isGGUF
-            ? TensorNeeds(gguf: configuration, names: known.keys)
-            : TensorNeeds(configuration, names: known.keys)
-        let type = configuration.modelType ?? "such a model"
-        guard let needs = described else {
-            checkLayers(configuration, known.keys)
-            return close(
-                "tensors",
-                "\(grouped.count) tensors; which of them \(type) needs is not known here")
-        }
-        var left = known
-        for need in needs.needs {
-            guard let tensor = left.removeValue(forKey: need.name) else {
-                if !need.isOptional { missing(need, weights) }
-                continue
-            }
-            compare(tensor, need, weights, Path.name(configuration.path))
-        }
-        for name in left.keys.sorted() where !Self.isBesideText(name) {
-            let tensor = left[name]!
-            add(
-                .init(
-                    "tensors", .pass, "tensor \"\(tensor.name)\" is none that \(type) uses",
-                    file: file(of: tensor, weights), tensor: tensor.name))
-        }
-        let unused = pending.count { $0.status == .pass }
-        close(
-            "tensors",
-            "\(needs.needs.count { !$0.isOptional }) needed, all there with their shapes"
-                + (unused > 0 ? "; \(unused) that are not used" : ""))
-    }
-
-    /// Whether a tensor is of a part that is not held against anything: a buffer, eyes, ears and what ties them in.
-    private static func isBesideText(_ name: String) -> Bool {
-        [.buffer, .vision, .audio].contains(TensorPart(name)) || name.contains("multi_modal_projector")
-    }
-
-    private func file(of tensor: ModelTensor, _ weights: StoredWeights) -> String {
-        Path.name(weights.files[weights.tensors[tensor.members[0]].file].path)
-    }
-
-    private static func shown(_ shape: [Int?]) -> String {
-        "[" + shape.map { $0.map(String.init) ?? "?" }.joined(separator: ", ") + "]"
-    }
-
-    private mutating func missing(_ need: TensorNeeds.Need, _ weights: StoredWeights) {
-        let file = weights.files.count == 1 ? Path.name(weights.files[0].path) : SafetensorsFolder.indexName
-        add(
-            .init(
-                "tensors", .fail, "tensor \"\(need.name)\" is missing", file: file, tensor: need.name,
-                expected: Self.shown(need.shape), found: "nothing"))
-    }
-
-    private mutating func compare(
-        _ tensor: ModelTensor, _ need: TensorNeeds.Need, _ weights: StoredWeights, _ source: String
-    ) {
-        guard let shape = tensor.shape else { return }
-        let fits = shape.count == need.shape.count && zip(shape, need.shape).allSatisfy { $1 == nil || $0 == $1 }
-        guard !fits else { return }
-        add(
-            .init(
-                "tensors", .fail,
-                "tensor \"\(tensor.name)\" has the shape \(shape), \(source) says \(Self.shown(need.shape))",
-                file: file(of: tensor, weights), tensor: tensor.name, expected: Self.shown(need.shape),
-                found: "\(shape)"))
-    }
-
-    /// Of an architecture that is not described: as many layers as the configuration says.
-    private mutating func checkLayers(_ configuration: ModelConfiguration, _ names: some Collection<String>) {
-        guard let layers = configuration.layers else { return }
-        let numbers = names.compactMap { name -> Int? in
-            let parts = name.split(separator: ".")
-            guard let at = parts.firstIndex(where: { ["layers", "h", "blk", "block", "layer"].contains($0) }),
-                at + 1 < parts.count, TensorPart(name) != .vision, TensorPart(name) != .audio
-            else { return nil }
-            return Int(parts[at + 1])
-        }
-        guard let last = numbers.max(), last + 1 < layers else { return }
-        let source = Path.name(configuration.path)
-        add(
-            .init(
-                "tensors", .fail, "the weights have \(last + 1) layers, \(source) says \(layers)",
-                file: source, expected: "\(layers) layers", found: "\(last + 1)"))
-    }
-
-    // MARK: Values
-
-    private mutating func checkValues(_ sources: ModelSources, _ isCancelled: () -> Bool) throws(AIError) {
-        guard let weights = sources.weights, weights.tensors.contains(where: { $0.offset != nil }) else {
-            return skip("values")
-        }
-        var remembered = 0
-        for (number, file) in weights.files.enumerated() {
-            if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            let digest = CheckMemory.digest(of: file.path)
-            if let digest, let known = options.memory.recall(digest, ValueScan.version, options.isFull),
-                let findings = Self.findings(known, Path.name(file.path))
-            {
-                pending += findings
-                remembered += 1
-                continue
-            }
-            let tensors = weights.tensors.filter { $0.file == number }
-            let found: [CheckFinding]
-            do throws(AIError) {
-                found = try ValueScan(
-                    file.path, tensors: tensors, isWhole: options.isFull, isUnchanging: digest != nil
-                ).findings()
-            } catch {
-                guard error.code == .malformedModel else { throw error }
-                add(.init("values", .fail, told(error), file: Path.name(file.path)))
-                continue
-            }
-            pending += found
-            if let digest { options.memory.keep(digest, ValueScan.version, options.isFull, Self.json(found)) }
-        }
-        let some = pending.contains { $0.status == .pass } ? " that could be looked at" : ""
-        let how =
-            options.isFull ? "every number\(some) is finite" : "samples of every tensor\(some) are finite"
-        close(
-            "values",
-            how + (remembered > 0 ? " (\(remembered) of \(weights.files.count) files were looked at before)" : ""))
-    }
-
-    private static func json(_ findings: [CheckFinding]) -> JSON {
-        .array(
-            findings.map { finding in
-                .object([
-                    "status": .string(finding.status.rawValue), "detail": .string(finding.detail),
-                    "tensor": finding.tensor.map { .string($0) }, "expected": finding.expected.map { .string($0) },
-                    "found": finding.found.map { .string($0) },
-                ])
-            })
-    }
-
-    /// nil for what is not this version's.
-    private static func findings(_ json: JSON, _ file: String) -> [CheckFinding]? {
-        guard let entries = json.array else { return nil }
-        var findings: [CheckFinding] = []
-        for entry in entries {
-            guard let status = entry["status"]?.string.flatMap(CheckResult.Status.init),
-                let detail = entry["detail"]?.string
-            else { return nil }
-            findings.append(
-                .init(
-                    "values", status, detail, file: file, tensor: entry["tensor"]?.string,
-                    expected: entry["expected"]?.string, found: entry["found"]?.string))
-        }
-        return findings
+    /// One sentence for what may be said of several files: what they all share is said once.
+    static func summed(_ details: [(label: String, text: String)]) -> String {
+        let texts = Set(details.map(\.text))
+        guard details.count > 1 else { return details.first?.text ?? "" }
+        if texts.count == 1 { return "\(details[0].text), in each of \(details.count) files" }
+        return details.map { labelled($0.label, $0.text) }.joined(separator: "; ")
     }
 }

@@ -1,27 +1,74 @@
 import HubCore
 
-/// Whether one of a model's chat templates makes a text of the conversations that every chat begins with.
-struct TemplateTrial {
-    private let templates: ChatTemplates
-    private let name: String
+/// What all trials of a model's templates may use up together.
+struct TemplateBudget: Sendable {
+    /// How long all of them may take, in seconds.
+    var seconds = 10.0
+    /// Of one rendering: a tenth of what it may take in a chat. Known templates take some thousands for such a talk.
+    var steps = 2_000_000
+    /// How many templates are tried.
+    var count = 32
+    var clock: @Sendable () -> Double = { Clock.seconds }
+    var isCancelled: @Sendable () -> Bool = { false }
 
-    init(_ templates: ChatTemplates, _ name: String) { (self.templates, self.name) = (templates, name) }
+    /// Of one rendering that begins so many seconds after the first.
+    func limits(after elapsed: Double) -> Jinja.Limits {
+        var limits = Jinja.Limits()
+        limits.steps = steps
+        return limits
+    }
+}
 
-    /// - Throws: ``ErrorCode/malformedModel`` where it cannot be rendered, ``ErrorCode/unsupportedModel`` for what is not
-    ///   implemented, ``ErrorCode/invalidInput`` where it refuses the conversations.
-    func run() throws(AIError) {
-        let template = try templates.template(named: name)
-        var options = ChatTemplate.Options(variables: templates.specialTokens)
-        if name == ChatTemplates.toolName { options.tools = [Self.tool] }
-        // Templates for pictures and sound take what is said as a list of parts, some of them only so.
-        var first: AIError?
-        for content in [Self.text, Self.parts] {
-            do throws(AIError) { return try render(template, options, content) } catch { first = first ?? error }
-        }
-        if let first { throw first }
+/// Tries the templates of a model, each text once.
+struct TemplateTrials {
+    private let budget: TemplateBudget
+    private let start: Double
+    private var seen: Set<String> = []
+    /// How many were tried.
+    private(set) var count = 0
+    private var left = 0
+
+    init(budget: TemplateBudget) {
+        self.budget = budget
+        start = budget.clock()
     }
 
-    private func render(
+    private var elapsed: Double { budget.clock() - start }
+
+    /// - Throws: ``ErrorCode/malformedModel`` where it cannot be rendered, ``ErrorCode/unsupportedModel`` for what is not
+    ///   implemented, ``ErrorCode/invalidInput`` where it refuses the conversations, ``ErrorCode/cancelled``.
+    mutating func run(_ templates: ChatTemplates, _ name: String) throws(AIError) {
+        guard count < budget.count, elapsed < budget.seconds else {
+            left += 1
+            return
+        }
+        let template = try templates.template(named: name)
+        guard seen.insert(template.source).inserted else { return }
+        count += 1
+        var options = ChatTemplate.Options(variables: templates.specialTokens)
+        if name == ChatTemplates.toolName { options.tools = [Self.tool] }
+        try run(template, options)
+    }
+
+    /// What to say where some were not tried.
+    var untried: String? {
+        guard left > 0 else { return nil }
+        let why = count < budget.count ? "the others took too long" : "\(count) are enough"
+        return "\(left) more \(left == 1 ? "was" : "were") not tried: \(why)"
+    }
+
+    /// Templates for pictures and sound take what is said as a list of parts, some of them only so.
+    private func run(_ template: ChatTemplate, _ options: ChatTemplate.Options) throws(AIError) {
+        do throws(AIError) { try talk(template, options, Self.text) } catch {
+            // What is without end is so in either form.
+            if error.code == .cancelled || (error.cause as? Jinja.Fault)?.kind == .limit { throw error }
+            do throws(AIError) { try talk(template, options, Self.parts) } catch let other {
+                throw other.code == .cancelled ? other : error
+            }
+        }
+    }
+
+    private func talk(
         _ template: ChatTemplate, _ options: ChatTemplate.Options, _ content: (String) -> JSON
     ) throws(AIError) {
         func turn(_ role: String, _ text: String) -> JSON {
@@ -30,7 +77,10 @@ struct TemplateTrial {
         let question = [turn("user", "Hello!")]
         let talk = question + [turn("assistant", "How are you?"), turn("user", "I am well.")]
         for messages in [question, talk] {
-            let text = try template.render(json: messages, options).text
+            if budget.isCancelled() { throw AIError(.cancelled, "interrupted") }
+            let text = try template.render(
+                json: messages, options, limits: budget.limits(after: elapsed), clock: .now
+            ).text
             guard text.contains(messages.count == 1 ? "Hello!" : "I am well.") else {
                 throw AIError(
                     .invalidInput, "\(template.path): the chat template leaves out what the person says",

@@ -67,6 +67,23 @@ extension ValueScan {
                 ?? count
         }
 
+        /// What a unit is that is not finite.
+        func fault(_ unit: [UInt8]) -> String {
+            guard isPlain else { return "a block whose scale is NaN or infinite," }
+            let isInfinite = unit.withUnsafeBytes { place in
+                switch typeName {
+                case "F32", "C64": return place.loadUnaligned(as: Float.self).isInfinite
+                case "F64": return place.loadUnaligned(as: Double.self).isInfinite
+                case "BF16": return place.loadUnaligned(as: UInt16.self) & 0x7FFF == 0x7F80
+                case "F16": return place.loadUnaligned(as: UInt16.self) & 0x7FFF == 0x7C00
+                // The only one of the small types that has infinities.
+                case "F8_E5M2": return unit[0] & 0x7F == 0x7C
+                default: return false
+                }
+            }
+            return isInfinite ? "an infinity" : "NaN"
+        }
+
         /// A number as text; the type of a block.
         func shown(_ unit: [UInt8]) -> String {
             unit.withUnsafeBytes { place in

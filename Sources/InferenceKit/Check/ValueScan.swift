@@ -7,7 +7,7 @@ import Synchronization
 /// Looks for numbers that are none, and for tensors that say nothing, in the weights of one file.
 package struct ValueScan {
     /// Raised whenever a file could be judged otherwise than before.
-    static let version = 2
+    static let version = 3
 
     /// Bytes of a tensor that are looked at in one place, and in how many places of it, where not all are.
     private static let (sampleBytes, samples) = (4096, 64)
@@ -70,7 +70,7 @@ package struct ValueScan {
         return counts.sorted { $0.key < $1.key }.map { type, count in
             CheckFinding(
                 "values", .pass,
-                "\(count) tensors of the type \(type) were not looked at: it is not known how they lie",
+                "\(counted(count, "tensor")) of the type \(type) \(count == 1 ? "was" : "were") not looked at: it is not known how \(count == 1 ? "it lies" : "they lie")",
                 file: name)
         }
     }
@@ -88,7 +88,7 @@ package struct ValueScan {
         if let bad = look.bad {
             let element = layout.element(bad.unit)
             return CheckFinding(
-                "values", .fail, "tensor \"\(tensor.name)\" has a number that is none, at element \(element)",
+                "values", .fail, "tensor \"\(tensor.name)\" has \(bad.what) at element \(element)",
                 file: name, tensor: tensor.name, expected: "finite numbers", found: bad.shown)
         }
         // Norms and biases of one value are common in models that are young.
@@ -115,7 +115,7 @@ package struct ValueScan {
     /// What was seen of one tensor.
     private struct Look {
         /// The first unit that is not finite.
-        var bad: (unit: Int, shown: String)?
+        var bad: (unit: Int, what: String, shown: String)?
         /// Whether all units that were seen are the first one again.
         var isConstant = true
         /// The bytes of the first one.
@@ -134,7 +134,8 @@ package struct ValueScan {
                 let start = try file.bytes(offset + at * size..<offset + (at + count) * size, buffer)
                 let place = layout.firstBad(start, count)
                 guard place == count else {
-                    bad = (at + place, layout.shown(Array(Self.unit(start + place * size, size))))
+                    let unit = Array(Self.unit(start + place * size, size))
+                    bad = (at + place, layout.fault(unit), layout.shown(unit))
                     return
                 }
                 if isConstant { compare(start, count, size) }

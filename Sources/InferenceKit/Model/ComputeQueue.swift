@@ -13,8 +13,9 @@ struct ComputeQueue: Sendable {
     func start(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
     /// Runs work and waits for it without blocking a thread. The work asks now and then whether its task was cancelled.
-    func run<Value: Sendable>(_ work: @escaping @Sendable (_ isCancelled: () -> Bool) throws(AIError) -> Value)
-        async throws(AIError) -> Value
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(AIError) -> Value
+    ) async throws(AIError) -> Value
     {
         let flag = CancellationFlag()
         let result = await withTaskCancellationHandler {

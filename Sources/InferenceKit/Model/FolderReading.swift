@@ -71,11 +71,20 @@ struct FolderReading: Sendable {
         if let configuration = sources.configuration {
             obstacles += DecoderDescription.obstacles(configuration)
             obstacles += configuration.faults.map { "\(Path.name(configuration.path)): \($0)" }
+            if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
             if sources.isLoadable { obstacles += elementObstacles(sources.weights, configuration) }
         } else if sources.isLoadable {
             obstacles.append("a folder without config.json")
         }
         return obstacles + sources.faults
+    }
+
+    /// A configuration that says more layers than the weights have.
+    private static func missingLayers(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> String? {
+        guard let weights, let told = configuration.layers, let held = LayerCount.held(weights.tensors.map(\.name)),
+            held < told
+        else { return nil }
+        return LayerCount.sentence(held: held, told: told, by: Path.name(configuration.path))
     }
 
     /// Element types that there are no kernels for. Packed integers of a quantised model are named as its quantisation.

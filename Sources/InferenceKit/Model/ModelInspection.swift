@@ -5,6 +5,8 @@ package import ModelFormats
 public struct ModelInspection: Sendable, Hashable {
     /// The folder or file, or `org/name` of a model that is not here.
     public let folder: String
+    /// The file that the figures are of, where there are several models; nil where there is one.
+    public let file: String?
     /// The class in `config.json`, `LlamaForCausalLM`; nil where it names none.
     public let architecture: String?
     /// `model_type` in `config.json`; `general.architecture` of a GGUF file.
@@ -81,6 +83,7 @@ public struct ModelInspection: Sendable, Hashable {
         let c = sources.configuration
         let summary = ModelSummary(sources, batch: Decoder.batch)
         folder = sources.name
+        file = sources.chosen
         architecture = c?.architectures.first
         modelType = c?.modelType
         formats = sources.formats.map(\.format.rawValue)

@@ -40,7 +40,11 @@ extension ModelSources {
         var sources = ModelSources(name: file)
         sources.formats = formats([(file, size)])
         switch WeightFormat(fileName: Path.name(file)) {
-        case .gguf: try sources.read(GGUFModel(file))
+        case .gguf:
+            let model = try GGUFModel(file)
+            // All its parts were read, whichever was named.
+            sources.formats = formats(model.shards.map { ($0.path, $0.fileSize) })
+            try sources.read(model)
         case .pickle: sources.weights = StoredWeights([try TorchFile(file)])
         case .safetensors:
             let header = try SafetensorsHeader(file: file)
@@ -58,7 +62,8 @@ extension ModelSources {
             names.filter { WeightFormat(fileName: $0) == format }.map { Path.join(folder, $0) }
         }
         if let shard = paths(.safetensors).first {
-            guard !Path.name(shard).contains("-of-") else {
+            let hasIndex = names.contains { $0.hasSuffix(".safetensors.index.json") }
+            guard hasIndex || !Path.name(shard).contains("-of-") else {
                 throw .malformed(
                     folder,
                     "\(SafetensorsFolder.indexName) is missing, though there are shards (\(Path.name(shard)))")
@@ -70,7 +75,10 @@ extension ModelSources {
             }
             weights = StoredWeights(safetensors: shards)
         } else if let chosen = try GGUFModel.largest(paths(.gguf)) {
-            try read(GGUFModel(chosen))
+            let model = try GGUFModel(chosen)
+            try read(model)
+            let models = Set(paths(.gguf).filter(GGUFModel.isModel).map { GGUFModel.paths(of: $0)[0] })
+            choose(Path.name(chosen), of: models.count)
         } else if !paths(.pickle).isEmpty {
             var checkpoints: [TorchFile] = []
             for path in paths(.pickle) { checkpoints.append(try TorchFile(path)) }

@@ -48,7 +48,7 @@ extension JSONObject {
         #expect(result.status == 0 && result.error.isEmpty)
         #expect(result.lines[0] == "tiny-shakespeare  \(folder)")
         #expect(result.lines[1] == "  model               LlamaForCausalLM, 1.1M parameters, BF16")
-        #expect(result.lines[2] == "  shape               4 layers, 4 heads, 2 KV heads, 1024 tokens, context 512")
+        #expect(result.lines[2] == "  shape               4 layers, 4 heads, 2 KV heads, vocabulary 1,024, context 512")
         #expect(result.lines.contains("  headers             pass  1115264 weights in 2.2 MB"))
         #expect(result.lines.contains("  verdict             pass"))
         #expect(result.lines.allSatisfy { !$0.hasSuffix(" ") })
@@ -237,7 +237,7 @@ extension JSONObject {
         let inspection = try #require(document["inspection"]?.object)
         inspection.expectKeys(
             """
-            architecture model_type formats parameters active_parameters parameters_by_part dtypes quantization \
+            file architecture model_type formats parameters active_parameters parameters_by_part dtypes quantization \
             bits_per_weight weights_bytes context_length layers heads kv_heads vocabulary kv_bytes_per_token \
             memory_bytes memory_context memory_total_bytes fits tokenizer chat_template license supported obstacles
             """)

@@ -1,0 +1,196 @@
+import HubCore
+import ModelFormats
+
+/// What the files are, by their headers and indexes.
+extension CheckRun {
+    mutating func checkHeaders(size: Int64) throws(AIError) {
+        let (path, isFolder) = (path, isFolder)
+        sources = try attempt("headers") { () throws(AIError) in
+            isFolder ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: size)
+        }
+        if let sources {
+            for fault in sources.configuration?.faults ?? [] {
+                let file = Path.name(sources.configuration?.path ?? "")
+                add(.init("headers", .fail, "\(file): \(fault)", file: file))
+            }
+            if let weights = sources.weights {
+                let isAlone = weights.files.first?.format != .gguf || folder.ggufs.count < 2
+                let label = isAlone ? "" : shown(weights.files[0].path)
+                parts = [.init(weights: weights, configuration: sources.configuration, isModel: true, label: label)]
+            }
+        }
+        guard isFolder else { return close("headers", (sources?.formats ?? []).map(Self.shown).joined(separator: "; ")) }
+        try checkOwnIndex()
+        try readOtherSafetensors()
+        try readOtherGGUFs()
+        try checkOtherIndexes()
+        try checkPipeline()
+        closeFolder(try formats())
+    }
+
+    private static func shown(_ format: ModelSources.Format) -> String {
+        "\(format.format.rawValue), \(ByteCount(format.bytes))"
+    }
+
+    /// Weight files of the folder and of those in it, by format.
+    private func formats() throws(AIError) -> [(format: WeightFormat, first: String, bytes: Int64)] {
+        var found: [WeightFormat: (first: String, bytes: Int64)] = [:]
+        for file in folder.files {
+            guard let format = CheckedFolder.format(file) else { continue }
+            let size = try FileSystem.status(Path.join(path, file))?.size ?? 0
+            found[format, default: (file, 0)].bytes += size
+        }
+        return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value.first, $0.value.bytes) }
+    }
+
+    private mutating func closeFolder(_ formats: [(format: WeightFormat, first: String, bytes: Int64)]) {
+        if formats.isEmpty, sources != nil { add(.init("headers", .fail, "there are no weights here")) }
+        if !parts.isEmpty {
+            for unread in formats where ![.safetensors, .gguf, .pickle].contains(unread.format) {
+                add(
+                    .init(
+                        "headers", .pass, "\(unread.format.rawValue) weights (\(unread.first)) were not looked into",
+                        file: unread.first))
+            }
+        }
+        close("headers", formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }.joined(separator: "; "))
+    }
+
+    /// Why tensors or numbers were not looked at, where the headers say nothing against them.
+    mutating func warnUnread(_ check: String) {
+        let what = (sources?.formats ?? []).first
+        let format = what?.format ?? folder.files.lazy.compactMap(CheckedFolder.format).first
+        guard let format else { return skip(check) }
+        let file = what?.evidence ?? folder.files.first { CheckedFolder.format($0) == format } ?? Path.name(path)
+        add(.init(check, .warn, "not looked at: \(format.rawValue) weights (\(file)) are not read here", file: file))
+        close(check, "")
+    }
+
+    // MARK: Other files
+
+    /// What lies beside the model's own weights: adapters, the parts of a pipeline, other editions.
+    private mutating func readOtherSafetensors() throws(AIError) {
+        let known = Set(parts.flatMap { $0.weights.files.map(\.path) })
+        for file in folder.files(of: .safetensors) {
+            let place = Path.join(path, file)
+            guard !known.contains(place) else { continue }
+            let shard = try attempt("headers") { () throws(AIError) in
+                SafetensorsFolder.Shard(
+                    path: place, fileSize: try FileSystem.status(place)?.size ?? 0,
+                    header: try SafetensorsHeader(file: place))
+            }
+            guard let shard else { continue }
+            parts.append(
+                .init(weights: StoredWeights(safetensors: [shard]), configuration: nil, isModel: false, label: file))
+        }
+    }
+
+    /// Each GGUF file is a model of its own, or goes with one.
+    private mutating func readOtherGGUFs() throws(AIError) {
+        let known = Set(parts.flatMap { $0.weights.files.map(\.path) })
+        for file in folder.ggufs {
+            let place = Path.join(path, file)
+            guard !known.contains(place) else { continue }
+            let isModel = GGUFModel.isModel(file)
+            let part = try attempt("headers") { () throws(AIError) in
+                let model = try GGUFModel(place)
+                return CheckedWeights(
+                    weights: StoredWeights(model),
+                    configuration: isModel ? try ModelConfiguration(model.header, path: place) : nil,
+                    isModel: isModel, label: file)
+            }
+            guard let part else { continue }
+            for fault in part.configuration?.faults ?? [] {
+                add(.init("headers", .fail, "\(file): \(fault)", file: file))
+            }
+            parts.append(part)
+        }
+    }
+
+    /// A pipeline of diffusers names its parts, each in a folder.
+    private mutating func checkPipeline() throws(AIError) {
+        let name = "model_index.json"
+        guard let index = json(name, "headers") else { return }
+        for (key, value) in index.object?.members ?? [] where !key.hasPrefix("_") {
+            // A part that was left out has no library and no class.
+            guard let entry = value.array, entry.count == 2, entry[1].string != nil,
+                !folder.files.contains(where: { $0.hasPrefix(key + "/") })
+            else { continue }
+            add(
+                .init(
+                    "headers", .fail, "\(name) names \(key.printable), of which nothing is here", file: name,
+                    expected: key, found: "nothing"))
+        }
+    }
+
+    // MARK: Indexes
+
+    /// An index that lies: loaders believe it for what to load and how much room that takes.
+    private mutating func checkOwnIndex() throws(AIError) {
+        let name = SafetensorsFolder.indexName
+        guard let sources, sources.isLoadable, let weights = sources.weights, let index = json(name, "headers") else {
+            return
+        }
+        if let told = index["metadata"]?["total_size"], told.double != Double(weights.tensorBytes) {
+            add(
+                .init(
+                    "headers", .warn,
+                    "\(name) says that the tensors have \(told.text().printable) bytes, they have \(weights.tensorBytes)",
+                    file: name, expected: "\(weights.tensorBytes)", found: told.text()))
+        }
+        guard let map = index["weight_map"]?.object else { return }
+        let listed = Set(map.members.map(\.key))
+        for tensor in weights.tensors where !listed.contains(tensor.name) {
+            let shard = shown(weights.files[tensor.file].path)
+            // Transformers takes what the index does not list for missing and draws it anew; a buffer it makes itself.
+            add(
+                .init(
+                    "headers", TensorPart(tensor.name) == .buffer ? .warn : .fail,
+                    "\(name) does not list tensor \"\(tensor.name)\", which \(shard) holds",
+                    file: name, tensor: tensor.name, expected: shard, found: "nothing"))
+        }
+    }
+
+    /// The indexes of parts in folders, and of editions beside the model; shards without one by their numbers.
+    private mutating func checkOtherIndexes() throws(AIError) {
+        var read: [String: SafetensorsFolder.Shard] = [:]
+        for part in parts where part.weights.files.count == 1 && !part.isModel {
+            let file = part.weights.files[0]
+            guard file.format == .safetensors else { continue }
+            read[shown(file.path)] = .init(
+                path: file.path, fileSize: file.size, header: try SafetensorsHeader(file: file.path))
+        }
+        for index in folder.indexes where index != SafetensorsFolder.indexName {
+            try check(index: index, read)
+        }
+        let indexed = Set(folder.indexes.map(Path.parent))
+        let shards = folder.files(of: .safetensors).filter { !indexed.contains(Path.parent($0)) }
+        for (missing, count) in ShardNumbers.missing(among: shards) {
+            add(
+                .init(
+                    "headers", .fail, "\(missing.printable) is missing, one of \(count) shards", file: missing,
+                    expected: Path.name(missing), found: "nothing"))
+        }
+    }
+
+    private mutating func check(index: String, _ read: [String: SafetensorsFolder.Shard]) throws(AIError) {
+        guard let document = json(index, "headers") else { return }
+        let place = Path.join(path, index)
+        let map = try attempt("headers") { () throws(AIError) in try SafetensorsFolder.weightMap(document, place) }
+        guard let map else { return }
+        let start = index.contains("/") ? Path.parent(index) : ""
+        let names = Set(map.values).sorted().map { Path.join(start, $0) }
+        let missing = names.filter { !folder.files.contains($0) }
+        for name in missing {
+            add(
+                .init(
+                    "headers", .fail, "\(name.printable): the shard is missing, though \(Path.name(index)) names it",
+                    file: name, expected: Path.name(name), found: "nothing"))
+        }
+        let shards = names.compactMap { read[$0] }
+        guard missing.isEmpty, shards.count == names.count else { return }
+        try attempt("headers") { () throws(AIError) in
+            _ = try SafetensorsFolder(shards, weightMap: map, indexPath: place)
+        }
+    }
+}

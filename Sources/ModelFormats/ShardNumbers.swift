@@ -1,0 +1,45 @@
+import HubCore
+
+/// The files that a model's weights were cut into, by the numbers in their names: `model-00002-of-00003.safetensors`.
+package enum ShardNumbers {
+    /// What the names of one set share.
+    private struct Name: Hashable {
+        let stem: String
+        let count: Int
+        /// Digits of a number.
+        let width: Int
+        let ending: String
+
+        func path(_ number: Int) -> String { "\(stem)-\(padded(number))-of-\(padded(count))\(ending)" }
+
+        private func padded(_ number: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+    }
+
+    /// A number with more digits is no shard's.
+    private static let mostDigits = 5
+
+    /// The names that the others ask for and that are not among them, and how many files each set has.
+    package static func missing(among paths: [String]) -> [(path: String, count: Int)] {
+        var sets: [Name: Set<Int>] = [:]
+        for path in paths {
+            if let (name, number) = parts(path) { sets[name, default: []].insert(number) }
+        }
+        return sets.flatMap { name, found in
+            (1...name.count).filter { !found.contains($0) }.map { (path: name.path($0), count: name.count) }
+        }.sorted { $0.path < $1.path }
+    }
+
+    private static func parts(_ path: String) -> (Name, Int)? {
+        guard let dot = path.lastIndex(of: ".") else { return nil }
+        let words = path[..<dot].split(separator: "-", omittingEmptySubsequences: false)
+        guard words.count >= 4, words[words.count - 2] == "of", let last = words.last,
+            last.count == words[words.count - 3].count, last.count <= mostDigits,
+            let count = Int(last), let number = Int(words[words.count - 3]), number >= 1, number <= count
+        else { return nil }
+        let stem = words.dropLast(3).joined(separator: "-")
+        return (Name(stem: stem, count: count, width: last.count, ending: String(path[dot...])), number)
+    }
+}
