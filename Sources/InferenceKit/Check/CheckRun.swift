@@ -62,7 +62,7 @@ struct CheckRun {
     }
 
     /// Ends one check: its status is that of its gravest finding, whose sentence it shows.
-    mutating func close(_ name: String, _ detail: String) {
+    mutating func close(_ name: String, _ detail: String, otherwise: CheckResult.Status = .pass) {
         func gravity(_ status: CheckResult.Status) -> Int { status == .fail ? 0 : status == .warn ? 1 : 2 }
         let sorted = pending.enumerated().sorted {
             (gravity($0.element.status), $0.offset) < (gravity($1.element.status), $1.offset)
@@ -70,7 +70,7 @@ struct CheckRun {
         let worst = sorted.first { $0.status != .pass }
         let more = sorted.count { $0.status == worst?.status } - 1
         let told = worst.map { $0.detail + (more > 0 ? " (and \(more) more)" : "") }
-        results.append(.init(name: name, status: worst?.status ?? .pass, detail: told ?? detail))
+        results.append(.init(name: name, status: worst?.status ?? otherwise, detail: told ?? detail))
         findings += sorted
         pending = []
     }
@@ -88,7 +88,12 @@ struct CheckRun {
             }
             return close("tensors", "\(weights.tensors.count) tensors, held against nothing")
         }
-        let grouped = ModelTensors(weights, configuration.quantization).tensors
+        let packed = ModelTensors(weights, configuration.quantization)
+        let grouped = packed.tensors
+        for fault in packed.faults {
+            let file = Path.name(weights.files[weights.tensors[fault.weights].file].path)
+            add(.init("tensors", .fail, fault.detail, file: file, tensor: fault.tensor))
+        }
         let isGGUF = weights.files.first?.format == .gguf
         var known: [String: ModelTensor] = [:]
         for tensor in grouped {
@@ -96,16 +101,12 @@ struct CheckRun {
                 "LayerNorm.beta", with: "LayerNorm.bias")
             known[name] = tensor
         }
-        let described =
-            isGGUF
-            ? TensorNeeds(gguf: configuration, names: known.keys)
-            : TensorNeeds(configuration, names: known.keys)
         let type = configuration.modelType ?? "such a model"
-        guard let needs = described else {
-            checkLayers(configuration, known.keys)
+        guard let needs = TensorNeeds(configuration, names: known.keys, isGGUF: isGGUF) else {
+            checkLikeness(configuration, known)
             return close(
-                "tensors",
-                "\(grouped.count) tensors; which of them \(type) needs is not known here")
+                "tensors", "\(grouped.count) tensors; which of them \(type) needs is not known here",
+                otherwise: .skip)
         }
         var left = known
         for need in needs.needs {
@@ -115,7 +116,7 @@ struct CheckRun {
             }
             compare(tensor, need, weights, Path.name(configuration.path))
         }
-        for name in left.keys.sorted() where !Self.isBesideText(name) {
+        for name in left.keys.sorted() where !needs.isBeside(name) {
             let tensor = left[name]!
             add(
                 .init(
@@ -127,11 +128,6 @@ struct CheckRun {
             "tensors",
             "\(needs.needs.count { !$0.isOptional }) needed, all there with their shapes"
                 + (unused > 0 ? "; \(unused) that are not used" : ""))
-    }
-
-    /// Whether a tensor is of a part that is not held against anything: a buffer, eyes, ears and what ties them in.
-    private static func isBesideText(_ name: String) -> Bool {
-        [.buffer, .vision, .audio].contains(TensorPart(name)) || name.contains("multi_modal_projector")
     }
 
     private func file(of tensor: ModelTensor, _ weights: StoredWeights) -> String {
@@ -162,24 +158,6 @@ struct CheckRun {
                 "tensor \"\(tensor.name)\" has the shape \(shape), \(source) says \(Self.shown(need.shape))",
                 file: file(of: tensor, weights), tensor: tensor.name, expected: Self.shown(need.shape),
                 found: "\(shape)"))
-    }
-
-    /// Of an architecture that is not described: as many layers as the configuration says.
-    private mutating func checkLayers(_ configuration: ModelConfiguration, _ names: some Collection<String>) {
-        guard let layers = configuration.layers else { return }
-        let numbers = names.compactMap { name -> Int? in
-            let parts = name.split(separator: ".")
-            guard let at = parts.firstIndex(where: { ["layers", "h", "blk", "block", "layer"].contains($0) }),
-                at + 1 < parts.count, TensorPart(name) != .vision, TensorPart(name) != .audio
-            else { return nil }
-            return Int(parts[at + 1])
-        }
-        guard let last = numbers.max(), last + 1 < layers else { return }
-        let source = Path.name(configuration.path)
-        add(
-            .init(
-                "tensors", .fail, "the weights have \(last + 1) layers, \(source) says \(layers)",
-                file: source, expected: "\(layers) layers", found: "\(last + 1)"))
     }
 
     // MARK: Values
