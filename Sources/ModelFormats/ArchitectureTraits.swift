@@ -62,6 +62,33 @@ enum ArchitectureTraits {
         "gpt-oss": 2, "exaone4": 4, "olmo3": 4, "t5gemma2_text": 6,
     ]
 
+    /// Positions that chunked layers keep, where the file does not say.
+    static let chunkSize: [String: Int] = ["llama4_text": 8192, "llama4": 8192]
+
+    // MARK: Heads
+
+    /// Whose head is the embedding unless the file says otherwise.
+    static let tied: Set<String> = [
+        "albert", "bart", "bert", "bert-generation", "big_bird", "bigbird_pegasus", "biogpt", "blenderbot",
+        "blenderbot-small", "bloom", "camembert", "cohere", "cohere2", "cohere2_moe", "convbert", "cpmant", "ctrl",
+        "deberta", "deberta-v2", "distilbert", "electra", "ernie", "ernie4_5", "ernie4_5_moe", "esm", "falcon",
+        "falcon_mamba", "flaubert", "fnet", "funnel", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n",
+        "gemma3n_text", "gemma4", "gemma4_text", "gpt2", "gpt-sw3", "gpt_bigcode", "gpt_neo", "gpt_neox_japanese",
+        "hunyuan_vl_text", "jetmoe", "layoutlm", "led", "lfm2", "lfm2_moe", "longformer", "longt5", "luke",
+        "m2m_100",
+        "mamba", "marian", "mbart", "megatron-bert", "minicpm3", "mobilebert", "modernbert", "modernbert-decoder",
+        "moonshine", "mpnet", "mpt", "mt5", "mvp", "nllb-moe", "nomic_bert", "openai-gpt", "opt", "pegasus",
+        "pegasus_x", "plbart", "prophetnet", "recurrent_gemma", "roberta", "roberta-prelayernorm", "roformer",
+        "smollm3", "speech_to_text", "squeezebert", "starcoder2", "switch_transformers", "t5", "t5gemma", "trocr",
+        "udop", "umt5", "vaultgemma", "whisper", "xglm", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet", "xmod",
+        "zamba", "zamba2",
+    ]
+
+    // MARK: Codes
+
+    /// Decoders of sound, whose embedding has a row for what begins a text behind those of its codes.
+    static let codeDecoders: Set<String> = ["musicgen_decoder", "musicgen_melody_decoder"]
+
     // MARK: Values that a part of a configuration leaves out
 
     /// Only what a class decides by itself: head sizes and heads of keys that follow from others are left out here too.

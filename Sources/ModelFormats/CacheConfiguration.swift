@@ -15,10 +15,8 @@ package struct CacheConfiguration: Sendable, Hashable {
 
     /// Kinds of layers that keep a state of fixed size in place of positions, or nothing at all.
     private static let stateful: Set<String> = [
-        "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning", "mlp", "moe",
+        "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning", "mlp", "moe", "cross_attention",
     ]
-    /// More layers than any model has; a file that says so is not gone through layer by layer.
-    private static let mostLayers = 10_000
 
     /// - Parameter type: `model_type` of the decoder.
     /// - Returns: nil where the file does not say enough to tell.
@@ -41,11 +39,13 @@ package struct CacheConfiguration: Sendable, Hashable {
             return nil
         }
         let layers = max(0, all - (fields.optionalCount("num_kv_shared_layers") ?? 0))
-        guard let kinds = fields.layerKinds(layers, most: Self.mostLayers) else { return nil }
+        guard let kinds = fields.layerKinds(layers, type: type) else { return nil }
         let isSwitchedOff = (try? fields.bool("use_sliding_window")) == false
         window =
             isSwitchedOff
-            ? nil : fields.optionalCount("sliding_window", "attention_chunk_size", "attention_window_size")
+            ? nil
+            : fields.optionalCount("sliding_window", "attention_chunk_size", "attention_window_size")
+                ?? (fields.isNull("attention_chunk_size") ? nil : ArchitectureTraits.chunkSize[type])
         let kept = layers - kinds.count(where: Self.stateful.contains)
         var windowed = 0
         if window != nil {
@@ -88,11 +88,18 @@ extension ConfigurationFields {
         return try attention?.count("kv_n_heads") ?? heads
     }
 
+    /// More layers than any model has; a file that says so is not gone through layer by layer.
+    private static let mostLayers = 10_000
+
     /// The kind of each layer, where the file tells them apart; empty where it does not.
     ///
     /// - Returns: nil where it does for more layers than there may be.
-    func layerKinds(_ layers: Int, most: Int) -> [String]? {
+    func layerKinds(_ layers: Int, type: String) -> [String]? {
         for key in ["layer_types", "layers_block_type"] where has(key) { return Array(strings(key).prefix(layers)) }
+        if let special = specialKinds(layers, type) {
+            guard layers <= Self.mostLayers else { return nil }
+            return (0..<layers).map(special)
+        }
         let attends: (Int) -> Bool
         let repeated = strings("block_types")
         if !repeated.isEmpty {
@@ -112,7 +119,33 @@ extension ConfigurationFields {
         } else {
             return []
         }
-        guard layers <= most else { return nil }
+        guard layers <= Self.mostLayers else { return nil }
         return (0..<layers).map { attends($0) ? "full_attention" : "linear_attention" }
+    }
+
+    /// Kinds of layers that only one architecture tells apart in this way.
+    private func specialKinds(_ layers: Int, _ type: String) -> ((Int) -> String)? {
+        if ArchitectureTraits.chunkSize[type] != nil {
+            // Layers without rotation see everything: those with a 0, or every fourth.
+            let rotated = integers("no_rope_layers") ?? []
+            let interval = optionalCount("no_rope_layer_interval") ?? 4
+            return { layer in
+                let isFull = layer < rotated.count ? rotated[layer] == 0 : (layer + 1) % interval == 0
+                return isFull ? "full_attention" : "chunked_attention"
+            }
+        }
+        if let places = optionalObject("linear_attn_config")?.integers("full_attn_layers").map({ Set($0) }) {
+            // Counted from 1.
+            return { places.contains($0 + 1) ? "full_attention" : "linear_attention" }
+        }
+        if let places = integers("cross_attention_layers").map({ Set($0) }) {
+            return { places.contains($0) ? "cross_attention" : "full_attention" }
+        }
+        if type.hasPrefix("qwen2") || type == "qwen3", isTrue("use_sliding_window"),
+            let first = index("max_window_layers")
+        {
+            return { $0 >= first ? "sliding_attention" : "full_attention" }
+        }
+        return nil
     }
 }

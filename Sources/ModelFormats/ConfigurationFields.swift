@@ -26,6 +26,12 @@ struct ConfigurationFields {
 
     func has(_ key: String) -> Bool { value(key) != nil }
 
+    /// Everything that the part says.
+    var all: JSONObject { members }
+
+    /// A whole number, which some files write as 128.0.
+    private static func whole(_ value: JSON) -> Int64? { value.int ?? value.double.flatMap { Int64(exactly: $0) } }
+
     private func value(_ key: String) -> JSON? {
         guard let value = members[key], !value.isNull else { return nil }
         return value
@@ -57,18 +63,20 @@ struct ConfigurationFields {
         guard let key = keys.first(where: has), let value = value(key) else { return nil }
         let numbers = value.array ?? [value]
         guard
-            numbers.allSatisfy({ number in number.int.map { (1...Int64(Int32.max)).contains($0) } == true }),
-            let first = numbers.first?.int
+            numbers.allSatisfy({ Self.whole($0).map { (1...Int64(Int32.max)).contains($0) } == true }),
+            let first = numbers.first.flatMap(Self.whole)
         else {
             try report("\(key) is not a positive whole number")
             return nil
         }
-        return numbers.allSatisfy { $0.int == first } ? Int(first) : nil
+        return numbers.allSatisfy { Self.whole($0) == first } ? Int(first) : nil
     }
 
     /// A size, where the key holds one; nil for anything else. For what is shown and never computed with.
     func optionalCount(_ keys: String...) -> Int? {
-        keys.lazy.compactMap { value($0)?.int }.first { (1...Int64(Int32.max)).contains($0) }.map { Int($0) }
+        keys.lazy.compactMap { value($0).flatMap(Self.whole) }.first { (1...Int64(Int32.max)).contains($0) }.map {
+            Int($0)
+        }
     }
 
     /// The first of the keys that is there.
@@ -85,6 +93,9 @@ struct ConfigurationFields {
     /// A text, where the key holds one; nil for anything else.
     func optionalText(_ key: String) -> String? { value(key)?.string }
 
+    /// Whether the key is there and holds nothing.
+    func isNull(_ key: String) -> Bool { members[key]?.isNull == true }
+
     /// Whether the key holds the word true.
     func isTrue(_ key: String) -> Bool { value(key)?.bool == true }
 
@@ -94,11 +105,11 @@ struct ConfigurationFields {
     /// The members of an object; empty where there is none.
     func members(_ key: String) -> [(key: String, value: JSON)] { value(key)?.object?.members ?? [] }
 
-    /// A token id or a list of them.
+    /// A token id or a list of them; -1 stands for none.
     func tokenIDs(_ key: String) throws(AIError) -> [Int] {
         guard let value = value(key) else { return [] }
         var ids: [Int] = []
-        for element in value.array ?? [value] {
+        for element in value.array ?? [value] where element.int != -1 {
             guard let id = element.int, (0...Int64(Int32.max)).contains(id) else {
                 try report("\(key) is not a token id or a list of them")
                 return []

@@ -12,10 +12,15 @@ extension ModelConfiguration {
             throw .malformed(path, "it has no general.architecture")
         }
         var members: [(key: String, value: JSON)] = [("model_type", .string(architecture))]
+        let noted = FaultList()
         for (key, name) in Self.names {
             guard let value = header["\(architecture).\(key)"] else { continue }
-            if let number = value.int, number != 0 {
-                members.append((name, .int(number)))
+            if let number = value.int {
+                if number > 0 {
+                    members.append((name, .int(number)))
+                } else if number < 0 || Self.isNeeded(key, architecture) {
+                    noted.faults.append("\(architecture).\(key) is \(number), not above 0")
+                }
             } else if let numbers = value.array?.numbers, numbers.contains(where: { $0 != 0 }) {
                 // One for each layer; 0 where the layer has none of it.
                 members.append((name, .array(numbers.filter { $0 != 0 }.map { .int($0) })))
@@ -33,7 +38,17 @@ extension ModelConfiguration {
         if let kinds = Self.layerKinds(header, architecture) {
             members.append(("layer_types", .array(kinds.map { .string($0) })))
         }
-        try self.init(.object(JSONObject(members)), path: path, isForgiving: true)
+        try self.init(.object(JSONObject(members)), path: path, noted: noted)
+    }
+
+    /// Whether a count of 0 stands for nothing that a model may lack: experts, windows, heads of a recurrent model.
+    private static func isNeeded(_ key: String, _ architecture: String) -> Bool {
+        switch key {
+        case "embedding_length", "block_count", "vocab_size", "context_length": true
+        case "attention.head_count", "attention.head_count_kv", "attention.key_length":
+            !ArchitectureTraits.recurrent.contains(architecture)
+        default: false
+        }
     }
 
     /// Layers without heads of keys keep no positions; true is a layer with a window.
@@ -56,6 +71,15 @@ extension ModelConfiguration {
         ("attention.sliding_window_pattern", "sliding_window_pattern"),
         // What is rotated of a compressed key; other models are not asked for it.
         ("rope.dimension_count", "qk_rope_head_dim"), ("full_attention_interval", "full_attention_interval"),
-        ("attention.shared_kv_layers", "num_kv_shared_layers"),
+        ("attention.shared_kv_layers", "num_kv_shared_layers"), ("attention.chunk_size", "attention_chunk_size"),
+        // Of one architecture or another.
+        ("expert_feed_forward_length", "moe_intermediate_size"), ("expert_shared_count", "n_shared_experts"),
+        ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
+        ("leading_dense_block_count", "first_k_dense_replace"),
+        ("interleave_moe_layer_step", "interleave_moe_layer_step"), ("attention.q_lora_rank", "q_lora_rank"),
+        ("attention.key_length_mla", "qk_head_dim"), ("attention.value_length_mla", "v_head_dim"),
+        ("attention.value_length", "value_length"), ("ssm.conv_kernel", "conv_kernel"),
+        ("ssm.inner_size", "inner_size"), ("ssm.state_size", "state_size"),
+        ("ssm.time_step_rank", "time_step_rank"),
     ]
 }

@@ -9,6 +9,8 @@ package struct ModelConfiguration: Sendable {
     package let path: String
     /// `model_type`: `llama`, `qwen2`, …; nil where the file is not one of transformers'.
     package let modelType: String?
+    /// `model_type` of the part that describes the decoder; the same where there is but one.
+    package let decoderType: String?
     /// `architectures`: the class names, `LlamaForCausalLM`.
     package let architectures: [String]
     package let hiddenSize: Int?
@@ -37,11 +39,18 @@ package struct ModelConfiguration: Sendable {
     package let expertsPerToken: Int?
     /// What is kept of each position; nil where the file does not say enough to tell.
     package let cache: CacheConfiguration?
+    /// The kind of each layer, `full_attention`, `linear_attention`, …; empty where they are not told apart.
+    package let layerKinds: [String]
+    /// Everything that the file says of the decoder, for what only one architecture has.
+    package let settings: JSONObject
     /// What `auto_map` names: code of the repository's own that loading it elsewhere would run.
     package let customCode: [String]
 
     /// Values of the wrong kind or out of range that were passed over; none but in a reading that is forgiving.
     package let faults: [String]
+
+    /// Whether it makes sound of codes; its embedding has a row more than there are of them.
+    package var hasCodes: Bool { decoderType.map(ArchitectureTraits.codeDecoders.contains) ?? false }
 
     /// Reads `config.json` of a folder; nil where there is none.
     ///
@@ -55,15 +64,21 @@ package struct ModelConfiguration: Sendable {
 
     /// - Parameter isForgiving: see ``read(folder:isForgiving:)``.
     package init(_ json: JSON, path: String, isForgiving: Bool = false) throws(AIError) {
+        try self.init(json, path: path, noted: isForgiving ? FaultList() : nil)
+    }
+
+    /// - Parameter noted: where faults are noted; nil where they are errors.
+    init(_ json: JSON, path: String, noted: FaultList?) throws(AIError) {
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
-        let noted = isForgiving ? FaultList() : nil
         let all = ConfigurationFields(members, path: path, noted: noted)
         self.path = path
         modelType = try all.string("model_type")
         architectures = (json["architectures"]?.array ?? []).compactMap(\.string)
         let fields = try all.decoder()
         let type = fields.optionalText("model_type") ?? modelType ?? ""
-        hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim")
+        decoderType = type.isEmpty ? nil : type
+        settings = fields.all
+        hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim", "dim")
         // Of a model with an encoder too, `num_layers` and `num_hidden_layers` count the encoder's.
         layers = try fields.count(
             "decoder_layers", "num_decoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers",
@@ -75,6 +90,10 @@ package struct ModelConfiguration: Sendable {
                 "decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads",
                 "num_query_heads") : nil
         kvHeads = attends ? try fields.kvHeads(of: heads) : nil
+        // Compressed attention has no heads of keys, whatever their number says.
+        if let heads, let kvHeads, heads % kvHeads != 0, !fields.has("kv_lora_rank") {
+            try fields.report("\(heads) attention heads are not divisible by \(kvHeads) key-value heads")
+        }
         var headSize = attends ? try fields.count("head_dim", "d_kv", "kv_channels", "attention_head_dim") : nil
         if attends, headSize == nil, let hiddenSize, let heads {
             if hiddenSize % heads == 0 {
@@ -84,15 +103,18 @@ package struct ModelConfiguration: Sendable {
             }
         }
         self.headSize = headSize
+        // GPT-2's class does not look at intermediate_size.
         intermediateSize = try fields.count(
-            "intermediate_size", "n_inner", "d_ff", "decoder_ffn_dim", "ffn_hidden_size", "ffn_dim")
+            fields.has("n_inner") ? "n_inner" : "intermediate_size", "d_ff", "decoder_ffn_dim", "ffn_hidden_size",
+            "ffn_dim", "hidden_dim")
         vocabulary = try fields.count("vocab_size", "padded_vocab_size")
         maxPositions = try fields.count(
             "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "seq_length")
         rmsNormEpsilon = try fields.number("rms_norm_eps")
         activation = try fields.string("hidden_act", "hidden_activation", "activation_function")
         rope = try RopeConfiguration(fields)
-        tiedEmbeddings = try (fields.has("tie_word_embeddings") ? fields : all).bool("tie_word_embeddings")
+        let tied = try (fields.has("tie_word_embeddings") ? fields : all).bool("tie_word_embeddings")
+        tiedEmbeddings = tied ?? (ArchitectureTraits.tied.contains(type) ? true : nil)
         attentionBias = try fields.bool("attention_bias") ?? false
         mlpBias = try fields.bool("mlp_bias") ?? false
         let typed = fields.has("dtype") || fields.has("torch_dtype") ? fields : all
@@ -105,6 +127,7 @@ package struct ModelConfiguration: Sendable {
         experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
         expertsPerToken = mixture.optionalCount(
             "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "top_k_experts")
+        layerKinds = layers.flatMap { fields.layerKinds($0, type: type) } ?? []
         cache = CacheConfiguration(fields, type: type, layers: layers, kvHeads: kvHeads, headSize: headSize)
         customCode = all.members("auto_map").flatMap { member in
             (member.value.array ?? [member.value]).compactMap(\.string)

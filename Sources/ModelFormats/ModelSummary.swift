@@ -46,11 +46,18 @@ package struct ModelSummary: Sendable, Hashable {
     /// By what most of the weights lie in, where the configuration says nothing: GGUF's types.
     private static func quantization(_ tensors: ModelTensors?) -> String? {
         var counts: [String: Int64] = [:]
+        var plain: Int64 = 0
         for tensor in tensors?.tensors ?? [] {
+            // What lies as it is, whatever its type, is not quantised.
+            let isPlain = TensorDataType(rawValue: tensor.storage) != nil && tensor.members.count == 1
+            guard !isPlain else {
+                plain = plain.addedClamped(tensor.parameters)
+                continue
+            }
             counts[tensor.storage] = (counts[tensor.storage] ?? 0).addedClamped(tensor.parameters)
         }
         guard let most = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key,
-            !["F64", "F32", "F16", "BF16"].contains(most)
+            counts[most] ?? 0 > plain
         else { return nil }
         return most
     }

@@ -18,10 +18,13 @@ package struct ModelTensor: Sendable, Hashable {
 /// Puts the tensors of a model together.
 package struct ModelTensors: Sendable {
     package let tensors: [ModelTensor]
+    /// What is wrong with how they are packed.
+    package let faults: [PackingFault]
 
     package init(_ weights: StoredWeights, _ quantization: QuantizationConfiguration?) {
         var grouping = TensorGrouping(weights.tensors, quantization)
         tensors = grouping.run()
+        faults = grouping.faults
     }
 
     /// Weights in all of them.
@@ -41,16 +44,23 @@ private struct TensorGrouping {
     private let stored: [StoredTensor]
     private let quantization: QuantizationConfiguration?
     private let places: [String: Int]
+    let faults: [PackingFault]
     private var taken: Set<Int> = []
 
     init(_ stored: [StoredTensor], _ quantization: QuantizationConfiguration?) {
         self.stored = stored
         self.quantization = quantization
         places = Dictionary(stored.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        faults = PackingFault.all(stored, places, quantization)
     }
 
     mutating func run() -> [ModelTensor] {
         var found: [Int: ModelTensor] = [:]
+        for index in Set(faults.filter(\.hidesShape).map(\.weights)) {
+            let incomplete = incomplete(index)
+            taken.formUnion(incomplete.members)
+            found[index] = incomplete
+        }
         // Packed ones first: what they take along is no tensor of its own.
         for index in stored.indices where !taken.contains(index) {
             guard let packed = packed(index) else { continue }
@@ -67,6 +77,24 @@ private struct TensorGrouping {
             name: tensor.name, shape: tensor.shape,
             parameters: TensorPart(tensor.name) == .buffer ? 0 : Int64(tensor.elementCount),
             byteCount: Int64(tensor.byteCount), storage: tensor.type, members: [index])
+    }
+
+    /// Packed weights without all that belongs to them: what they unpack to cannot be told.
+    private func incomplete(_ index: Int) -> ModelTensor {
+        let name = stored[index].name
+        let ending = [".qweight", ".weight_packed", ".weight", "_blocks"].first(where: name.hasSuffix) ?? ""
+        let base = String(name.dropLast(ending.count))
+        let beside = beside(
+            base,
+            [
+                ".scales", ".biases", ".qzeros", ".g_idx", ".SCB", ".weight_format", "_scales", ".weight_shape",
+                ".weight.absmax", ".weight.quant_map", ".weight.nested_absmax", ".weight.nested_quant_map",
+                ".weight.quant_state.bitsandbytes__nf4", ".weight.quant_state.bitsandbytes__fp4", ".weight_scale_2",
+                ".input_scale", ".weight_zero_point",
+            ])
+        return made(
+            ending == "_blocks" ? base : base + ".weight", index, shape: nil, elements: stored[index].elementCount,
+            stored[index].type, beside)
     }
 
     // MARK: Packed weights

@@ -20,6 +20,8 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     package struct Packing: Sendable, Hashable {
         package let bits: Int
         package let groupSize: Int
+        /// Whether it has biases beside its scales, as the other ways of MLX have not.
+        package var isAffine = true
     }
 
     /// In the field's words: `MLX 4-bit quantisation (group size 64)`, `gptq 4-bit quantisation`.
@@ -29,6 +31,8 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     package let bits: Int?
     /// Weights that share a scale, where the file says.
     package let groupSize: Int?
+    /// How MLX packed what is not named in ``overrides``.
+    package let packing: Packing?
     /// MLX's layers that are packed otherwise, by their names; nil for one that is not packed.
     package let overrides: [String: Packing?]
 
@@ -64,9 +68,12 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             if !Self.mlxBits.contains(ownBits) {
                 try mlx.report("quantization bits \(ownBits) of \(name.printable) are none that MLX packs")
             }
-            overrides[name] = Packing(bits: ownBits, groupSize: try fields.count("group_size") ?? groupSize ?? 64)
+            overrides[name] = Packing(
+                bits: ownBits, groupSize: try fields.count("group_size") ?? groupSize ?? 64,
+                isAffine: Self.isAffine(fields))
         }
         self.overrides = overrides
+        packing = Packing(bits: bits, groupSize: groupSize ?? 64, isAffine: Self.isAffine(mlx))
         let group = groupSize.map { "group size \($0)" }
         let kinds = Set(overrides.values.compactMap { $0?.bits }).union([bits]).sorted()
         let mixed =
@@ -76,10 +83,17 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         description = "MLX \(bits)-bit quantisation" + (notes.isEmpty ? "" : " (\(notes))")
     }
 
+    private static func isAffine(_ fields: ConfigurationFields) -> Bool {
+        fields.optionalText("mode") ?? "affine" == "affine"
+    }
+
     private init(described other: ConfigurationFields) throws(AIError) {
         let name = try other.string("quant_method") ?? "unnamed"
         var algorithm: String?
-        var bits = try other.count("bits")
+        // EXL2 tells an average, 4.25.
+        let average = try other.number("bits")
+        if let average, average <= 0 { try other.report("quantization bits \(average) are not above 0") }
+        var bits = other.optionalCount("bits")
         switch name.lowercased() {
         case "gptq", "gptq_marlin": method = .gptq
         case "awq": method = .awq
@@ -105,8 +119,9 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         }
         self.bits = bits
         groupSize = other.optionalCount("group_size")
-        overrides = [:]
-        let kind = algorithm.map { " \($0.printable)" } ?? bits.map { " \($0)-bit" } ?? ""
+        (overrides, packing) = ([:], nil)
+        let told = bits.map(String.init) ?? average.map { "\($0)" }
+        let kind = algorithm.map { " \($0.printable)" } ?? told.map { " \($0)-bit" } ?? ""
         description = "\(name)\(kind) quantisation"
     }
 }

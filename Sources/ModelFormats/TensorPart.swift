@@ -14,7 +14,8 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
     case buffer
 
     package init(_ name: String) {
-        let name = name.lowercased()
+        // DBRX's attention lies in a block that is named after its norms.
+        let name = name.lowercased().replacing("norm_attn_norm.", with: "")
         func has(_ marks: [String]) -> Bool { marks.contains { name.holds($0) } }
         func ends(_ marks: [String]) -> Bool { marks.contains { name.hasSuffix($0) } }
         if ends([".inv_freq", ".masked_bias", ".position_ids", ".num_batches_tracked", "rope_freqs.weight"])
@@ -37,7 +38,7 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
             "embed_tokens", "wte", "wpe", "word_embeddings", "token_embd", "tok_embeddings", "embeddings.",
             "embed_in",
             "embed_positions", "position_embd", "token_types",
-        ]) {
+        ]) || name == "shared.weight" || ends([".shared.weight"]) {
             self = .embedding
         } else if has(["attn", "attention", "q_proj", "k_proj", "v_proj", "o_proj", "qkv", "self_attn"]) {
             self = .attention

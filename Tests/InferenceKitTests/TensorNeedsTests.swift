@@ -82,6 +82,158 @@ import Testing
         #expect(broken.findings.count == 1 && broken.findings.first?.expected == "[64, 64]")
     }
 
+    private static func shapes(_ lines: String) -> Shapes {
+        lines.split(separator: "\n").map { line in
+            let words = line.split(separator: " ")
+            return (String(words[0]), words.dropFirst().compactMap { Int($0) })
+        }
+    }
+    private static let gate =
+        "blk.0.ffn_gate.weight 128 64\nblk.0.ffn_up.weight 128 64\nblk.0.ffn_down.weight 64 128"
+    private static let feedForward = shapes(gate)
+    private static let biases = shapes("blk.0.attn_q.bias 64\nblk.0.attn_k.bias 32\nblk.0.attn_v.bias 32")
+    private static let headNorms = shapes("blk.0.attn_q_norm.weight 16\nblk.0.attn_k_norm.weight 16")
+    private static let afterNorms = shapes("blk.0.post_attention_norm.weight 64\nblk.0.post_ffw_norm.weight 64")
+    private static let smallExperts = shapes(
+        """
+        blk.0.ffn_gate_inp.weight 4 64
+        blk.0.ffn_gate_exps.weight 4 32 64
+        blk.0.ffn_up_exps.weight 4 32 64
+        blk.0.ffn_down_exps.weight 4 64 32
+        """)
+    private static let mixture = ["expert_count": 4, "expert_used_count": 2, "expert_feed_forward_length": 32]
+    private static let mamba = shapes(
+        """
+        blk.0.attn_norm.weight 64
+        blk.0.ssm_in.weight 256 64
+        blk.0.ssm_conv1d.weight 128 4
+        blk.0.ssm_conv1d.bias 128
+        blk.0.ssm_x.weight 20 128
+        blk.0.ssm_dt.weight 128 4
+        blk.0.ssm_dt.bias 128
+        blk.0.ssm_a 128 8
+        blk.0.ssm_d 128
+        blk.0.ssm_out.weight 64 128
+        """)
+    private static let latent = shapes(
+        """
+        blk.0.attn_norm.weight 64
+        blk.0.ffn_norm.weight 64
+        blk.0.attn_q_a.weight 24 64
+        blk.0.attn_q_a_norm.weight 24
+        blk.0.attn_q_b.weight 96 24
+        blk.0.attn_kv_a_mqa.weight 40 64
+        blk.0.attn_kv_a_norm.weight 32
+        blk.0.attn_k_b.weight 4 32 16
+        blk.0.attn_v_b.weight 4 20 32
+        blk.0.attn_output.weight 64 80
+        """)
+    private static let latentSizes = [
+        "attention.q_lora_rank": 24, "attention.kv_lora_rank": 32, "rope.dimension_count": 8,
+        "attention.key_length_mla": 24, "attention.value_length_mla": 20, "attention.key_length": 40,
+        "attention.head_count_kv": 1, "expert_shared_count": 2,
+    ]
+    private static let sharedExperts = shapes(
+        """
+        blk.0.ffn_gate_shexp.weight 64 64
+        blk.0.ffn_up_shexp.weight 64 64
+        blk.0.ffn_down_shexp.weight 64 64
+        blk.0.exp_probs_b.bias 4
+        """)
+    private static let openMixture = shapes(
+        """
+        blk.0.attn_norm.weight 64
+        blk.0.post_attention_norm.weight 64
+        blk.0.attn_q.weight 64 64
+        blk.0.attn_k.weight 32 64
+        blk.0.attn_v.weight 32 64
+        blk.0.attn_output.weight 64 64
+        blk.0.attn_output.bias 64
+        blk.0.attn_sinks.weight 4
+        blk.0.ffn_gate_inp.bias 4
+        blk.0.ffn_gate_exps.bias 4 32
+        blk.0.ffn_up_exps.bias 4 32
+        blk.0.ffn_down_exps.bias 4 64
+        """)
+    private static let falcon = shapes(
+        """
+        output_norm.bias 64
+        blk.0.attn_norm.weight 64
+        blk.0.attn_norm.bias 64
+        blk.0.attn_qkv.weight 128 64
+        blk.0.attn_output.weight 64 64
+        blk.0.ffn_up.weight 128 64
+        blk.0.ffn_down.weight 64 128
+        """)
+
+    struct Kind {
+        let architecture: String
+        var counts: [String: Int] = [:]
+        let layer: Shapes
+        let missing: String
+    }
+
+    private static let qwen3Moe: Shapes = attention + headNorms + smallExperts
+    private static let qwen2: Shapes = attention + biases + feedForward
+    private static let latentMixture: Shapes = latent + smallExperts + sharedExperts
+    private static let latentDense: Shapes = latent + feedForward
+    private static let openLayer: Shapes = openMixture + biases + smallExperts
+    private static let granite: Shapes = attention + feedForward
+    private static let gemma3: Shapes = attention + headNorms + afterNorms + feedForward
+    private static let wideNorms = shapes("blk.0.attn_q_norm.weight 64\nblk.0.attn_k_norm.weight 32")
+    private static let bare: Shapes = attention.filter { !$0.0.hasSuffix("_norm.weight") }
+    private static let olmo2: Shapes = bare + afterNorms + wideNorms + feedForward
+    private static let oneNorm: Shapes = attention.filter { !$0.0.hasSuffix("ffn_norm.weight") }
+    private static let command: Shapes = oneNorm + feedForward
+    private static let fused = shapes("blk.0.ffn_up.weight 256 64\nblk.0.ffn_down.weight 64 128")
+    private static let glm4: Shapes = attention + afterNorms + fused
+    private static let starcoderRest = shapes(
+        """
+        output_norm.bias 64
+        blk.0.attn_norm.bias 64
+        blk.0.ffn_norm.bias 64
+        blk.0.ffn_up.weight 128 64
+        blk.0.ffn_up.bias 128
+        blk.0.ffn_down.weight 64 128
+        """)
+    private static let starcoder2: Shapes = attention + biases + starcoderRest
+    private static let states = [
+        "ssm.inner_size": 128, "ssm.conv_kernel": 4, "ssm.state_size": 8, "ssm.time_step_rank": 4,
+    ]
+    private static let latentCounts: [String: Int] = mixture.merging(latentSizes) { $1 }
+
+    private static let kinds: [Kind] = [
+        Kind(architecture: "qwen3moe", counts: mixture, layer: qwen3Moe, missing: "blk.0.ffn_up_exps.weight"),
+        Kind(architecture: "qwen2", layer: qwen2, missing: "blk.0.attn_k.bias"),
+        Kind(
+            architecture: "deepseek2", counts: latentCounts, layer: latentMixture, missing: "blk.0.attn_v_b.weight"),
+        Kind(architecture: "deepseek2", counts: latentSizes, layer: latentDense, missing: "blk.0.ffn_gate.weight"),
+        Kind(architecture: "mamba", counts: states, layer: mamba, missing: "blk.0.ssm_a"),
+        Kind(architecture: "gpt-oss", counts: mixture, layer: openLayer, missing: "blk.0.attn_sinks.weight"),
+        Kind(architecture: "granite", layer: granite, missing: "blk.0.ffn_down.weight"),
+        Kind(architecture: "gemma3", layer: gemma3, missing: "blk.0.post_ffw_norm.weight"),
+        Kind(architecture: "olmo2", layer: olmo2, missing: "blk.0.attn_k_norm.weight"),
+        Kind(architecture: "falcon", layer: falcon, missing: "blk.0.attn_qkv.weight"),
+        Kind(architecture: "command-r", layer: command, missing: "blk.0.attn_norm.weight"),
+        Kind(architecture: "glm4", layer: glm4, missing: "blk.0.post_attention_norm.weight"),
+        Kind(architecture: "starcoder2", layer: starcoder2, missing: "blk.0.ffn_norm.bias"),
+    ]
+
+    @Test(arguments: kinds) func eachKindOfGGUFFileIsHeldAgainstItsOwnTensors(kind: Kind) async throws {
+        let (architecture, counts, missing) = (kind.architecture, kind.counts, kind.missing)
+        let tensors = Self.top + kind.layer
+        let sound = try await check(architecture, counts, tensors)
+        #expect(sound.findings.filter { $0.check == "tensors" }.isEmpty, "\(sound.findings)")
+        #expect(sound.checks.contains { $0.name == "tensors" && $0.status == .pass })
+        let broken = try await check(architecture, counts, tensors.filter { $0.0 != missing })
+        #expect(broken.findings.filter { $0.check == "tensors" }.map(\.tensor) == [missing])
+        var turned = tensors
+        let at = try #require(tensors.lastIndex { $0.1.count == 2 && $0.1[0] != $0.1[1] })
+        turned[at].1.reverse()
+        let wrong = try await check(architecture, counts, turned)
+        #expect(wrong.findings.filter { $0.check == "tensors" }.map(\.tensor) == [tensors[at].0])
+    }
+
     @Test func aGGUFFileOfTheWrongShapeNamesItself() async throws {
         var tensors = Self.top + Self.phi3
         tensors[0].1 = [95, 64]
@@ -90,9 +242,9 @@ import Testing
     }
 
     @Test func anotherArchitectureIsHeldAgainstItsNumberOfLayers() async throws {
-        let other = try await check("command-r", [:], Self.top + Self.attention)
+        let other = try await check("unheard-of", [:], Self.top + Self.attention)
         #expect(other.verdict == .pass && other.findings.isEmpty, "\(other.findings)")
-        let short = try await check("command-r", ["block_count": 3], Self.top + Self.attention)
+        let short = try await check("unheard-of", ["block_count": 3], Self.top + Self.attention)
         #expect(short.findings.map(\.detail) == ["the weights have 1 layers, m.gguf says 3"])
     }
 

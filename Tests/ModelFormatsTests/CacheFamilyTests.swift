@@ -134,6 +134,16 @@ import Testing
             config: #""model_type":"novel","text_config":{"num_hidden_layers":40}"#,
             layers: 40),
         Family(
+            name: "kimi-linear", bytes: 7 * 576 * 4,
+            config:
+                #""model_type":"kimi_linear","hidden_size":2304,"num_attention_heads":32,"num_key_value_heads":32,"num_hidden_layers":27,"kv_lora_rank":512,"qk_rope_head_dim":64,"linear_attn_config":{"full_attn_layers":[4,8,12,16,20,24,27],"kda_layers":[1,2,3]}"#
+        ),
+        Family(
+            name: "llama-3.2-vision", bytes: 32 * 2 * 8 * 128 * 4,
+            config:
+                #""model_type":"mllama","text_config":{"model_type":"mllama_text_model","cross_attention_layers":[3,8,13,18,23,28,33,38]}"#,
+            layers: 40),
+        Family(
             name: "layers beyond counting", bytes: nil,
             config:
                 #""model_type":"x","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2147483647,"full_attention_interval":4"#
@@ -169,6 +179,47 @@ import Testing
         let dbrx = try ModelConfiguration(
             JSON.parse(#"{"model_type":"dbrx","ffn_config":{"moe_num_experts":16,"moe_top_k":4}}"#), path: "c")
         #expect(dbrx.experts == 16 && dbrx.expertsPerToken == 4)
+    }
+
+    @Test(
+        arguments: [
+            // Scout names no layers, Maverick each of them.
+            (
+                #""model_type":"llama4","text_config":{"model_type":"llama4_text","no_rope_layers":[]}"#, 12, 36,
+                8192
+            ),
+            (
+                #""model_type":"llama4_text","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":4,"attention_chunk_size":512,"no_rope_layers":[1,0,1,0]"#,
+                2, 2, 512
+            ),
+            (
+                #""model_type":"llama4_text","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":4,"attention_chunk_size":null"#,
+                4, 0, nil
+            ),
+            (
+                #""model_type":"qwen2","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":28,"sliding_window":4096,"use_sliding_window":true,"max_window_layers":21"#,
+                21, 7, 4096
+            ),
+        ] as [(String, Int, Int, Int?)])
+    func windowsOfSomeLayersAreToldRight(config: String, full: Int, windowed: Int, window: Int?) throws {
+        let cache = try #require(try ModelConfiguration(JSON.parse("{\(config)}"), path: "c").cache)
+        #expect(cache.fullLayers == full && cache.windowedLayers == windowed && cache.window == window)
+    }
+
+    @Test func countsOfAGGUFFileThatCannotBeAreFaults() throws {
+        #expect(try gguf("llama", ["block_count": 0]).faults == ["llama.block_count is 0, not above 0"])
+        #expect(
+            try gguf("llama", ["attention.head_count": 0, "attention.head_count_kv": 0]).faults == [
+                "llama.attention.head_count is 0, not above 0", "llama.attention.head_count_kv is 0, not above 0",
+            ])
+        #expect(
+            try gguf("llama", ["attention.head_count_kv": 3]).faults == [
+                "4 attention heads are not divisible by 3 key-value heads"
+            ])
+        let none = [
+            "attention.head_count": 0, "attention.head_count_kv": 0, "feed_forward_length": 0, "expert_count": 0,
+        ]
+        #expect(try gguf("mamba", none).faults.isEmpty)
     }
 
     private func gguf(_ architecture: String, _ counts: [String: Int], lists: [String: [Int]] = [:]) throws

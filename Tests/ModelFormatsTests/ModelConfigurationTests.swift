@@ -65,6 +65,9 @@ import Testing
         (#"{"model_type":"llama","hidden_size":4294967296}"#, "hidden_size"),
         (#"{"model_type":"llama","hidden_size":"64"}"#, "hidden_size"),
         (#"{"model_type":"llama","hidden_size":65,"num_attention_heads":4}"#, "divisible"),
+        (#"{"model_type":"llama","num_attention_heads":4,"num_key_value_heads":3}"#, "divisible"),
+        (#"{"model_type":"llama","hidden_size":64.5}"#, "hidden_size"),
+        (#"{"model_type":"llama","quantization_config":{"quant_method":"exl2","bits":-4.25}}"#, "bits"),
         (#"{"model_type":"llama","num_hidden_layers":0}"#, "num_hidden_layers"),
         (#"{"model_type":"llama","rope_theta":0}"#, "rope_theta"),
         (#"{"model_type":"llama","rope_scaling":{"rope_type":"llama3","factor":"8"}}"#, "factor"),
@@ -84,7 +87,7 @@ import Testing
     /// What is shown must not be lost for one value that is wrong.
     @Test func aForgivingReadingNotesWhatIsWrongAndGoesOn() throws {
         let text =
-            #"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"eos_token_id":-1,"rms_norm_eps":"x","rope_scaling":"y","quantization":{"bits":7}}"#
+            #"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"eos_token_id":-2,"rms_norm_eps":"x","rope_scaling":"y","quantization":{"bits":7}}"#
         let c = try ModelConfiguration(try JSON.parse(text), path: "config.json", isForgiving: true)
         #expect(c.hiddenSize == 64 && c.headSize == 16 && c.eosIDs.isEmpty && c.rmsNormEpsilon == nil)
         #expect(
@@ -93,6 +96,27 @@ import Testing
                 "quantization bits 7 are none that MLX packs", "eos_token_id is not a token id or a list of them",
             ])
         #expect(throws: AIError.self) { try parse(text) }
+    }
+
+    @Test func whatSoundFilesSayInOtherWaysIsRead() throws {
+        let whole = try parse(
+            #"{"model_type":"llama","hidden_size":128.0,"num_attention_heads":4,"bos_token_id":-1}"#)
+        #expect(whole.hiddenSize == 128 && whole.headSize == 32 && whole.bosIDs.isEmpty)
+        func exl2(_ bits: String) throws -> String? {
+            try parse(#"{"model_type":"llama","quantization_config":{"quant_method":"exl2","bits":\#(bits)}}"#)
+                .quantization?.description
+        }
+        #expect(try exl2("4.25") == "exl2 4.25-bit quantisation")
+        #expect(try exl2("4.0") == "exl2 4-bit quantisation")
+        #expect(try parse(#"{"model_type":"smollm3"}"#).tiedEmbeddings == true)
+        #expect(try parse(#"{"model_type":"smollm3","tie_word_embeddings":false}"#).tiedEmbeddings == false)
+        #expect(try parse(#"{"model_type":"llama"}"#).tiedEmbeddings == nil)
+        let gpt2 = #"{"model_type":"gpt2","n_embd":8,"n_inner":40,"intermediate_size":24}"#
+        #expect(try parse(gpt2).intermediateSize == 40)
+        // Compressed attention has no heads of keys.
+        let latent =
+            #"{"model_type":"deepseek_v3","num_attention_heads":4,"num_key_value_heads":128,"kv_lora_rank":8}"#
+        #expect(try parse(latent).heads == 4)
     }
 
     /// timm's, and stubs beside GGUF files.

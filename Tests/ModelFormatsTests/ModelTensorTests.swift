@@ -111,6 +111,64 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (
+                #""quantization":{"bits":4,"group_size":64}"#, ["l.weight U32 8,16", "l.biases F16 8,2"],
+                ["l.scales"]
+            ),
+            (
+                #""quantization":{"bits":4,"group_size":64}"#, ["l.weight U32 8,16", "l.scales F16 8,2"],
+                ["l.biases"]
+            ),
+            (
+                #""quantization":{"bits":4,"group_size":32,"mode":"mxfp4"}"#,
+                ["l.weight U32 8,16", "l.scales U8 8,4"], []
+            ),
+            (
+                #""quantization":{"bits":8,"group_size":64}"#,
+                ["l.weight U32 8,16", "l.scales F16 8,2", "l.biases F16 8,2"], ["l.weight"]
+            ),
+            (
+                #""quantization":{"bits":8,"group_size":64,"l":{"bits":4,"group_size":64}}"#,
+                ["l.weight U32 8,16", "l.scales F16 8,2", "l.biases F16 8,2"], []
+            ),
+            (
+                #""quantization":{"bits":8,"group_size":64,"model.l":{"bits":4,"group_size":64}}"#,
+                ["l.weight U32 8,16", "l.scales F16 8,2", "l.biases F16 8,2"], []
+            ),
+            (
+                #""quantization":{"bits":4,"group_size":64}"#,
+                ["l.weight U32 8,16", "l.scales F16 4,2", "l.biases F16 4,2"], ["l.weight"]
+            ),
+            (#""quantization_config":{"quant_method":"fp8"}"#, ["l.weight F8_E4M3 8,8"], ["l.weight_scale_inv"]),
+            (
+                #""quantization_config":{"quant_method":"fp8"}"#, ["l.weight F8_E4M3 8,8", "l.weight_scale F32 1"],
+                []
+            ),
+            (
+                #""quantization_config":{"quant_method":"gptq","bits":4}"#,
+                ["l.qweight I32 8,64", "l.scales F16 1,64"],
+                ["l.qzeros"]
+            ),
+            (
+                #""quantization_config":{"quant_method":"bitsandbytes","load_in_4bit":true}"#,
+                ["l.weight U8 64,1", "l.weight.quant_map F32 16"], ["l.weight.absmax"]
+            ),
+            (#""quantization_config":{"quant_method":"bitsandbytes"}"#, ["l.weight I8 8,8"], ["l.SCB"]),
+            (#""quantization_config":{"quant_method":"mxfp4"}"#, ["l_blocks U8 8,8"], ["l_scales"]),
+        ] as [(String, [String], [String])])
+    func whatUnpackingNeedsIsAskedFor(quantization: String, stored: [String], wrong: [String]) throws {
+        let parsed = stored.map { line in
+            let words = line.split(separator: " ")
+            return (String(words[0]), String(words[1]), words[2].split(separator: ",").compactMap { Int($0) })
+        }
+        let found = try tensors(parsed, quantization)
+        #expect(found.faults.map(\.tensor) == wrong, "\(found.faults)")
+        // What is left of an incomplete tensor is part of it all the same.
+        #expect(found.tensors.count == 1 && found.tensors.first?.members.count == stored.count)
+    }
+
     @Test func masksAndTablesAreNoParameters() throws {
         let found = try tensors([
             ("h.0.attn.bias", "U8", [1, 1, 4, 4]), ("rotary_emb.inv_freq", "F32", [4]),
@@ -128,6 +186,9 @@ import Testing
         ("model.layers.0.block_sparse_moe.input_linear.weight", .experts),
         ("model.layers.0.block_sparse_moe.output_linear.weight", .experts),
         ("model.layers.0.block_sparse_moe.router.layer.weight", .feedForward),
+        ("shared.weight", .embedding), ("text_encoder.shared.weight", .embedding),
+        ("transformer.blocks.0.norm_attn_norm.attn.Wqkv.weight", .attention),
+        ("transformer.blocks.0.norm_attn_norm.norm_1.weight", .norm),
         ("blk.3.attn_output.weight", .attention), ("wpe.weight", .embedding),
     ])
     func partsAreToldByName(name: String, part: TensorPart) { #expect(TensorPart(name) == part) }

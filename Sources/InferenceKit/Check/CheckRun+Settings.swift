@@ -26,13 +26,25 @@ extension CheckRun {
 
     private mutating func checkToken(_ key: String, _ id: JSON, _ file: String) {
         guard let number = id.int else { return bad(key, id, "the number of a token", file) }
-        guard let vocabulary = sources?.configuration?.vocabulary, number >= vocabulary || number < -1 else {
-            return
-        }
+        guard let vocabulary = tokens, number >= vocabulary || number < -1 else { return }
         add(
             .init(
                 "generation config", .fail, "\(key) is \(number), the model has \(counted(vocabulary, "token"))", file: file,
                 expected: "an id below \(vocabulary)", found: "\(number)"))
+    }
+
+    /// Tokens that there are: the rows of the embedding where those are more than the configuration counts.
+    private var tokens: Int? {
+        guard let configuration = sources?.configuration, let vocabulary = configuration.vocabulary else {
+            return nil
+        }
+        let rows = sources?.weights?.tensors.compactMap { tensor -> Int? in
+            guard tensor.shape.count == 2, tensor.shape[1] == configuration.hiddenSize,
+                TensorPart(tensor.name) == .embedding, !tensor.name.holds("position"), !tensor.name.holds("wpe")
+            else { return nil }
+            return tensor.shape[0]
+        }
+        return max(vocabulary + (configuration.hasCodes ? 1 : 0), rows?.max() ?? 0)
     }
 
     private mutating func bad(_ key: String, _ value: JSON, _ expected: String, _ file: String) {

@@ -8,18 +8,23 @@ extension CheckRun {
         let held = parts.filter { sources != nil || $0.gguf != nil }
         guard !held.isEmpty else { return sources == nil ? skip("tensors") : warnUnread("tensors") }
         var details: [(label: String, text: String)] = []
-        for part in held where part.isModel { details.append((part.label, hold(part))) }
+        var isKnown = false
+        for part in held where part.isModel {
+            let (text, isHeld) = hold(part)
+            details.append((part.label, text))
+            isKnown = isKnown || isHeld
+        }
         let beside = held.filter { !$0.isModel }
         if !beside.isEmpty {
             let count = beside.reduce(0) { $0 + $1.weights.tensors.count }
             let what = details.isEmpty ? "" : "beside the model "
             details.append(("", "\(what)\(counted(count, "tensor")), held against nothing"))
         }
-        close("tensors", Self.summed(details))
+        close("tensors", Self.summed(details), otherwise: isKnown ? .pass : .skip)
     }
 
-    /// - Returns: what to say where nothing is wrong.
-    private mutating func hold(_ part: CheckedWeights) -> String {
+    /// - Returns: what to say where nothing is wrong, and whether it is known what the model needs.
+    private mutating func hold(_ part: CheckedWeights) -> (text: String, isHeld: Bool) {
         let weights = part.weights
         guard let configuration = part.configuration else {
             if sources?.isLoadable == true {
@@ -28,23 +33,24 @@ extension CheckRun {
                         "tensors", .warn, "there is no config.json to hold the tensors against", file: "config.json"
                     ))
             }
-            return "\(counted(weights.tensors.count, "tensor")), held against nothing"
+            return ("\(counted(weights.tensors.count, "tensor")), held against nothing", false)
         }
-        let grouped = ModelTensors(weights, configuration.quantization).tensors
+        let packed = ModelTensors(weights, configuration.quantization)
+        let grouped = packed.tensors
+        for fault in packed.faults {
+            let file = shown(weights.files[weights.tensors[fault.weights].file].path)
+            add(.init("tensors", .fail, Self.labelled(part.label, fault.detail), file: file, tensor: fault.tensor))
+        }
         var known: [String: ModelTensor] = [:]
         for tensor in grouped {
             let name = tensor.name.replacing("LayerNorm.gamma", with: "LayerNorm.weight").replacing(
                 "LayerNorm.beta", with: "LayerNorm.bias")
             known[name] = tensor
         }
-        let described =
-            part.gguf != nil
-            ? TensorNeeds(gguf: configuration, names: known.keys)
-            : TensorNeeds(configuration, names: known.keys)
         let type = configuration.modelType ?? "such a model"
-        guard let needs = described else {
-            checkLayers(configuration, known.keys)
-            return "\(counted(grouped.count, "tensor")); which of them \(type) needs is not known here"
+        guard let needs = TensorNeeds(configuration, names: known.keys, isGGUF: part.gguf != nil) else {
+            checkLikeness(configuration, known, part)
+            return ("\(counted(grouped.count, "tensor")); which of them \(type) needs is not known here", false)
         }
         var left = known
         for need in needs.needs {
@@ -54,7 +60,7 @@ extension CheckRun {
             }
             compare(tensor, need, part, Path.name(configuration.path))
         }
-        let unused = left.keys.sorted().filter { !Self.isBesideText($0) }
+        let unused = left.keys.sorted().filter { !needs.isBeside($0) }
         for name in unused {
             let tensor = left[name]!
             add(
@@ -63,13 +69,10 @@ extension CheckRun {
                     Self.labelled(part.label, "tensor \"\(tensor.name)\" is none that \(type) uses"),
                     file: file(of: tensor, weights), tensor: tensor.name))
         }
-        return "\(needs.needs.count { !$0.isOptional }) needed, all there with their shapes"
-            + (unused.isEmpty ? "" : "; \(unused.count) that \(unused.count == 1 ? "is" : "are") not used")
-    }
-
-    /// Whether a tensor is of a part that is not held against anything: a buffer, eyes, ears and what ties them in.
-    private static func isBesideText(_ name: String) -> Bool {
-        [.buffer, .vision, .audio].contains(TensorPart(name)) || name.contains("multi_modal_projector")
+        return (
+            "\(needs.needs.count { !$0.isOptional }) needed, all there with their shapes"
+                + (unused.isEmpty ? "" : "; \(unused.count) that \(unused.count == 1 ? "is" : "are") not used"), true
+        )
     }
 
     private func file(of tensor: ModelTensor, _ weights: StoredWeights) -> String {
@@ -101,15 +104,5 @@ extension CheckRun {
                 "tensor \"\(tensor.name)\" has the shape \(shape), \(source) says \(Self.shown(need.shape))",
                 file: file(of: tensor, part.weights), tensor: tensor.name, expected: Self.shown(need.shape),
                 found: "\(shape)"))
-    }
-
-    /// Of an architecture that is not described: as many layers as the configuration says.
-    private mutating func checkLayers(_ configuration: ModelConfiguration, _ names: some Collection<String>) {
-        guard let layers = configuration.layers, let held = LayerCount.held(names), held < layers else { return }
-        let source = shown(configuration.path)
-        add(
-            .init(
-                "tensors", .fail, LayerCount.sentence(held: held, told: layers, by: source), file: source,
-                expected: counted(layers, "layer"), found: "\(held)"))
     }
 }

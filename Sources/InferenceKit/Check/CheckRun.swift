@@ -106,7 +106,7 @@ struct CheckRun {
     }
 
     /// Ends one check: its status is that of its gravest finding, whose sentence it shows.
-    mutating func close(_ name: String, _ detail: String) {
+    mutating func close(_ name: String, _ detail: String, otherwise: CheckResult.Status = .pass) {
         func gravity(_ status: CheckResult.Status) -> Int { status == .fail ? 0 : status == .warn ? 1 : 2 }
         let sorted = pending.enumerated().sorted {
             (gravity($0.element.status), $0.offset) < (gravity($1.element.status), $1.offset)
@@ -118,7 +118,7 @@ struct CheckRun {
         pending = []
         defer { isRepeated = false }
         if isRepeated, sorted.isEmpty { return skip(name) }
-        results.append(.init(name: name, status: worst?.status ?? .pass, detail: told ?? detail))
+        results.append(.init(name: name, status: worst?.status ?? otherwise, detail: told ?? detail))
     }
 
     /// One sentence for what may be said of several files: what they all share is said once.

@@ -2,6 +2,7 @@ import ModelFormats
 
 /// The tensors that an architecture needs, by name and shape, as transformers names them, or GGUF.
 /// https://github.com/huggingface/transformers/tree/main/src/transformers/models
+/// https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/constants.py (`MODEL_TENSORS`)
 struct TensorNeeds {
     struct Need: Hashable {
         let name: String
@@ -10,142 +11,89 @@ struct TensorNeeds {
         let isOptional: Bool
     }
 
-    var needs: [Need] = []
-    /// What stands before the names in this checkpoint: `model.`, `transformer.`, nothing.
-    private var prefix = ""
+    private(set) var needs: [Need] = []
+    /// Layers behind the last, which guess a few tokens ahead; loaders pass them over.
+    private var layersBehind: [String] = []
+    /// Whether the class is one that sorts or embeds texts, by a head that any task has of its own.
+    private let isSorter: Bool
 
-    /// nil for an architecture that is not described here, or a configuration without its sizes.
-    init?(_ c: ModelConfiguration, names: some Sequence<String>) {
-        guard let h = c.hiddenSize, let layers = c.layers, layers <= 10_000, let heads = c.heads,
-            let v = c.vocabulary, let type = c.modelType
+    /// More tensors than any model has; a file that says so is not gone through one by one.
+    private static let most = 400_000
+    /// Ends of the classes that have a head of the size of the vocabulary.
+    private static let generators = ["ForCausalLM", "LMHeadModel", "ForConditionalGeneration"]
+
+    /// nil for an architecture that is not described, or a configuration without its sizes.
+    init?(_ c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {
+        let plans = isGGUF ? TensorPlan.gguf : TensorPlan.transformers
+        guard let plan = c.modelType.flatMap({ plans[$0] }), c.hiddenSize != nil, c.vocabulary != nil,
+            let layers = c.layers, layers <= 10_000
         else { return nil }
+        isSorter = !Self.generators.contains { c.architectures.first?.hasSuffix($0) == true }
         let names = Set(names)
-        switch type {
-        case "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "gemma3", "phi3", "mixtral",
-            "smollm3":
-            prefix = Self.prefix(names, "embed_tokens.weight") ?? "model."
-            guard let intermediate = c.intermediateSize, let size = c.headSize, let kv = c.kvHeads else {
-                return nil
+        let sizes = TensorSizes(configuration: c, defaults: plan.defaults, names: names)
+        let found = isGGUF ? "" : Self.prefix(names, plan.mark)
+        let prefix = found ?? plan.prefix
+        for line in TensorLine.parse(plan.top, sizes) {
+            // A checkpoint of the decoder alone has no head, whatever class its configuration names.
+            let isHeadless = !Self.hasHead(c) || found == "" && !plan.prefix.isEmpty
+            let name = line.isOutside ? Self.outside(line.name, names) : prefix + line.name
+            needs.append(
+                Need(name: name, shape: line.shape, isOptional: line.isOptional || line.isOutside && isHeadless))
+        }
+        for stack in plan.stacks {
+            let count = stack.count.map { sizes.setting($0) } ?? layers
+            let lines = TensorLine.parse(stack.lines, sizes)
+            let experts = c.experts ?? 0
+            let each = lines.reduce(0.0) { $0 + ($1.name.contains("#") ? Double(experts) : 1) }
+            guard let count, each * Double(count) <= Double(Self.most) else { return nil }
+            for layer in 0..<count {
+                let place = "\(prefix)\(stack.name)\(layer)."
+                for line in lines where line.traits.allSatisfy({ sizes.layer(layer, is: $0) == $1 }) {
+                    add(place, line, experts)
+                }
             }
-            need("embed_tokens.weight", [v, h])
-            for layer in 0..<layers {
-                block("layers.\(layer).", c, h: h, i: intermediate, q: heads * size, k: kv * size, size: size)
+            for behind in 0..<min(8, sizes.setting("num_nextn_predict_layers") ?? 0) {
+                layersBehind.append("\(prefix)\(stack.name)\(count + behind).")
             }
-            need("norm.weight", [h])
-            head(c, names, [v, h])
-        case "gpt2":
-            prefix = Self.prefix(names, "wte.weight") ?? ""
-            need("wte.weight", [v, h])
-            need("wpe.weight", [c.maxPositions, h])
-            for layer in 0..<layers { gpt2("h.\(layer).", h: h, i: c.intermediateSize ?? 4 * h) }
-            pair("ln_f", h)
-        case "bert":
-            prefix = Self.prefix(names, "embeddings.word_embeddings.weight") ?? ""
-            guard let intermediate = c.intermediateSize else { return nil }
-            need("embeddings.word_embeddings.weight", [v, h])
-            need("embeddings.position_embeddings.weight", [c.maxPositions, h])
-            need("embeddings.token_type_embeddings.weight", [nil, h])
-            pair("embeddings.LayerNorm", h)
-            for layer in 0..<layers { bert("encoder.layer.\(layer).", h: h, i: intermediate) }
-            need("pooler.dense.weight", [h, h], isOptional: true)
-            need("pooler.dense.bias", [h], isOptional: true)
-        default: return nil
         }
     }
 
-    private static func prefix(_ names: Set<String>, _ ending: String) -> String? {
+    private mutating func add(_ place: String, _ line: TensorLine, _ experts: Int) {
+        let parts = line.name.split(separator: "#", maxSplits: 1)
+        guard parts.count == 2 else {
+            needs.append(Need(name: place + line.name, shape: line.shape, isOptional: line.isOptional))
+            return
+        }
+        for expert in 0..<experts {
+            let name = "\(place)\(parts[0])\(expert)\(parts[1])"
+            needs.append(Need(name: name, shape: line.shape, isOptional: line.isOptional))
+        }
+    }
+
+    /// Whether a tensor is of a part that is not held against anything: a buffer, eyes, ears and what ties them in, what
+    /// guesses ahead.
+    func isBeside(_ name: String) -> Bool {
+        [.buffer, .vision, .audio].contains(TensorPart(name)) || name.contains("multi_modal_projector")
+            || isSorter && TensorPart(name) == .head || name.hasPrefix("mtp.")
+            || layersBehind.contains { name.hasPrefix($0) }
+    }
+
+    private static func hasHead(_ c: ModelConfiguration) -> Bool {
+        c.tiedEmbeddings != true && generators.contains { c.architectures.first?.hasSuffix($0) == true }
+    }
+
+    /// What stands before the mark in the shortest name that ends in it.
+    private static func prefix(_ names: Set<String>, _ mark: String) -> String? {
+        shortest(names, mark).map { String($0.dropLast(mark.count)) }
+    }
+
+    /// A name as the checkpoint has it, whatever stands before.
+    private static func outside(_ name: String, _ names: Set<String>) -> String { shortest(names, name) ?? name }
+
+    private static func shortest(_ names: Set<String>, _ ending: String) -> String? {
         names.filter {
             $0.hasSuffix(ending) && ($0.count == ending.count || $0.dropLast(ending.count).hasSuffix("."))
         }
-        .map { String($0.dropLast(ending.count)) }.min { ($0.count, $0) < ($1.count, $1) }
-    }
-
-    mutating func need(_ name: String, _ shape: [Int?], isOptional: Bool = false) {
-        needs.append(Need(name: prefix + name, shape: shape, isOptional: isOptional))
-    }
-
-    /// A matrix of `out` rows and its bias.
-    mutating func dense(_ name: String, _ out: Int, _ columns: Int) {
-        need(name + ".weight", [out, columns])
-        need(name + ".bias", [out])
-    }
-
-    mutating func pair(_ name: String, _ size: Int) {
-        need(name + ".weight", [size])
-        need(name + ".bias", [size])
-    }
-
-    /// A block of the Llama family.
-    private mutating func block(_ p: String, _ c: ModelConfiguration, h: Int, i: Int, q: Int, k: Int, size: Int) {
-        let type = c.modelType ?? ""
-        need(p + "input_layernorm.weight", [h])
-        need(p + "post_attention_layernorm.weight", [h])
-        if ["gemma2", "gemma3_text", "gemma3"].contains(type) {
-            need(p + "pre_feedforward_layernorm.weight", [h])
-            need(p + "post_feedforward_layernorm.weight", [h])
-        }
-        if ["qwen3", "gemma3_text", "gemma3"].contains(type) {
-            need(p + "self_attn.q_norm.weight", [size])
-            need(p + "self_attn.k_norm.weight", [size])
-        }
-        if type == "phi3" {
-            need(p + "self_attn.qkv_proj.weight", [q + 2 * k, h])
-            need(p + "mlp.gate_up_proj.weight", [2 * i, h])
-        } else {
-            for (name, rows) in [("q", q), ("k", k), ("v", k)] {
-                need(p + "self_attn.\(name)_proj.weight", [rows, h])
-                if c.attentionBias || type == "qwen2" { need(p + "self_attn.\(name)_proj.bias", [rows]) }
-            }
-        }
-        need(p + "self_attn.o_proj.weight", [h, q])
-        if c.attentionBias, type == "llama" { need(p + "self_attn.o_proj.bias", [h]) }
-        if type == "mixtral" { return experts(p + "block_sparse_moe.", c, h: h, i: i) }
-        if type != "phi3" {
-            need(p + "mlp.gate_proj.weight", [i, h])
-            need(p + "mlp.up_proj.weight", [i, h])
-        }
-        need(p + "mlp.down_proj.weight", [h, i])
-        need(p + "self_attn.rotary_emb.inv_freq", [nil], isOptional: true)
-        for name in c.mlpBias ? ["gate_proj", "up_proj"] : [] { need(p + "mlp.\(name).bias", [i]) }
-        if c.mlpBias { need(p + "mlp.down_proj.bias", [h]) }
-    }
-
-    private mutating func experts(_ p: String, _ c: ModelConfiguration, h: Int, i: Int) {
-        let count = min(c.experts ?? 0, 4096)
-        need(p + "gate.weight", [count, h])
-        for expert in 0..<count {
-            need(p + "experts.\(expert).w1.weight", [i, h])
-            need(p + "experts.\(expert).w2.weight", [h, i])
-            need(p + "experts.\(expert).w3.weight", [i, h])
-        }
-    }
-
-    /// The head is not needed where it is the embedding; a converter may have written it all the same.
-    private mutating func head(_ c: ModelConfiguration, _ names: Set<String>, _ shape: [Int?]) {
-        let isTied = c.tiedEmbeddings ?? (c.modelType?.hasPrefix("gemma") == true)
-        let isGenerator = c.architectures.first?.hasSuffix("ForCausalLM") ?? false
-        let name = names.first { $0 == "lm_head.weight" || $0.hasSuffix(".lm_head.weight") } ?? "lm_head.weight"
-        needs.append(Need(name: name, shape: shape, isOptional: isTied || !isGenerator))
-    }
-
-    /// GPT-2's linear layers lie transposed.
-    private mutating func gpt2(_ p: String, h: Int, i: Int) {
-        pair(p + "ln_1", h)
-        pair(p + "ln_2", h)
-        for (name, columns, out) in [
-            ("attn.c_attn", h, 3 * h), ("attn.c_proj", h, h), ("mlp.c_fc", h, i), ("mlp.c_proj", i, h),
-        ] {
-            need(p + name + ".weight", [columns, out])
-            need(p + name + ".bias", [out])
-        }
-    }
-
-    private mutating func bert(_ p: String, h: Int, i: Int) {
-        for name in ["query", "key", "value"] { dense(p + "attention.self.\(name)", h, h) }
-        dense(p + "attention.output.dense", h, h)
-        pair(p + "attention.output.LayerNorm", h)
-        dense(p + "intermediate.dense", i, h)
-        dense(p + "output.dense", h, i)
-        pair(p + "output.LayerNorm", h)
+        .min { ($0.count, $0) < ($1.count, $1) }
     }
 }

@@ -1,0 +1,139 @@
+import HubCore
+import ModelFormats
+
+/// What can be said of an architecture that is not described: its layers are like each other.
+extension CheckRun {
+    /// Layers that lie in one place: `model.layers.`
+    private struct Row {
+        /// By the number of the layer and the rest of the name.
+        var layers: [Int: [String: ModelTensor]] = [:]
+    }
+
+    private static let places = ["layers", "h", "blk", "block", "blocks", "layer"]
+
+    mutating func checkLikeness(
+        _ configuration: ModelConfiguration, _ known: [String: ModelTensor], _ part: CheckedWeights
+    ) {
+        checkEmbedding(configuration, known, part)
+        guard let layers = configuration.layers else { return }
+        let rows = Self.rows(known)
+        let source = shown(configuration.path)
+        let last = rows.values.compactMap { $0.layers.keys.max() }.max()
+        guard let last else {
+            // A checkpoint that calls its layers otherwise has numbers all the same.
+            guard !known.keys.contains(where: { $0.split(separator: ".").contains { Int($0) != nil } }) else {
+                return
+            }
+            return add(
+                .init(
+                    "tensors", .fail,
+                    Self.labelled(part.label, "the weights have no layers, \(source) says \(layers)"), file: source,
+                    expected: counted(layers, "layer"), found: "0"))
+        }
+        guard last + 1 >= layers else {
+            return add(
+                .init(
+                    "tensors", .fail,
+                    Self.labelled(part.label, LayerCount.sentence(held: last + 1, told: layers, by: source)),
+                    file: source, expected: counted(layers, "layer"), found: "\(last + 1)"))
+        }
+        // What is no text (a codec's convolutions, a picture's stages) has layers of many shapes, and so has what a file gives
+        // sizes for each layer.
+        guard configuration.vocabulary != nil, !Self.hasSizesOfLayers(configuration, layers) else { return }
+        for (place, row) in rows.sorted(by: { $0.key < $1.key }) where row.layers.count == layers {
+            compareKinds(place, row, configuration.layerKinds, part)
+        }
+    }
+
+    private static func rows(_ known: [String: ModelTensor]) -> [String: Row] {
+        var rows: [String: Row] = [:]
+        for (name, tensor) in known where ![.vision, .audio, .buffer].contains(TensorPart(name)) {
+            let parts = name.split(separator: ".")
+            guard let at = parts.firstIndex(where: { places.contains(String($0)) }), at + 2 < parts.count,
+                let layer = Int(parts[at + 1])
+            else { continue }
+            let place = parts[...at].joined(separator: ".")
+            rows[place, default: Row()].layers[layer, default: [:]][parts[(at + 2)...].joined(separator: ".")] =
+                tensor
+        }
+        return rows
+    }
+
+    private static func hasSizesOfLayers(_ configuration: ModelConfiguration, _ layers: Int) -> Bool {
+        configuration.settings.members.contains { member in
+            guard let list = member.value.array, list.count >= layers else { return false }
+            return list.contains { $0.double != nil || $0.object != nil }
+        }
+    }
+
+    /// Layers of one kind have the same tensors, by their names, and of the same shapes.
+    private mutating func compareKinds(
+        _ place: String, _ row: Row, _ kinds: [String], _ part: CheckedWeights
+    ) {
+        var groups: [[String]: [Int]] = [:]
+        for (layer, tensors) in row.layers { groups[tensors.keys.sorted(), default: []].append(layer) }
+        for (names, layers) in groups.sorted(by: { $0.value.min()! < $1.value.min()! }) {
+            let told = Dictionary(grouping: layers.sorted()) { $0 < kinds.count ? kinds[$0] : "" }
+            for alike in told.sorted(by: { $0.value[0] < $1.value[0] }).map(\.value) where alike.count > 1 {
+                for name in names { compareShapes(name, alike, row, part) }
+            }
+            guard layers.count == 1, let layer = layers.first,
+                let whole = groups.filter({ $0.value.count > 1 && Set($0.key).isStrictSuperset(of: names) })
+                    .min(by: { ($0.key.count, $0.value.min()!) < ($1.key.count, $1.value.min()!) })
+            else { continue }
+            for name in Set(whole.key).subtracting(names).sorted() {
+                add(
+                    .init(
+                        "tensors", .warn,
+                        Self.labelled(
+                            part.label,
+                            "layer \(layer) has no \"\(place).\(layer).\(name)\", which \(whole.value.count) others have"),
+                        tensor: "\(place).\(layer).\(name)", found: "nothing"))
+            }
+        }
+    }
+
+    /// The shape that most have is right; of two the first.
+    private mutating func compareShapes(
+        _ name: String, _ layers: [Int], _ row: Row, _ part: CheckedWeights
+    ) {
+        let shapes = layers.compactMap { layer in row.layers[layer]?[name]?.shape.map { (layer, $0) } }
+        let counts = Dictionary(grouping: shapes) { $0.1 }
+        guard counts.count > 1,
+            let usual = counts.max(by: { ($0.value.count, -$0.value[0].0) < ($1.value.count, -$1.value[0].0) })?.key
+        else { return }
+        for (layer, shape) in shapes where shape != usual {
+            let tensor = row.layers[layer]?[name]?.name ?? name
+            add(
+                .init(
+                    "tensors", .fail,
+                    Self.labelled(
+                        part.label, "tensor \"\(tensor)\" has the shape \(shape), in other layers it has \(usual)"),
+                    tensor: tensor, expected: "\(usual)", found: "\(shape)"))
+        }
+    }
+
+    /// Tokens by number have a row each.
+    private mutating func checkEmbedding(
+        _ configuration: ModelConfiguration, _ known: [String: ModelTensor], _ part: CheckedWeights
+    ) {
+        guard let vocabulary = configuration.vocabulary, let width = configuration.hiddenSize else { return }
+        let endings = [
+            "embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "token_embd.weight",
+            "tok_embeddings.weight",
+        ]
+        let found = known.values.filter { tensor in
+            endings.contains(where: tensor.name.hasSuffix) && tensor.shape?.count == 2
+        }
+        // Some are narrower than the layers.
+        let isThere = found.contains { $0.shape?[0] == vocabulary || $0.shape?[1] != width }
+        guard let other = found.min(by: { $0.name < $1.name }), let shape = other.shape, !isThere else { return }
+        add(
+            .init(
+                "tensors", .warn,
+                Self.labelled(
+                    part.label,
+                    "tensor \"\(other.name)\" has the shape \(shape), \(shown(configuration.path)) says [\(vocabulary), \(width)]"),
+                tensor: other.name, expected: "[\(vocabulary), \(width)]", found: "\(shape)"))
+    }
+}

@@ -1,0 +1,271 @@
+/// Families with names of their own: GPT, Falcon, BERT, T5, Mamba.
+extension TensorPlan {
+    static let transformers = decoders.merging(mixtures) { $1 }.merging(families) { $1 }
+
+    /// GPT-2's linear layers lie transposed.
+    private static let gpt2 = """
+        ln_1.* h
+        ln_2.* h
+        attn.c_attn.weight h 3*h
+        attn.c_attn.bias 3*h
+        attn.c_proj.weight h h
+        attn.c_proj.bias h
+        mlp.c_fc.weight h n_inner|4*h
+        mlp.c_fc.bias n_inner|4*h
+        mlp.c_proj.weight n_inner|4*h h
+        mlp.c_proj.bias h
+        """
+    private static let bert = """
+        attention.self.query.* h h
+        attention.self.key.* h h
+        attention.self.value.* h h
+        attention.output.dense.* h h
+        attention.output.LayerNorm.* h
+        intermediate.dense.* i h
+        output.dense.* h i
+        output.LayerNorm.* h
+        """
+    private static let bertTop = """
+        embeddings.word_embeddings.weight v h
+        embeddings.position_embeddings.weight p h
+        embeddings.token_type_embeddings.weight _ h
+        embeddings.LayerNorm.* h
+        ~pooler.dense.* h h
+        ~^classifier.* _ _
+        """
+    /// For what is masked out, and for whether one sentence follows another.
+    private static let bertHeads = """
+        ~^cls.predictions.bias v
+        ~^cls.predictions.decoder.* v h
+        ~^cls.predictions.transform.dense.* h h
+        ~^cls.predictions.transform.LayerNorm.* h
+        ~^cls.seq_relationship.* 2 h
+        """
+    private static let robertaHeads = """
+        ~^lm_head.bias v
+        ~^lm_head.decoder.* v h
+        ~^lm_head.dense.* h h
+        ~^lm_head.layer_norm.* h
+        """
+    private static let roberta = TensorPlan(
+        mark: "embeddings.word_embeddings.weight", top: joined(bertTop, robertaHeads),
+        stacks: [Stack(name: "encoder.layer.", lines: bert)])
+
+    private static func t5(_ place: String, _ kind: String, _ number: Int) -> String {
+        """
+        layer.\(number).\(kind).q.weight q h \(place)
+        layer.\(number).\(kind).k.weight q h \(place)
+        layer.\(number).\(kind).v.weight q h \(place)
+        layer.\(number).\(kind).o.weight h q \(place)
+        layer.\(number).layer_norm.weight h \(place)
+        """
+    }
+    private static func t5(_ place: String, feedForward number: Int) -> String {
+        """
+        layer.0.SelfAttention.relative_attention_bias.weight relative_attention_num_buckets n ?first \(place)
+        layer.\(number).DenseReluDense.wi.weight i h !gated \(place)
+        layer.\(number).DenseReluDense.wi_0.weight i h ?gated \(place)
+        layer.\(number).DenseReluDense.wi_1.weight i h ?gated \(place)
+        layer.\(number).DenseReluDense.wo.weight h i \(place)
+        layer.\(number).layer_norm.weight h \(place)
+        """
+    }
+    private static let t5 = TensorPlan(
+        mark: "shared.weight",
+        top: """
+            shared.weight v h
+            ~encoder.embed_tokens.weight v h
+            ~decoder.embed_tokens.weight v h
+            encoder.final_layer_norm.weight h
+            decoder.final_layer_norm.weight h ?decoder
+            ^lm_head.weight v h
+            ~decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight _ _
+            """,
+        stacks: [
+            Stack(
+                name: "encoder.block.", count: "num_layers",
+                lines: joined(t5("", "SelfAttention", 0), t5("", feedForward: 1))),
+            Stack(
+                name: "decoder.block.",
+                lines: joined(
+                    t5("?decoder", "SelfAttention", 0), t5("?decoder", "EncDecAttention", 1),
+                    t5("?decoder", feedForward: 2))),
+        ], defaults: ["relative_attention_num_buckets": 32])
+
+    private static let mambaTop = """
+        embeddings.weight v h
+        norm_f.weight h
+        ^lm_head.weight v h
+        """
+    private static let mamba = TensorPlan(
+        mark: "embeddings.weight", prefix: "backbone.", top: mambaTop,
+        stacks: [
+            Stack(
+                name: "layers.",
+                lines: """
+                    norm.weight h
+                    mixer.A_log i|expand*h state_size
+                    mixer.D i|expand*h
+                    mixer.conv1d.weight i|expand*h _ _
+                    mixer.conv1d.bias i|expand*h ?use_conv_bias
+                    mixer.in_proj.weight 2*i|2*expand*h h
+                    mixer.in_proj.bias 2*i|2*expand*h ?use_bias
+                    mixer.x_proj.weight r+2*state_size i|expand*h
+                    mixer.dt_proj.* i|expand*h r
+                    mixer.out_proj.weight h i|expand*h
+                    mixer.out_proj.bias h ?use_bias
+                    """)
+        ], defaults: ["expand": 2, "state_size": 16, "use_conv_bias": 1])
+    private static let mamba2 = TensorPlan(
+        mark: "embeddings.weight", prefix: "backbone.", top: mambaTop,
+        stacks: [
+            Stack(
+                name: "layers.",
+                lines: """
+                    norm.weight h
+                    mixer.A_log num_heads
+                    mixer.D num_heads
+                    mixer.dt_bias num_heads
+                    mixer.conv1d.weight expand*h+2*n_groups*state_size _ _
+                    mixer.conv1d.bias expand*h+2*n_groups*state_size ?use_conv_bias
+                    mixer.in_proj.weight 2*expand*h+2*n_groups*state_size+num_heads h
+                    mixer.in_proj.bias 2*expand*h+2*n_groups*state_size+num_heads ?use_bias
+                    mixer.norm.weight expand*h
+                    mixer.out_proj.weight h expand*h
+                    mixer.out_proj.bias h ?use_bias
+                    """)
+        ], defaults: ["expand": 2, "state_size": 128, "n_groups": 8, "num_heads": 128, "use_conv_bias": 1])
+
+    private static let families: [String: TensorPlan] = [
+        "gpt2": TensorPlan(
+            mark: "wte.weight", top: joined("wte.weight v h", "wpe.weight p h", "ln_f.* h", "^lm_head.weight v h"),
+            stacks: [Stack(name: "h.", lines: gpt2)]),
+        "gptj": TensorPlan(
+            mark: "wte.weight", prefix: "transformer.",
+            top: joined("wte.weight v h", "ln_f.* h", "^lm_head.* v h"),
+            stacks: [
+                Stack(
+                    name: "h.",
+                    lines: """
+                        ln_1.* h
+                        attn.q_proj.weight h h
+                        attn.k_proj.weight h h
+                        attn.v_proj.weight h h
+                        attn.out_proj.weight h h
+                        mlp.fc_in.* n_inner|4*h h
+                        mlp.fc_out.* h n_inner|4*h
+                        """)
+            ]),
+        "gpt_neox": TensorPlan(
+            mark: "embed_in.weight", prefix: "gpt_neox.",
+            top: joined("embed_in.weight v h", "final_layer_norm.* h", "^embed_out.weight v h"),
+            stacks: [
+                Stack(
+                    name: "layers.",
+                    lines: """
+                        input_layernorm.* h
+                        post_attention_layernorm.* h
+                        attention.query_key_value.weight 3*h h
+                        attention.query_key_value.bias 3*h ?attention_bias
+                        attention.dense.weight h h
+                        attention.dense.bias h ?attention_bias
+                        mlp.dense_h_to_4h.* i h
+                        mlp.dense_4h_to_h.* h i
+                        """)
+            ], defaults: ["attention_bias": 1]),
+        "falcon": TensorPlan(
+            mark: "word_embeddings.weight", prefix: "transformer.",
+            top: joined("word_embeddings.weight v h", "ln_f.* h", "^lm_head.weight v h"),
+            stacks: [
+                Stack(
+                    name: "h.",
+                    lines: """
+                        ln_attn.* h ?two_norms
+                        ln_mlp.* h ?two_norms
+                        input_layernorm.* h !two_norms
+                        post_attention_layernorm.* h !two_norms !parallel_attn
+                        self_attention.query_key_value.weight q+2*k h
+                        self_attention.query_key_value.bias q+2*k ?bias
+                        self_attention.dense.weight h h
+                        self_attention.dense.bias h ?bias
+                        mlp.dense_h_to_4h.weight ffn_hidden_size|4*h h
+                        mlp.dense_h_to_4h.bias ffn_hidden_size|4*h ?bias
+                        mlp.dense_4h_to_h.weight h ffn_hidden_size|4*h
+                        mlp.dense_4h_to_h.bias h ?bias
+                        """)
+            ], defaults: ["parallel_attn": 1]),
+        "bloom": TensorPlan(
+            mark: "word_embeddings.weight", prefix: "transformer.",
+            top: joined(
+                "word_embeddings.weight v h", "word_embeddings_layernorm.* h", "ln_f.* h", "^lm_head.weight v h"),
+            stacks: [
+                Stack(
+                    name: "h.",
+                    lines: """
+                        input_layernorm.* h
+                        post_attention_layernorm.* h
+                        self_attention.query_key_value.* 3*h h
+                        self_attention.dense.* h h
+                        mlp.dense_h_to_4h.* 4*h h
+                        mlp.dense_4h_to_h.* h 4*h
+                        """)
+            ]),
+        "opt": TensorPlan(
+            mark: "decoder.embed_tokens.weight", prefix: "model.",
+            top: """
+                decoder.embed_tokens.weight v word_embed_proj_dim|h
+                decoder.embed_positions.weight p+2 h
+                decoder.project_in.weight h word_embed_proj_dim ?projected
+                decoder.project_out.weight word_embed_proj_dim h ?projected
+                decoder.final_layer_norm.* h ?do_layer_norm_before !_remove_final_layer_norm
+                ^lm_head.weight v word_embed_proj_dim|h
+                """,
+            stacks: [
+                Stack(
+                    name: "decoder.layers.",
+                    lines: """
+                        self_attn.q_proj.* h h
+                        self_attn.k_proj.* h h
+                        self_attn.v_proj.* h h
+                        self_attn.out_proj.* h h
+                        self_attn_layer_norm.* h
+                        final_layer_norm.* h
+                        fc1.* ffn_dim|i h
+                        fc2.* h ffn_dim|i
+                        """)
+            ], defaults: ["do_layer_norm_before": 1]),
+        "bert": TensorPlan(
+            mark: "embeddings.word_embeddings.weight", top: joined(bertTop, bertHeads),
+            stacks: [Stack(name: "encoder.layer.", lines: bert)]),
+        "roberta": roberta, "xlm-roberta": roberta, "camembert": roberta,
+        "distilbert": TensorPlan(
+            mark: "embeddings.word_embeddings.weight",
+            top: """
+                embeddings.word_embeddings.weight v h
+                embeddings.position_embeddings.weight p h
+                embeddings.LayerNorm.* h
+                ~^vocab_transform.* h h
+                ~^vocab_layer_norm.* h
+                ~^vocab_projector.* v h
+                ~^pre_classifier.* h h
+                ~^classifier.* _ _
+                ~^qa_outputs.* _ h
+                """,
+            stacks: [
+                Stack(
+                    name: "transformer.layer.",
+                    lines: """
+                        attention.q_lin.* h h
+                        attention.k_lin.* h h
+                        attention.v_lin.* h h
+                        attention.out_lin.* h h
+                        sa_layer_norm.* h
+                        ffn.lin1.* hidden_dim|i h
+                        ffn.lin2.* h hidden_dim|i
+                        output_layer_norm.* h
+                        """)
+            ]),
+        "t5": t5, "mt5": t5,
+        "mamba": mamba, "falcon_mamba": mamba, "mamba2": mamba2,
+    ]
+}

@@ -1,0 +1,179 @@
+/// What llama.cpp loads, by the names that a GGUF file has.
+/// https://github.com/ggml-org/llama.cpp/blob/master/src/llama-model.cpp (`load_tensors`)
+extension TensorPlan {
+    private static func file(
+        _ layer: String, norm: String = "output_norm.weight h", top: String = "", _ defaults: [String: Int] = [:]
+    ) -> TensorPlan {
+        TensorPlan(
+            mark: "",
+            // The embedding stands in for the head where it is not there.
+            top: joined("token_embd.weight v h", norm, "~output.weight v h", top),
+            stacks: [Stack(name: "blk.", lines: layer)], defaults: defaults)
+    }
+
+    /// Queries, keys and values lie in one tensor or in three, as the file was made; some models have biases.
+    private static let three = """
+        attn_q.weight q h !@.attn_qkv.
+        attn_k.weight k h !@.attn_qkv.
+        attn_v.weight k h !@.attn_qkv.
+        attn_qkv.weight q+2*k h ?@.attn_qkv.
+        ~attn_qkv.bias q+2*k
+        attn_output.weight h q
+        ~attn_output.bias h
+        """
+    private static let attention3 = joined(three, "~attn_q.bias q", "~attn_k.bias k", "~attn_v.bias k")
+    private static let biased3 = joined(three, "attn_q.bias q", "attn_k.bias k", "attn_v.bias k")
+    private static let headNorms3 = joined("attn_q_norm.weight d", "attn_k_norm.weight d")
+    private static let gated3 = """
+        ffn_gate.weight i h !sparse
+        ffn_up.weight i h !sparse
+        ffn_down.weight h i !sparse
+        ~ffn_gate.bias i
+        ~ffn_up.bias i
+        ~ffn_down.bias h
+        """
+    /// All experts of a layer lie in one tensor; in files from before March 2024 each has its own.
+    private static func experts3(_ side: String = "moe_intermediate_size") -> String {
+        """
+        ffn_gate_inp.weight e h ?sparse
+        ffn_gate_exps.weight e \(side) h ?sparse !@.ffn_gate.0.
+        ffn_up_exps.weight e \(side) h ?sparse !@.ffn_gate.0.
+        ffn_down_exps.weight e h \(side) ?sparse !@.ffn_gate.0.
+        ffn_gate.#.weight \(side) h ?sparse ?@.ffn_gate.0.
+        ffn_up.#.weight \(side) h ?sparse ?@.ffn_gate.0.
+        ffn_down.#.weight h \(side) ?sparse ?@.ffn_gate.0.
+        """
+    }
+    private static func shared3(_ side: String) -> String {
+        """
+        ffn_gate_shexp.weight \(side) h ?sparse
+        ffn_up_shexp.weight \(side) h ?sparse
+        ffn_down_shexp.weight h \(side) ?sparse
+        """
+    }
+    private static let norms3 = joined("attn_norm.weight h", "ffn_norm.weight h")
+    private static let afterNorms3 = joined("post_attention_norm.weight h", "post_ffw_norm.weight h")
+    private static let factors = joined(
+        "~rope_freqs.weight _", "~rope_factors_long.weight _", "~rope_factors_short.weight _")
+    private static let normPair = "output_norm.* h"
+
+    private static let llama3 = file(joined(norms3, attention3, gated3, experts3("f")), top: factors)
+    private static let qwen3 = file(joined(norms3, headNorms3, attention3, gated3, experts3()))
+    private static let command = file(
+        joined(
+            "attn_norm.weight h", "~attn_q_norm.weight n d", "~attn_k_norm.weight g d", attention3, gated3))
+    private static let olmo2File = file(
+        joined(afterNorms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, gated3))
+    private static let phi3 = file(
+        joined(
+            norms3, attention3,
+            """
+            ffn_gate.weight i h ?@.ffn_gate.
+            ffn_up.weight i h ?@.ffn_gate.
+            ffn_up.weight 2*i h !@.ffn_gate.
+            ffn_down.weight h i
+            """), top: factors)
+    private static let glm4File = file(
+        joined(norms3, afterNorms3, attention3, "ffn_up.weight 2*i h", "ffn_down.weight h i"))
+
+    private static let gpt = """
+        attn_norm.* h
+        attn_qkv.* q+2*k h
+        attn_output.* h q
+        ffn_norm.* h
+        ffn_up.* i h
+        ffn_down.* h i
+        """
+    private static let latent3 = """
+        attn_q.weight n*qk_head_dim|n*d h !q_lora_rank
+        attn_q_a.weight q_lora_rank h ?q_lora_rank
+        attn_q_a_norm.weight q_lora_rank ?q_lora_rank
+        attn_q_b.weight n*qk_head_dim|n*d q_lora_rank ?q_lora_rank
+        attn_kv_a_mqa.weight kv_lora_rank+qk_rope_head_dim h
+        attn_kv_a_norm.weight kv_lora_rank
+        attn_kv_b.weight _ kv_lora_rank ?@.attn_kv_b.
+        ~attn_k_b.weight _ _ _ ?@.attn_kv_b.
+        ~attn_v_b.weight _ _ _ ?@.attn_kv_b.
+        attn_k_b.weight n kv_lora_rank _ !@.attn_kv_b.
+        attn_v_b.weight n v_head_dim|value_length kv_lora_rank !@.attn_kv_b.
+        attn_output.weight h n*v_head_dim|n*value_length
+        ~exp_probs_b.bias e ?sparse
+        """
+    private static let mambaFile = """
+        attn_norm.weight h
+        ssm_in.weight 2*inner_size h
+        ssm_conv1d.weight inner_size conv_kernel
+        ssm_conv1d.bias inner_size
+        ssm_x.weight time_step_rank+2*state_size inner_size
+        ssm_dt.weight inner_size time_step_rank
+        ssm_dt.bias inner_size
+        ssm_a inner_size state_size
+        ssm_d inner_size
+        ssm_out.weight h inner_size
+        """
+    private static let openFile = """
+        attn_norm.weight h
+        post_attention_norm.weight h
+        attn_output.bias h
+        attn_sinks.weight n
+        ffn_gate_inp.bias e
+        ffn_gate_exps.bias e f
+        ffn_up_exps.bias e f
+        ffn_down_exps.bias e h
+        """
+    private static let bertLayer = joined(
+        """
+        attn_output.bias h
+        attn_output_norm.* h
+        ffn_up.* i h
+        ffn_down.* h i
+        layer_output_norm.* h
+        """, attention3)
+
+    static let gguf: [String: TensorPlan] = [
+        "llama": llama3, "smollm3": llama3, "gemma": llama3,
+        "granite": llama3,
+        "granitemoe": llama3,
+        "llama4": file(
+            joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
+        "qwen2": file(joined(norms3, biased3, gated3)),
+        "qwen2moe": file(
+            joined(
+                norms3, biased3, experts3(), "ffn_gate_inp_shexp.weight h",
+                shared3("shared_expert_intermediate_size|_"))),
+        "qwen3": qwen3, "qwen3moe": qwen3,
+        "gemma2": file(joined(norms3, afterNorms3, attention3, gated3)),
+        "gemma3": file(joined(norms3, afterNorms3, headNorms3, attention3, gated3), top: factors),
+        "phi3": phi3, "glm4": glm4File, "command-r": command, "cohere2": command,
+        "olmo": file(joined(attention3, gated3), norm: ""), "olmo2": olmo2File,
+        "olmoe": file(joined(norms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, experts3("f"))),
+        "deepseek2": file(
+            joined(norms3, latent3, gated3, experts3(), shared3("n_shared_experts*moe_intermediate_size")),
+            ["first_k_dense_replace": 0]),
+        "gpt-oss": file(joined(openFile, biased3, experts3())),
+        "falcon": file(
+            joined(
+                "attn_norm.* h", "~attn_norm_2.* h", "attn_qkv.weight q+2*k h", "attn_output.weight h q",
+                "ffn_up.weight i h", "ffn_down.weight h i"), norm: normPair),
+        "starcoder2": file(
+            joined(
+                "attn_norm.* h", "ffn_norm.* h", attention3, "ffn_up.weight i h", "ffn_down.weight h i",
+                "~ffn_up.bias i", "~ffn_down.bias h"), norm: normPair),
+        "phi2": file(
+            joined("attn_norm.* h", "attn_output.bias h", attention3, "ffn_up.* i h", "ffn_down.* h i"),
+            norm: joined(normPair, "output.bias v")),
+        "mamba": file(mambaFile),
+        "gpt2": file(gpt, norm: joined("position_embd.weight p h", normPair)),
+        "gptneox": file(gpt, norm: normPair),
+        "bloom": file(gpt, norm: joined("token_embd_norm.* h", normPair)),
+        "bert": file(
+            bertLayer,
+            norm: """
+                position_embd.weight p h
+                ~token_types.weight _ h
+                token_embd_norm.* h
+                ~cls.* _ _
+                ~cls.output.* _ _
+                """),
+    ]
+}

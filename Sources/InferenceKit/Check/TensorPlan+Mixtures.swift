@@ -1,0 +1,157 @@
+/// Decoders with experts, of which each token goes through some.
+extension TensorPlan {
+    /// One expert by one, or all of a layer in one tensor, as MLX and transformers keep them.
+    private static func experts(
+        _ place: String, gate: String, up: String, down: String, stacked: String, on condition: String = ""
+    ) -> String {
+        joined(
+            """
+            \(place)experts.#.\(gate).weight f h !@switch_mlp. !@experts.gate_up_proj \(condition)
+            \(place)experts.#.\(up).weight f h !@switch_mlp. !@experts.gate_up_proj \(condition)
+            \(place)experts.#.\(down).weight h f !@switch_mlp. !@experts.gate_up_proj \(condition)
+            \(stacked)experts.gate_up_proj e 2*f h ?@experts.gate_up_proj \(condition)
+            \(stacked)experts.down_proj e h f ?@experts.gate_up_proj \(condition)
+            """, switched(place, condition))
+    }
+
+    /// MLX's: all experts of a layer in one tensor.
+    private static func switched(_ place: String, _ condition: String = "") -> String {
+        """
+        \(place)switch_mlp.gate_proj.weight e f h ?@switch_mlp. \(condition)
+        \(place)switch_mlp.up_proj.weight e f h ?@switch_mlp. \(condition)
+        \(place)switch_mlp.down_proj.weight e h f ?@switch_mlp. \(condition)
+        """
+    }
+
+    private static let mixtral = experts("block_sparse_moe.", gate: "w1", up: "w3", down: "w2", stacked: "mlp.")
+    private static let sparse = experts(
+        "mlp.", gate: "gate_proj", up: "up_proj", down: "down_proj", stacked: "mlp.", on: "?sparse")
+
+    /// The feed-forward block of layers without experts.
+    private static let dense = """
+        mlp.gate_proj.weight i h !sparse
+        mlp.up_proj.weight i h !sparse
+        mlp.down_proj.weight h i !sparse
+        """
+    private static let sharedExpert = """
+        mlp.shared_expert.gate_proj.weight shared_expert_intermediate_size h ?sparse
+        mlp.shared_expert.up_proj.weight shared_expert_intermediate_size h ?sparse
+        mlp.shared_expert.down_proj.weight h shared_expert_intermediate_size ?sparse
+        mlp.shared_expert_gate.weight 1 h ?sparse
+        """
+    private static let sharedExperts = """
+        mlp.shared_experts.gate_proj.weight n_shared_experts*f h ?sparse ?n_shared_experts
+        mlp.shared_experts.up_proj.weight n_shared_experts*f h ?sparse ?n_shared_experts
+        mlp.shared_experts.down_proj.weight h n_shared_experts*f ?sparse ?n_shared_experts
+        """
+
+    /// Multi-head latent attention (https://arxiv.org/abs/2405.04434); MLX parts what expands keys and values.
+    private static let latent = """
+        self_attn.q_proj.weight n*qk_nope_head_dim+n*qk_rope_head_dim h !q_lora_rank
+        self_attn.q_a_proj.weight q_lora_rank h ?q_lora_rank
+        self_attn.q_a_proj.bias q_lora_rank ?q_lora_rank ?attention_bias
+        self_attn.q_a_layernorm.weight q_lora_rank ?q_lora_rank
+        self_attn.q_b_proj.weight n*qk_nope_head_dim+n*qk_rope_head_dim q_lora_rank ?q_lora_rank
+        self_attn.kv_a_proj_with_mqa.weight kv_lora_rank+qk_rope_head_dim h
+        self_attn.kv_a_proj_with_mqa.bias kv_lora_rank+qk_rope_head_dim ?attention_bias
+        self_attn.kv_a_layernorm.weight kv_lora_rank
+        self_attn.kv_b_proj.weight n*qk_nope_head_dim+n*v_head_dim kv_lora_rank !@self_attn.embed_q.
+        self_attn.embed_q.weight n kv_lora_rank qk_nope_head_dim ?@self_attn.embed_q.
+        self_attn.unembed_out.weight n v_head_dim kv_lora_rank ?@self_attn.embed_q.
+        self_attn.o_proj.weight h n*v_head_dim
+        self_attn.o_proj.bias h ?attention_bias
+        ~self_attn.rotary_emb.inv_freq _
+        """
+    private static let routed = joined("mlp.gate.weight e h ?sparse", dense, sparse, sharedExperts)
+    private static let corrected = "mlp.gate.e_score_correction_bias e ?sparse"
+    private static let deepseek3 = decoder(joined(norms, latent, routed, corrected), ["first_k_dense_replace": 3])
+
+    /// Its keys and values of a span are a state of fixed size (https://arxiv.org/abs/2412.06464).
+    private static let gatedDelta = """
+        linear_attn.A_log linear_num_value_heads ?linear
+        linear_attn.dt_bias linear_num_value_heads ?linear
+        linear_attn.conv1d.weight 2*linear_num_key_heads*linear_key_head_dim+linear_num_value_heads*linear_value_head_dim _ _ ?linear
+        linear_attn.in_proj_ba.weight 2*linear_num_value_heads h ?linear
+        linear_attn.in_proj_qkvz.weight 2*linear_num_key_heads*linear_key_head_dim+2*linear_num_value_heads*linear_value_head_dim h ?linear
+        linear_attn.norm.weight linear_value_head_dim ?linear
+        linear_attn.out_proj.weight h linear_num_value_heads*linear_value_head_dim ?linear
+        self_attn.q_proj.weight 2*q h !linear
+        self_attn.k_proj.weight k h !linear
+        self_attn.v_proj.weight k h !linear
+        self_attn.o_proj.weight h q !linear
+        self_attn.q_norm.weight d !linear
+        self_attn.k_norm.weight d !linear
+        """
+
+    /// Experts in one tensor and transposed, or, by MLX, gates beside what they gate.
+    private static let openMixture = """
+        mlp.router.* e h
+        mlp.experts.gate_up_proj e h 2*i !@experts.gate_proj.
+        mlp.experts.gate_up_proj_bias e 2*i !@experts.gate_proj.
+        mlp.experts.down_proj e i h !@experts.gate_proj.
+        mlp.experts.down_proj_bias e h !@experts.gate_proj.
+        mlp.experts.gate_proj.* e i h ?@experts.gate_proj.
+        mlp.experts.up_proj.* e i h ?@experts.gate_proj.
+        mlp.experts.down_proj.* e h i ?@experts.gate_proj.
+        self_attn.sinks n
+        """
+    private static let llama4 = decoder(
+        joined(
+            norms, attention, allBiases("attention_bias"),
+            """
+            feed_forward.router.weight e h ?sparse
+            feed_forward.shared_expert.gate_proj.weight i h ?sparse
+            feed_forward.shared_expert.up_proj.weight i h ?sparse
+            feed_forward.shared_expert.down_proj.weight h i ?sparse
+            feed_forward.experts.gate_up_proj e h 2*i ?sparse !@experts.gate_proj. !@experts.0.
+            feed_forward.experts.down_proj e i h ?sparse !@experts.gate_proj. !@experts.0.
+            feed_forward.experts.gate_proj.weight e i h ?sparse ?@experts.gate_proj.
+            feed_forward.experts.up_proj.weight e i h ?sparse ?@experts.gate_proj.
+            feed_forward.experts.down_proj.weight e h i ?sparse ?@experts.gate_proj.
+            feed_forward.experts.#.gate_proj.weight i h ?sparse ?@experts.0.
+            feed_forward.experts.#.up_proj.weight i h ?sparse ?@experts.0.
+            feed_forward.experts.#.down_proj.weight h i ?sparse ?@experts.0.
+            feed_forward.gate_proj.weight intermediate_size_mlp h !sparse
+            feed_forward.up_proj.weight intermediate_size_mlp h !sparse
+            feed_forward.down_proj.weight h intermediate_size_mlp !sparse
+            """))
+
+    static let mixtures: [String: TensorPlan] = [
+        "mixtral": decoder(joined(norms, attention, "block_sparse_moe.gate.weight e h", mixtral)),
+        "phimoe": decoder(
+            joined(
+                "input_layernorm.* h", "post_attention_layernorm.* h", attention, allBiases("attention_bias"),
+                "block_sparse_moe.gate.weight e h", mixtral),
+            norm: "norm.* h", head: "^lm_head.bias v ?lm_head_bias"),
+        "granitemoe": decoder(
+            joined(
+                norms, attention, allBiases("attention_bias"),
+                """
+                block_sparse_moe.router.layer.weight e h
+                block_sparse_moe.input_linear.weight e 2*i h !@switch_mlp.
+                block_sparse_moe.output_linear.weight e h i !@switch_mlp.
+                """, switched("block_sparse_moe."))),
+        "olmoe": decoder(
+            joined(norms, attention, wideNorms, allBiases("attention_bias"), "mlp.gate.weight e h ?sparse", sparse)),
+        "qwen2_moe": decoder(
+            joined(
+                norms, attention, biases("qkv_bias"), "mlp.gate.weight e h ?sparse", dense, sparse, sharedExpert),
+            ["qkv_bias": 1]),
+        "qwen3_moe": decoder(
+            joined(
+                norms, attention, headNorms, allBiases("attention_bias"), "mlp.gate.weight e h ?sparse", dense,
+                sparse)),
+        "qwen3_next": decoder(
+            joined(norms, gatedDelta, "mlp.gate.weight e h ?sparse", dense, sparse, sharedExpert)),
+        "deepseek_v2": decoder(joined(norms, latent, routed), ["first_k_dense_replace": 0]),
+        "deepseek_v3": deepseek3, "kimi_k2": deepseek3,
+        "glm4_moe": decoder(
+            joined(
+                norms, attention, "self_attn.q_norm.weight d ?use_qk_norm",
+                "self_attn.k_norm.weight d ?use_qk_norm",
+                biases("attention_bias"), routed, corrected), ["first_k_dense_replace": 1]),
+        "gpt_oss": decoder(
+            joined(norms, attention, allBiases("attention_bias"), openMixture), ["attention_bias": 1]),
+        "llama4": llama4, "llama4_text": llama4,
+    ]
+}

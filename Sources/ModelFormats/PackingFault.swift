@@ -1,0 +1,112 @@
+/// What a loader finds wrong with a packed tensor before it looks at a number: what has to lie beside it is missing, or was
+/// packed otherwise than the configuration says.
+package struct PackingFault: Sendable, Hashable {
+    /// The tensor that is missing, or wrong.
+    package let tensor: String
+    /// The stored tensor with the packed weights.
+    package let weights: Int
+    /// A sentence without a full stop.
+    package let detail: String
+    /// Whether the weights' shape cannot be told for it.
+    let hidesShape: Bool
+
+    /// All of a model, in the order of its tensors. Each method's companions are those that its own loader asks for:
+    /// https://ml-explore.github.io/mlx/build/html/python/nn/_autosummary/mlx.nn.QuantizedLinear.html,
+    /// https://github.com/huggingface/transformers/tree/main/src/transformers/integrations
+    static func all(_ stored: [StoredTensor], _ places: [String: Int], _ quantization: QuantizationConfiguration?)
+        -> [PackingFault]
+    {
+        guard let quantization else { return [] }
+        var faults: [PackingFault] = []
+        let others = quantization.overrides.filter { places[$0.key + ".weight"] == nil }.values.compactMap { $0 }
+        for (index, tensor) in stored.enumerated() {
+            let missing = companions(tensor, quantization).filter { names in
+                !names.contains { places[$0] != nil }
+            }
+            for names in missing {
+                faults.append(
+                    PackingFault(
+                        tensor: names[0], weights: index,
+                        detail:
+                            "tensor \"\(names[0])\" is missing, without which \"\(tensor.name)\" cannot be unpacked",
+                        hidesShape: true))
+            }
+            if missing.isEmpty, let (wrong, hides) = disagreement(tensor, stored, places, quantization, others) {
+                faults.append(
+                    PackingFault(tensor: tensor.name, weights: index, detail: wrong, hidesShape: hides))
+            }
+        }
+        return faults
+    }
+
+    /// What a packed tensor needs beside itself; of each list one.
+    private static func companions(_ tensor: StoredTensor, _ quantization: QuantizationConfiguration) -> [[String]]
+    {
+        func base(_ ending: String) -> String? {
+            tensor.name.hasSuffix(ending) ? String(tensor.name.dropLast(ending.count)) : nil
+        }
+        let (name, type) = (tensor.name, tensor.type)
+        let isFloat = type.hasPrefix("F8_")
+        switch quantization.method {
+        case .mlx:
+            guard type == "U32", let base = base(".weight") else { return [] }
+            let isAffine = packing(base, quantization)?.isAffine ?? true
+            return [[base + ".scales"]] + (isAffine ? [[base + ".biases"]] : [])
+        case .gptq, .awq:
+            guard type == "I32", let base = base(".qweight") else { return [] }
+            return [[base + ".scales"], [base + ".qzeros"]]
+        case .bitsAndBytes:
+            guard let base = base(".weight") else { return [] }
+            if type == "U8", tensor.shape.last == 1 { return [[name + ".absmax"], [name + ".quant_map"]] }
+            return type == "I8" ? [[base + ".SCB"]] : []
+        case .fp8:
+            return isFloat && base(".weight") != nil ? [[name + "_scale_inv", name + "_scale"]] : []
+        case .compressedTensors:
+            if let base = base(".weight_packed") { return [[base + ".weight_scale"]] }
+            return isFloat && base(".weight") != nil ? [[name + "_scale"]] : []
+        case .modelOpt:
+            return (isFloat || type == "U8") && base(".weight") != nil ? [[name + "_scale"]] : []
+        case .mxfp4:
+            return type == "U8" ? base("_blocks").map { [[$0 + "_scales"]] } ?? [] : []
+        case .other: return []
+        }
+    }
+
+    /// How MLX packed a layer; nil where the file says that it did not.
+    private static func packing(_ base: String, _ quantization: QuantizationConfiguration)
+        -> QuantizationConfiguration.Packing?
+    {
+        if let own = quantization.overrides[base] { return own }
+        return quantization.packing
+    }
+
+    /// MLX's words in a row, against the groups in it: what the configuration says must give the one from the other.
+    private static func disagreement(
+        _ tensor: StoredTensor, _ stored: [StoredTensor], _ places: [String: Int],
+        _ quantization: QuantizationConfiguration, _ others: [QuantizationConfiguration.Packing]
+    ) -> (detail: String, hidesShape: Bool)? {
+        guard quantization.method == .mlx, tensor.type == "U32", tensor.name.hasSuffix(".weight"),
+            let words = tensor.shape.last
+        else { return nil }
+        let base = String(tensor.name.dropLast(".weight".count))
+        guard let scales = places[base + ".scales"].map({ stored[$0] }), let said = packing(base, quantization)
+        else { return nil }
+        guard let groups = scales.shape.last, tensor.shape.dropLast() == scales.shape.dropLast() else {
+            return (
+                "tensor \"\(tensor.name)\" has the shape \(tensor.shape), its scales have \(scales.shape)", true
+            )
+        }
+        func fits(_ packing: QuantizationConfiguration.Packing) -> Bool {
+            let (columns, overflow) = groups.multipliedReportingOverflow(by: packing.groupSize)
+            let (bits, more) = columns.multipliedReportingOverflow(by: packing.bits)
+            let (room, most) = words.multipliedReportingOverflow(by: 32)
+            return !overflow && !more && !most && bits == room
+        }
+        // Names of the file that no tensor has may mean this one.
+        let possible = [said] + (quantization.overrides[base] == nil ? others : [])
+        guard !possible.contains(where: fits) else { return nil }
+        let counts = "\(words) words and \(groups) scales in a row"
+        let told = "\(said.bits) bits in groups of \(said.groupSize)"
+        return ("tensor \"\(tensor.name)\" has \(counts), which are not config.json's \(told)", false)
+    }
+}
