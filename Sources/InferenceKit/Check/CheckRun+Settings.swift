@@ -31,7 +31,8 @@ extension CheckRun {
         }
         add(
             .init(
-                "generation config", .fail, "\(key) is \(number), the model has \(counted(vocabulary, "token"))", file: file,
+                "generation config", .fail, "\(key) is \(number), the model has \(counted(vocabulary, "token"))",
+                file: file,
                 expected: "an id below \(vocabulary)", found: "\(number)"))
     }
 
