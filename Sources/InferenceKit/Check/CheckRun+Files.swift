@@ -29,7 +29,7 @@ extension CheckRun {
         for part in parts {
             if let gguf = part.gguf { places.append((.gguf(gguf), part)) }
         }
-        if places.isEmpty {
+        if places.isEmpty, pending.isEmpty {
             // What a broken GGUF file would have is no question.
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
             if sources?.isLoadable == true {
