@@ -46,7 +46,9 @@ struct GGUFParser {
     private mutating func count(of size: Int, _ what: String) throws -> Int {
         let count: UInt64 = try reader.number()
         guard count <= UInt64(max(0, fileSize - Int64(reader.at))) / UInt64(max(1, size)) else {
-            throw fault("\(what) says it has \(count) elements, the file has \(fileSize) bytes")
+            throw AIError.malformed(
+                path, "\(what) says it has \(count) elements, the file has \(fileSize) bytes",
+                expected: "\(count) elements", found: "\(fileSize) bytes")
         }
         return Int(count)
     }
@@ -123,7 +125,8 @@ struct GGUFParser {
             let entry = try entry()
             guard names.insert(entry.name).inserted else {
                 throw AIError.malformed(
-                    path, "it has tensor \"\(entry.name)\" twice", tensor: entry.name, expected: "once", found: "twice")
+                    path, "it has tensor \"\(entry.name)\" twice", tensor: entry.name, expected: "once",
+                    found: "twice")
             }
             entries.append(entry)
         }

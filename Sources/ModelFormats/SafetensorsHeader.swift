@@ -180,14 +180,15 @@ public struct SafetensorsHeader: Sendable {
             guard tensor.byteRange.lowerBound >= end else {
                 throw .malformed(
                     path, "tensor \"\(tensor.name)\" overlaps the one before it", tensor: tensor.name,
-                    expected: "\(end)", found: "\(tensor.byteRange.lowerBound)")
+                    expected: "\(end - start)", found: "\(tensor.byteRange.lowerBound - start)")
             }
             guard tensor.byteRange.lowerBound == end else {
                 let gap = tensor.byteRange.lowerBound - end
                 throw .malformed(
                     path,
                     "\(counted(gap, "byte")) before tensor \"\(tensor.name)\" \(gap == 1 ? "belongs" : "belong") to none",
-                    tensor: tensor.name, expected: "\(end)", found: "\(tensor.byteRange.lowerBound)")
+                    tensor: tensor.name, expected: "\(end - start)",
+                    found: "\(tensor.byteRange.lowerBound - start)")
             }
             end = tensor.byteRange.upperBound
         }

@@ -14,6 +14,15 @@ import Testing
         check.checks.first { $0.name == name }?.status
     }
 
+    /// Keeps the folder for as long as it is looked at.
+    private func checked(_ folder: TemporaryFolder, _ options: ModelCheck.Options = ModelCheck.Options())
+        async throws
+        -> ModelCheck
+    {
+        defer { withExtendedLifetime(folder) {} }
+        return try await ModelCheck.run(folder.path, options: options)
+    }
+
     private func bytes(_ fixture: String) throws -> [UInt8] {
         try #require(try FileSystem.contents(Fixtures.path(fixture)))
     }
@@ -21,7 +30,7 @@ import Testing
     // MARK: Nothing to look at
 
     @Test func aFolderWithoutWeightsFails() async throws {
-        let empty = try await ModelCheck.run(try TemporaryFolder().path)
+        let empty = try await checked(try TemporaryFolder())
         #expect(empty.verdict == .fail && empty.findings.map(\.detail) == ["there are no weights here"])
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
         #expect(try await ModelCheck.run(folder.path).findings.first?.detail == "there are no weights here")
@@ -57,7 +66,8 @@ import Testing
         try folder.write(
             "model_index.json",
             .object([
-                "_class_name": "X", "unet": .array(["diffusers", "UNet"]), "safety_checker": .array([.null, .null]),
+                "_class_name": "X", "unet": .array(["diffusers", "UNet"]),
+                "safety_checker": .array([.null, .null]),
             ]))
         try FileSystem.createDirectories(folder.file("unet"))
         try folder.write("unet/config.json", .object([:]))
@@ -68,26 +78,28 @@ import Testing
     @Test func thePartsOfAPipelineAreLookedAt() async throws {
         let sound = SafetensorsBytes.file([("a.weight", "F32", [4, 4])])
         let file = "unet/diffusion_pytorch_model.safetensors"
-        let check = try await ModelCheck.run(try pipeline(sound).path, options: Self.full)
+        let check = try await checked(try pipeline(sound), Self.full)
         #expect(check.verdict == .pass && check.findings.isEmpty)
         #expect(check.checks[1].detail == "1 tensor, held against nothing")
-        let cut = try await ModelCheck.run(try pipeline(Array(sound.dropLast())).path)
+        let cut = try await checked(try pipeline(Array(sound.dropLast())))
         #expect(cut.verdict == .fail && cut.findings.map(\.file) == [file])
         var infinite = sound
         infinite.replaceSubrange(infinite.count - 4..<infinite.count, with: [0, 0, 0x80, 0x7F])
         let found = try #require(
-            try await ModelCheck.run(try pipeline(infinite).path, options: Self.full).findings.first)
+            try await checked(try pipeline(infinite), Self.full).findings.first)
         #expect(found.file == file && found.check == "values" && found.found == "inf")
         #expect(found.detail == "\(file): tensor \"a.weight\" has an infinity at element 15")
         let folder = try pipeline(sound)
         try folder.write("model_index.json", .object(["vae": .array(["diffusers", "AutoencoderKL"])]))
         let missing = try #require(try await ModelCheck.run(folder.path).findings.first)
-        #expect(missing.detail == "model_index.json names vae, of which nothing is here" && missing.expected == "vae")
+        #expect(
+            missing.detail == "model_index.json names vae, of which nothing is here" && missing.expected == "vae")
     }
 
     @Test func anAdapterBesideAModelIsLookedAt() async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare")
-        try folder.write("adapter_model.safetensors", Array(try bytes("tiny-shakespeare/model.safetensors").dropLast()))
+        try folder.write(
+            "adapter_model.safetensors", Array(try bytes("tiny-shakespeare/model.safetensors").dropLast()))
         let check = try await ModelCheck.run(folder.path)
         #expect(check.verdict == .fail && check.findings.map(\.file) == ["adapter_model.safetensors"])
         #expect(status("tensors", check) == .pass)
@@ -157,7 +169,8 @@ import Testing
         try folder.write("model.gguf", Array(bytes.prefix(300)))
         for path in [folder.path, folder.file("model.gguf")] {
             let check = try await ModelCheck.run(path)
-            #expect(check.findings.count == 1 && check.findings[0].found == "300", "\(check.findings)")
+            #expect(
+                check.findings.count == 1 && check.findings[0].found?.hasPrefix("300") == true, "\(check.findings)")
             for name in ["tensors", "values", "tokenizer", "template"] { #expect(status(name, check) == .skip) }
         }
     }
@@ -201,7 +214,10 @@ import Testing
             ("{\(tensor("Q7", "[2]", "[0,8]"))}", 8, "a dtype of the format", "Q7"),
             ("{\(tensor("F32", "[3]", "[0,8]"))}", 8, "12", "8"),
             ("{\(tensor("F32", "[1]", "[4,8]"))}", 8, "0", "4"),
-            ("{\(tensor("F32", "[4294967296,4294967296]", "[0,8]"))}", 8, "at most 9223372036854775807 bits", "[4294967296,4294967296]"),
+            (
+                "{\(tensor("F32", "[4294967296,4294967296]", "[0,8]"))}", 8, "at most 9223372036854775807 bits",
+                "[4294967296,4294967296]"
+            ),
             ("{\(tensor("F32", "[2]", "[0,8]")),\(tensor("F32", "[2]", "[0,8]"))}", 8, "each tensor once", "twice"),
         ]
         for each in cases {
@@ -235,18 +251,20 @@ import Testing
 
     @Test func ofManyTemplatesSomeAreTriedAndTheRestIsSaid() async throws {
         let sound = "{% for m in messages %}{{ m.content }}{% endfor %}"
-        let many = try await ModelCheck.run(try templates(40) { sound + "\($0)" }.path)
+        let many = try await checked(try templates(40) { sound + "\($0)" })
         let found = try #require(many.findings.first { $0.check == "template" })
         #expect(found.status == .warn && found.detail == "8 more were not tried: 32 are enough")
         // One text under many names is tried once.
-        let alike = try await ModelCheck.run(try templates(40) { _ in sound }.path)
+        let alike = try await checked(try templates(40) { _ in sound })
         #expect(alike.checks.contains { $0.name == "template" && $0.detail == "renders" })
     }
 
     private func trials(
         _ count: Int, _ budget: TemplateBudget, _ text: (Int) -> String
     ) throws -> (trials: TemplateTrials, errors: [AIError]) {
-        let found = try #require(try ChatTemplates.read(model: try templates(count, text).path))
+        let folder = try templates(count, text)
+        defer { withExtendedLifetime(folder) {} }
+        let found = try #require(try ChatTemplates.read(model: folder.path))
         var trials = TemplateTrials(budget: budget)
         var errors: [AIError] = []
         for name in found.names {

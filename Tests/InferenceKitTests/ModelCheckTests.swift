@@ -139,7 +139,9 @@ import Darwin
     }
 
     /// Transformers would give it the id behind the last one, which the embedding has not.
-    @Test(arguments: [("eos_token", .fail), ("bos_token", .fail), ("pad_token", .warn)] as [(String, CheckResult.Status)])
+    @Test(
+        arguments: [("eos_token", .fail), ("bos_token", .fail), ("pad_token", .warn)]
+            as [(String, CheckResult.Status)])
     func aSpecialTokenThatIsNoneIsFound(key: String, status: CheckResult.Status) async throws {
         let found = try await finding {
             try config([key: "<|nowhere|>"], $0, file: "tokenizer_config.json")
@@ -184,7 +186,9 @@ import Darwin
             #expect(try ids == reference.encode(text, addSpecialTokens: false) && tokenizer.decode(ids) == text)
             let check = try await ModelCheck.run(Fixtures.path(name))
             #expect(
-                check.checks.contains { $0.name == "tokenizer" && $0.detail == "byte-level BPE, 1024 tokens" },
+                check.checks.contains {
+                    $0.name == "tokenizer" && $0.detail.hasPrefix("byte-level BPE, 1024 tokens")
+                },
                 "\(check.checks)")
         }
     }
@@ -317,7 +321,9 @@ import Darwin
             options.memory = CheckMemory(
                 cache: root.path,
                 recall: { blob, _, isWhole in
-                    guard let known = kept.results.withLock({ $0[blob] }), known.isWhole || !isWhole else { return nil }
+                    guard let known = kept.results.withLock({ $0[blob] }), known.isWhole || !isWhole else {
+                        return nil
+                    }
                     return known.findings
                 },
                 keep: { blob, _, isWhole, found in

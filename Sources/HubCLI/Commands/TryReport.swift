@@ -97,7 +97,9 @@ struct TryReport {
         output.line(Styled(id, .name) + Styled("  \(path)", .faint))
         for entry in view.lines {
             guard
-                !isBrief || ["model", "file", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(entry.name)
+                !isBrief
+                    || ["model", "file", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(
+                        entry.name)
             else { continue }
             line(entry.name, entry.text, output, isBad: entry.isBad)
         }
@@ -168,7 +170,8 @@ struct TryReport {
             }
         let text = name == "verdict" ? "" : text
         let status = mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? ""
-        let start = Styled("  \(name)\(String(repeating: " ", count: max(1, Self.column - 2 - name.count)))", .faint)
+        let start = Styled(
+            "  \(name)\(String(repeating: " ", count: max(1, Self.column - 2 - name.count)))", .faint)
         let margin = max(Self.column, start.plain.count) + status.count
         // It goes on below itself where the terminal is too narrow.
         let safe = SafeText.line(text)

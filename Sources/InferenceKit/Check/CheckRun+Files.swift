@@ -29,7 +29,7 @@ extension CheckRun {
         for part in parts {
             if let gguf = part.gguf { places.append((.gguf(gguf), part)) }
         }
-        if places.isEmpty {
+        if places.isEmpty, pending.isEmpty {
             // What a broken GGUF file would have is no question.
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
             if sources?.isLoadable == true {
@@ -39,12 +39,12 @@ extension CheckRun {
         var details: [(label: String, text: String)] = []
         for (number, place) in places.enumerated() {
             let file = place.part?.gguf.map(shown) ?? place.source.fileName
+            let label = places.count > 1 ? file : ""
+            if let part = place.part { checkSpecialIDs(part, file, label) }
             let found = try attempt("tokenizer", file: file) { () throws(AIError) in try Tokenizer(place.source) }
             guard let found, let tokenizer = found else { continue }
-            let label = places.count > 1 ? file : ""
             let rows = (place.part == nil ? sources?.configuration : place.part?.configuration)?.vocabulary
             if let rows { checkIDs(tokenizer, rows: rows, file, label) }
-            if let part = place.part { checkSpecialIDs(part, file, label) }
             if number == 0, isFolder { checkSpecialTokens(tokenizer, rows: rows) }
             let room = rows.map { $0 > tokenizer.idCount ? ", room for \($0)" : "" } ?? ""
             details.append((label, "\(tokenizer.kind), \(counted(tokenizer.idCount, "token"))\(room)"))
@@ -116,7 +116,9 @@ extension CheckRun {
             }
             if let own, let own { found.append(own) }
         }
-        if found.isEmpty, pending.isEmpty, ggufs.isEmpty, !isFolder || !folder.ggufs.isEmpty { return skip("template") }
+        if found.isEmpty, pending.isEmpty, ggufs.isEmpty, !isFolder || !folder.ggufs.isEmpty {
+            return skip("template")
+        }
         var trials = TemplateTrials(budget: TemplateBudget(isCancelled: isCancelled))
         for templates in found {
             for name in templates.names {

@@ -19,7 +19,9 @@ extension CheckRun {
                 parts = [.init(weights: weights, configuration: sources.configuration, isModel: true, label: label)]
             }
         }
-        guard isFolder else { return close("headers", (sources?.formats ?? []).map(Self.shown).joined(separator: "; ")) }
+        guard isFolder else {
+            return close("headers", (sources?.formats ?? []).map(Self.shown).joined(separator: "; "))
+        }
         try checkOwnIndex()
         try readOtherSafetensors()
         try readOtherGGUFs()
@@ -49,7 +51,8 @@ extension CheckRun {
             for unread in formats where ![.safetensors, .gguf, .pickle].contains(unread.format) {
                 add(
                     .init(
-                        "headers", .pass, "\(unread.format.rawValue) weights (\(unread.first)) were not looked into",
+                        "headers", .pass,
+                        "\(unread.format.rawValue) weights (\(unread.first)) were not looked into",
                         file: unread.first))
             }
         }
@@ -60,9 +63,12 @@ extension CheckRun {
     mutating func warnUnread(_ check: String) {
         let what = (sources?.formats ?? []).first
         let format = what?.format ?? folder.files.lazy.compactMap(CheckedFolder.format).first
-        guard let format else { return skip(check) }
+        // Of these the headers could not be read, which is said there.
+        guard let format, format != .safetensors, format != .gguf else { return skip(check) }
         let file = what?.evidence ?? folder.files.first { CheckedFolder.format($0) == format } ?? Path.name(path)
-        add(.init(check, .warn, "not looked at: \(format.rawValue) weights (\(file)) are not read here", file: file))
+        add(
+            .init(check, .warn, "not looked at: \(format.rawValue) weights (\(file)) are not read here", file: file)
+        )
         close(check, "")
     }
 
@@ -81,7 +87,8 @@ extension CheckRun {
             }
             guard let shard else { continue }
             parts.append(
-                .init(weights: StoredWeights(safetensors: [shard]), configuration: nil, isModel: false, label: file))
+                .init(weights: StoredWeights(safetensors: [shard]), configuration: nil, isModel: false, label: file)
+            )
         }
     }
 
@@ -128,7 +135,8 @@ extension CheckRun {
     /// An index that lies: loaders believe it for what to load and how much room that takes.
     private mutating func checkOwnIndex() throws(AIError) {
         let name = SafetensorsFolder.indexName
-        guard let sources, sources.isLoadable, let weights = sources.weights, let index = json(name, "headers") else {
+        guard let sources, sources.isLoadable, let weights = sources.weights, let index = json(name, "headers")
+        else {
             return
         }
         if let told = index["metadata"]?["total_size"], told.double != Double(weights.tensorBytes) {
@@ -184,7 +192,8 @@ extension CheckRun {
         for name in missing {
             add(
                 .init(
-                    "headers", .fail, "\(name.printable): the shard is missing, though \(Path.name(index)) names it",
+                    "headers", .fail,
+                    "\(name.printable): the shard is missing, though \(Path.name(index)) names it",
                     file: name, expected: Path.name(name), found: "nothing"))
         }
         let shards = names.compactMap { read[$0] }

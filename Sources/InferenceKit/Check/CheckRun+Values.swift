@@ -20,7 +20,8 @@ extension CheckRun {
         let some = pending.contains { $0.status == .pass } ? " that could be looked at" : ""
         let how =
             options.isFull ? "every number\(some) is finite" : "samples of every tensor\(some) are finite"
-        let before = "\(remembered) of \(counted(count, "file")) \(remembered == 1 ? "was" : "were") looked at before"
+        let before =
+            "\(remembered) of \(counted(count, "file")) \(remembered == 1 ? "was" : "were") looked at before"
         close("values", how + (remembered > 0 ? " (\(before))" : ""))
     }
 

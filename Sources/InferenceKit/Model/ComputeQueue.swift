@@ -15,8 +15,7 @@ struct ComputeQueue: Sendable {
     /// Runs work and waits for it without blocking a thread. The work asks now and then whether its task was cancelled.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(AIError) -> Value
-    ) async throws(AIError) -> Value
-    {
+    ) async throws(AIError) -> Value {
         let flag = CancellationFlag()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, AIError>, Never>) in

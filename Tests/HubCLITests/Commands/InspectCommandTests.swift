@@ -137,7 +137,9 @@ import Testing
         let stage = try Self.sharded { try FileSystem.remove(Path.join($0.path, name)) }
         let result = try await stage.run("info", "org/sharded", "--inspect")
         #expect(result.status == 7 && result.output.isEmpty)
-        #expect(result.error.hasPrefix("hub: org/sharded: it does not have \(name), one of 2 shards\n"), "\(result.error)")
+        #expect(
+            result.error.hasPrefix("hub: org/sharded: it does not have \(name), one of 2 shards\n"),
+            "\(result.error)")
         #expect(stage.hub.requests.allSatisfy { !$0.line.contains("index.json") })
     }
 
@@ -352,7 +354,8 @@ import Testing
         for name in ["config.json", "tokenizer.json"] {
             try folder.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
         }
-        try folder.write("model.safetensors", Array(try Fixtures.bytes("tiny-shakespeare/model.safetensors").dropLast()))
+        try folder.write(
+            "model.safetensors", Array(try Fixtures.bytes("tiny-shakespeare/model.safetensors").dropLast()))
         let process = try stage.start(
             "try", folder.path, "--check", "--color", "never", terminal: .init(columns: UInt16(columns), rows: 50))
         let result = try await process.wait()

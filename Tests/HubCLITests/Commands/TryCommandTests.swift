@@ -48,7 +48,8 @@ extension JSONObject {
         #expect(result.status == 0 && result.error.isEmpty)
         #expect(result.lines[0] == "tiny-shakespeare  \(folder)")
         #expect(result.lines[1] == "  model               LlamaForCausalLM, 1.1M parameters, BF16")
-        #expect(result.lines[2] == "  shape               4 layers, 4 heads, 2 KV heads, vocabulary 1,024, context 512")
+        #expect(
+            result.lines[2] == "  shape               4 layers, 4 heads, 2 KV heads, vocabulary 1,024, context 512")
         #expect(result.lines.contains("  headers             pass  1115264 weights in 2.2 MB"))
         #expect(result.lines.contains("  verdict             pass"))
         #expect(result.lines.allSatisfy { !$0.hasSuffix(" ") })
