@@ -112,7 +112,8 @@ import Testing
         #expect(try await fault { $0.model = "rwkv" }.message.contains("rwkv"))
         #expect(try await fault { $0.merges = [Array("a c".utf8)] }.message.contains("merge 0"))
         #expect(try await fault { $0.types = [1] }.code == .malformedModel)
-        #expect(try await fault { $0.beginID = 7 }.message.contains("7"))
+        let nameless = try await fault { $0.addsBegin = true }
+        #expect(nameless.code == .malformedModel && nameless.message.contains("begin"), "\(nameless.message)")
         #expect(try await fault { $0.tokens[1] = [0xFF] }.message.contains("token 1"))
         #expect(try await fault { $0.model = "llama" }.message.contains("scores"))
     }

@@ -131,7 +131,6 @@ import Testing
         ("normalizer", #"{"type":"Precompiled","precompiled_charsmap":"!"}"#, "Base64"),
         ("model", #"{"type":"Unigram","unk_id":3,"vocab":[["a",0.0]]}"#, "unk_id"),
         ("model", #"{"type":"Unigram","vocab":[["a","b"]]}"#, "token 0"),
-        ("model", #"{"type":"BPE","vocab":{"a":1},"merges":[],"unk_token":"b"}"#, "unk_token"),
         ("model", #"{"type":"BPE","vocab":{"a":4000000000},"merges":[]}"#, "no valid id"),
         ("model", #"{"type":"BPE","vocab":{"a":1,"b":1},"merges":[]}"#, "two tokens have the id 1"),
         ("model", #"{"type":"BPE","vocab":{"a":-1},"merges":[]}"#, "no valid id"),
@@ -190,6 +189,32 @@ import Testing
         json["model"] = .object(model)
         let unknown = try #require(model["vocab"]?["<|endoftext|>"]?.int)
         #expect(try read(json).encode("\u{1}\u{2}") == [Int(unknown), Int(unknown)])
+    }
+
+    @Test(arguments: [
+        #"{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"],"unk_token":"<unk>"}"#,
+        ###"{"type":"WordPiece","vocab":{"ab":2,"##a":0},"unk_token":"<unk>","continuing_subword_prefix":"##","max_input_chars_per_word":9}"###,
+    ])
+    func onlyTheUnknownFailsWhereWhatStandsForItIsNoToken(model: String) async throws {
+        let tokenizer = try Tokenizer(json: Array(#"{"model":\#(model)}"#.utf8), path: "t")
+        #expect(try tokenizer.encode("aba") == [2, 0])
+        let error = try await thrown { try tokenizer.encode("abz") }
+        #expect(error.code == .generationFailed && error.message.contains("z"), "\(error.message)")
+    }
+
+    @Test func theFirstLineOfAListOfMergesIsNone() throws {
+        let model = ##"{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["#version: 0.2","a b"]}"##
+        #expect(try Tokenizer(json: Array(#"{"model":\#(model)}"#.utf8), path: "t").encode("ab") == [2])
+    }
+
+    @Test func aFileOfAnotherVersionIsRefused() async throws {
+        func read(_ version: String) throws -> Tokenizer {
+            let model = #"{"type":"BPE","vocab":{"a":0},"merges":[]}"#
+            return try Tokenizer(json: Array(#"{"version":\#(version),"model":\#(model)}"#.utf8), path: "t")
+        }
+        #expect(try read(#""1.0""#).encode("a") == [0])
+        let error = try await thrown { try read(#""2.0""#) }
+        #expect(error.code == .unsupportedModel && error.message.contains("version 2.0"), "\(error.message)")
     }
 
     @Test func aRunawayPatternIsAnErrorAndNotAHang() async throws {

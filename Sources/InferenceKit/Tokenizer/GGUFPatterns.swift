@@ -46,7 +46,8 @@ enum GGUFPatterns {
         "deepseek-coder": [#"[\r\n]"#, #"\s?\p{L}+"#, #"\s?\p{P}+"#, notLatin, #"\p{N}"#],
         "deepseek-llm": [
             #"[\r\n]"#, #"\s?"# + deepSeekLetters + "+",
-            #"\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+"#, #"\s+$"#, notLatin,
+            #"\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+"#, #"\s+$"#,
+            notLatin,
             #"\p{N}+"#,
         ],
         "falcon": [#"[\p{P}\$\+<=>\^~\|`]+"#, Pattern.gpt2, "[0-9][0-9][0-9]"],
@@ -55,10 +56,10 @@ enum GGUFPatterns {
         "jais-2": [any(endings, word, #"\p{N}{1,3}"#, signs, #"\s*[\r\n]+"#, halvedBlanks)],
         "qwen35": [
             any(
-                endings, #"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+"#, #"\p{N}"#, #" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"#, blanks),
+                endings, #"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+"#, #"\p{N}"#, #" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"#, blanks)
         ],
         "kimi-k2": [
-            any(#"\p{Han}+"#, cased(endings + "?", besides: #"&&[^\p{Han}]"#), #"\p{N}{1,3}"#, signs, blanks),
+            any(#"\p{Han}+"#, cased(endings + "?", besides: #"&&[^\p{Han}]"#), #"\p{N}{1,3}"#, signs, blanks)
         ],
         "bailingmoe": [bailing], "bailingmoe2": [bailing], "llada-moe": [bailing],
         "seed-coder": [any(endings, word, #"\p{N}"#, #" ?[^\s\p{L}\p{N}\r\n]+"#, blanks)],
@@ -67,7 +68,7 @@ enum GGUFPatterns {
         "exaone-moe": [
             any(
                 endings, #"[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+"#, #"\p{N}"#,
-                #" ?[^\s\p{L}\p{N}]+[\r\n/]?"#, #"\s*[\r\n]"#, #"\s+(?!\S)"#, #"\s+"#),
+                #" ?[^\s\p{L}\p{N}]+[\r\n/]?"#, #"\s*[\r\n]"#, #"\s+(?!\S)"#, #"\s+"#)
         ],
         "chameleon": [
             "<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z", #"[\t\n]|    |  "#, #"\p{N}"#, #"[\p{P}!-/:-@\[-`{-~]"#,

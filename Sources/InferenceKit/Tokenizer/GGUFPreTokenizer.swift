@@ -45,7 +45,8 @@ struct GGUFPreTokenizer {
         if llamas.contains(name) { return [GGUFPatterns.llama3] }
         switch name {
         case "dbrx", "smaug-bpe", "chatglm-bpe", "glm4": return [GGUFPatterns.llama3]
-        case "qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan", "megrez", "kormo", "f2llmv2", "grok-2", "solar-open":
+        case "qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan", "megrez", "kormo", "f2llmv2", "grok-2",
+            "solar-open":
             return [GGUFPatterns.qwen2]
         case "gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2", "granite-embed-multi-97m":
             return [GGUFPatterns.gpt4o]

@@ -48,7 +48,8 @@ extension GGUFVocabulary {
         let beginID = isBert ? classID ?? beginID : beginID
         let endID = isBert ? separatorID ?? endID : endID
         guard !begin || beginID != nil, !end || endID != nil else {
-            throw .malformed(path, "its texts \(begin && beginID == nil ? "begin" : "end") with a token it does not name")
+            throw .malformed(
+                path, "its texts \(begin && beginID == nil ? "begin" : "end") with a token it does not name")
         }
         return PostProcessor(before: begin ? beginID : nil, after: end ? endID : nil)
     }

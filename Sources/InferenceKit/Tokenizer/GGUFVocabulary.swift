@@ -163,8 +163,8 @@ extension GGUFVocabulary {
         for (id, token) in tokens.enumerated() {
             let isSpecial = Self.foundFirst.contains(pieces.types[id])
             let isWhole = isSpecial || [classID ?? beginID, separatorID ?? endID, unknownID].contains(id)
-            let spelling =
-                token.starts(with: space) ? Array(token[space.count...]) : isWhole ? token : prefix + token
+            let begins = !isSpecial && token.starts(with: space)
+            let spelling = begins ? Array(token[space.count...]) : isWhole ? token : prefix + token
             spelling.withUnsafeBufferPointer { _ = vocabulary.add($0, id: Int32(id), keepsAlike: true) }
         }
         guard let unknown = unknownID.map(Int32.init) ?? vocabulary.id(of: "[UNK]") else {
@@ -172,7 +172,8 @@ extension GGUFVocabulary {
         }
         let lowercases = lowercases ?? true
         let bert = Normalizer.Bert(
-            cleansText: true, spacesChinese: true, stripsAccents: stripsAccents ?? lowercases, lowercases: lowercases)
+            cleansText: true, spacesChinese: true, stripsAccents: stripsAccents ?? lowercases,
+            lowercases: lowercases)
         return TokenizerParts(
             kind: "WordPiece",
             model: .wordPiece(WordPieceModel(vocabulary, unknown: unknown, prefix: prefix, longestWord: 100)),

@@ -25,7 +25,8 @@ struct SentencePieceSettings {
         if let reason = Self.reason(against: kind) {
             throw .unsupported(
                 configPath,
-                "the tokenizer class \(className.quoted), which \(reason), cannot be used without a tokenizer.json yet")
+                "the tokenizer class \(className.quoted), which \(reason), cannot be used without a tokenizer.json yet"
+            )
         }
     }
 
@@ -52,7 +53,8 @@ struct SentencePieceSettings {
     /// Why a class cannot be used: what it does the model itself does not say.
     private static func reason(against kind: String) -> String? {
         switch kind {
-        case "Pegasus", "XLMRoberta", "Camembert", "MBart", "MBart50", "Nllb", "M2M100", "XGLM", "Barthez", "Bartpho",
+        case "Pegasus", "XLMRoberta", "Camembert", "MBart", "MBart50", "Nllb", "M2M100", "XGLM", "Barthez",
+            "Bartpho",
             "PLBart", "Marian", "Speech2Text", "SeamlessM4T", "LayoutXLM", "MLuke", "ErnieM", "XLMProphetNet":
             "has ids that are not the model's own"
         case "Albert", "BigBird", "XLNet", "FNet", "RemBert", "DebertaV2", "SpeechT5", "Lasr", "Udop", "VideoPrism":

@@ -17,7 +17,8 @@ final class WordPieceModel: Sendable {
         try settings.allowOnly(["unk_token", "continuing_subword_prefix", "max_input_chars_per_word"])
         let vocabulary = try model.vocabulary()
         self.init(
-            vocabulary, unknown: vocabulary.id(of: try settings.string("unk_token")), prefix: try settings.bytes("continuing_subword_prefix"),
+            vocabulary, unknown: vocabulary.id(of: try settings.string("unk_token")),
+            prefix: try settings.bytes("continuing_subword_prefix"),
             longestWord: try settings.count("max_input_chars_per_word"))
     }
 
