@@ -97,6 +97,7 @@ EXPRESSIONS = r"""
 {{ 5|round(-400, 'ceil') }}
 {{ '１２'|int }} {{ '１.５'|float }} {{ '１_２'|int }} {{ '-１'|int }} {{ '１ｆ'|int(0, 16) }} {{ '٣'|int }} {{ '²'|int }} {{ 'ｅ'|float(9) }}
 {{ ('nan'|float)|filesizeformat }} {{ ('inf'|float)|filesizeformat }} {{ '%f %F %g' % ('nan'|float, 'nan'|float, 'nan'|float) }}
+{{ 1.2345678901234567e308|round(323) }} {{ 5e-324|round(323) }} {{ 1e-320|round(322) }} {{ 2.5e-310|round(310) }} {{ 0.1|round(17) }} {{ 0.1|round(16) }} {{ 0.3|round(15) }} {{ 4503599627370497.5|round }} {{ 4503599627370496.5|round(1) }} {{ 2251799813685249.25|round(1) }} {{ 1e22|round(2) }} {{ 123.456|round(13) }} {{ 123.456|round(14) }} {{ 9007199254740993.0|round(1) }} {{ 1e300|round(-5) }} {{ 1.7e308|round(-308) }} {{ 18014398509481984.0|round }}
 # strings
 {{ 'a' 'b' "c" }} {{ 'a' ~ 1 ~ none ~ true ~ 1.0 ~ [1, 'x'] }} {{ 'ab' * 3 }} {{ 3 * 'ab' }} {{ 'x' * 0 }} {{ 'x' * -1 }}
 {{ 'a\nb\tc\\d\'e\"f\x41\u00e9\U0001F44B\101\0end' }}
@@ -325,6 +326,61 @@ EXPRESSIONS = r"""
 {% set gen = xs|map('string') %}{{ gen|join }}{{ gen|join }}| {% set g = xs|select('odd') %}{% for x in g %}{{ x }}{{ loop.length }}{% endfor %}{% for x in g %}again{% else %}gone{% endfor %}
 {{ (xs|map('string'))|length }}
 {{ (xs|map('string'))[0] is defined }} {{ (xs|map('string')).x is defined }} {{ xs|map('string') is iterable }} {{ xs|map('string')|first }}
+# generators
+{% set g = ['a', 'b']|map('upper') %}{{ 'A' in g }}{{ g|list }}
+{% set g = [3, 1, 2]|select('odd') %}{{ 1 in g }}{{ g|list }}{{ 5 in g }}
+{% set x = [1]|map('nope') %}ok
+{% set x = [1]|map %}ok
+{% set x = [1]|map(attribute='a', nope=1) %}ok
+{% set x = [1]|select('nope') %}ok{% set x = [1]|rejectattr('a', 'nope') %}ok
+{% set x = [1]|selectattr %}ok
+{% set x = 5|map('abs') %}ok{% set x = 5|select %}ok{% set x = 5|unique %}ok{% set x = 5|batch(2) %}ok{% set x = 5|slice(2) %}ok{% set x = 5|items %}ok
+{% set x = 5|map('abs') %}{{ x|first }}
+{% set x = 5|items %}{% for k, v in x %}{% endfor %}
+{% set x = 5|slice(2) %}{{ x|list }}
+{% set x = 5|batch(2) %}{{ x|first }}
+{% set x = 5|unique(1, 2, 3) %}ok
+{% set x = [1]|slice(0) %}ok
+{% set x = [1]|slice %}ok
+{% set x = [1]|batch('x') %}ok{{ [1, 2]|batch('x')|list }}
+{% set x = 5|reverse %}ok
+{{ [[1], 2]|map('first')|first }} {{ [[1], [], 2]|map('first')|select|first }} {{ ['x', 1]|map('length')|first }} {{ 1 in ([[1], 2]|map('first')) }}
+{{ [[1], 2]|map('first')|list }}
+{{ 2 in ([[1], 2]|map('first')) }}
+{% for x in [[1], 2]|map('first') %}{{ x }}{% break %}{% endfor %}
+{% for x in [[1], [3], 2]|map('first') %}{{ x }}{{ loop.previtem }}{% if loop.index == 2 %}{% break %}{% endif %}{% endfor %}
+{% for x in [[1], 2]|map('first') %}{{ x }}{{ loop.last }}{% break %}{% endfor %}
+{% for x in [[1], 2]|map('first') %}{{ loop.length }}{% break %}{% endfor %}
+{% set g = xs|map('string') %}{% for x in g %}{{ x }}{{ g|list }}{{ loop.last }}{% endfor %}
+{% set g = xs|map('string') %}{% for x in g %}{{ x }}{{ g|first }}{% endfor %}
+{% set g = xs|map('string') %}{% for x in g %}{{ x }}{{ loop.nextitem }}{{ g|first is defined }}{{ loop.revindex }}{% endfor %}
+{% set g = [1, 2, 3, 4, 5]|map('string') %}{{ g|batch(2)|first }}{{ g|list }}
+{% set g = [1, 2, 3, 4, 5]|map('string') %}{% set b = g|batch(2) %}{{ b|first }}{{ g|first }}{{ b|list }}
+{% set g = [1, 2, 3, 4, 5]|map('string') %}{% set b = g|batch(0) %}{{ b|first }}{{ g|first }}{{ b|list }}
+{% set g = words|map('lower') %}{% set u = g|unique %}{{ u|first }}{{ g|first }}{{ u|list }}
+{% set g = xs|map('string') %}{{ g|slice(2)|first }}{{ g|list }}
+{% set ns = namespace(n=1) %}{% set g = xs|select('gt', ns.n) %}{% set ns.n = 100 %}{{ g|list }}
+{% set ns = namespace(n=1) %}{% set g = [ns, ns, ns]|map(attribute='n') %}{{ g|first }}{% set ns.n = 2 %}{{ g|list }}
+{% set ns = namespace() %}{% set ns.g = [ns]|map(attribute='g') %}{{ ns.g|first is iterable }}
+{% set ns = namespace() %}{% set ns.g = [ns]|map(attribute='g')|map('list') %}{{ ns.g|list }}
+{% set ns = namespace() %}{% for x in [ns, ns, ns]|map(attribute='a') %}{% set ns.a = loop.index %}{{ x }}{% endfor %}
+{% set ns = namespace() %}{% set g = [ns, ns, ns]|map(attribute='l.length') %}{% for x in g %}{% set ns.l = loop %}{{ x }}{% endfor %}
+{% set ns = namespace() %}{% set g = [ns, ns, ns]|map(attribute='l', default=[])|map('length') %}{% for x in g %}{% set ns.l = loop %}{{ x }}{% endfor %}
+{{ [1, 2, 3]|batch(2.0)|list }} {{ [1, 2, 3]|batch(2.0, 'x')|list }} {{ [1]|batch('x', 0)|list }} {{ [1, 2]|batch(none)|list }}
+{% set g = d|items %}{{ g|first }}{{ g|list|length }}
+{% set a, b = xs|map('string')|batch(2) %}{{ a }}{{ b }}
+{% set a, b = xs|map('string') %}
+{{ dict([['a', 1]]|map('list')) }} {{ ','.join(xs|map('string')) }} {{ xs|map('string')|map('int')|select('odd')|map('string')|join }} {{ xs|map('string')|sort }} {{ users|selectattr('on')|map(attribute='name')|reverse }}
+{% for x in xs|map('string') %}{{ loop|length }}{% if loop %}y{% endif %}{{ x }}{% endfor %}
+{% for x in [1, 2, 3]|select('odd') if x > 1 %}{{ x }}{{ loop.index }}{{ loop.length }}{% endfor %}
+{% for x in xs|map('string') recursive %}{{ x }}{% if loop.depth == 1 %}{{ loop(xs|map('abs')) }}{% endif %}{% endfor %}
+{% for x in xs|map('string') %}{% else %}none{% endfor %}{% for x in []|map('string') %}{% else %}none{% endfor %}
+{% set g = [1, 2]|unique %}{{ g|first }}{{ g|first }}{{ g|first is defined }}
+{% macro m() %}{{ varargs|length }}{% endmacro %}{{ m(*xs|map('string')) }}
+{% set g = xs|map('string') %}{{ g == g }}{{ g != xs|map('string') }}{{ {g: 1}[g] }}{{ g is sequence }}{{ g is mapping }}{{ g|last }}
+{% set g = xs|map('string') %}{{ g + ['x'] }}
+{% set g = xs|map('string') %}{{ g|tojson }}
+{{ messages|map(attribute='content')|map('first')|first }} {{ messages|map(attribute='content')|select('string')|list|length }} {{ messages|map(attribute='tool_calls')|map('first')|first is defined }}
 # set, namespace, with
 {% set a = 1 %}{{ a }} {% set a, b = 2, 3 %}{{ a }}{{ b }} {% set (a, b) = [4, 5] %}{{ a }}{{ b }} {% set a = b, 6 %}{{ a }} {% set x %}block {{ a[0] }}{% endset %}{{ x }} {% set x | upper | replace('B', '8') %}block{% endset %}{{ x }} {{ x is string }}
 {% set ns = namespace(a=1, b='x') %}{% set ns.a = ns.a + 1 %}{% set ns.c = [] %}{{ ns.a }}{{ ns.b }}{{ ns.c }}{{ ns.d is defined }} {{ ns['a'] }} {{ ns }} {% for i in xs %}{% set ns.a = ns.a + i %}{% endfor %}{{ ns.a }} {% set ns2 = namespace({'q': 1}, r=2) %}{{ ns2.q }}{{ ns2.r }} {% set ns.e, f = 1, 2 %}{{ ns.e }}{{ f }}

@@ -4,6 +4,9 @@ extension Jinja {
         var positional: [Value] = []
         var keywords: [(name: Text, value: Value)] = []
 
+        /// All that was given.
+        var values: [Value] { positional + keywords.map(\.value) }
+
         /// The values of named parameters, nil for those not given.
         ///
         /// - Throws: where there are more than the parameters, or one that is none of them.
@@ -52,10 +55,12 @@ extension Jinja.Run {
             guard case .dictionary(let dictionary) = try evaluate(spread, scope) else {
                 throw fail("argument after ** must be a mapping")
             }
+            for keyword in result.keywords { try spend(hashing: keyword.name) }
             var known = Set(result.keywords.map(\.name))
             try spend(cells: dictionary.count)
             for (key, value) in zip(dictionary.keys, dictionary.values) {
                 guard let name = key.text else { throw fail("keywords must be strings") }
+                try spend(hashing: name)
                 guard known.insert(name).inserted else {
                     throw fail("got multiple values for keyword argument '\(name.string)'")
                 }
@@ -149,22 +154,21 @@ extension Jinja.Run {
     }
 
     func bind(_ arguments: Arguments, of body: Jinja.MacroBody, _ scope: Scope) throws(Fault) {
-        var keywords = Keywords(arguments.keywords)
         try spend(cells: body.parameters.count + arguments.positional.count + arguments.keywords.count)
+        for keyword in arguments.keywords { try spend(hashing: keyword.name) }
+        var keywords = Keywords(arguments.keywords)
         for (place, parameter) in body.parameters.enumerated() {
-            let name = names[parameter.name]
             if place < arguments.positional.count {
                 scope.set(parameter.name, arguments.positional[place])
-            } else if !keywords.isEmpty, let value = keywords.take(Text(name)) {
+            } else if let value = try taken(parameter.name, &keywords) {
                 scope.set(parameter.name, value)
             } else if let fallback = parameter.fallback {
                 // It sees the parameters before it.
                 scope.set(parameter.name, try evaluate(fallback, scope))
             } else {
-                scope.set(parameter.name, .undefined(.reason("parameter '\(name)' was not provided")))
+                scope.set(parameter.name, .undefined(.parameter(names[parameter.name])))
             }
         }
-        let macro = body.name.map { "macro '\($0)'" } ?? "the body of a call block"
         if body.usesCaller {
             scope.set(
                 Jinja.SpecialName.caller, keywords.take("caller") ?? .undefined(.reason("No caller defined")))
@@ -175,15 +179,28 @@ extension Jinja.Run {
             scope.set(Jinja.SpecialName.kwargs, .dictionary(dictionary))
         } else if let keyword = keywords.rest.first {
             if keywords.rest.contains(where: { $0.name == "caller" }) {
-                throw fail("\(macro) was invoked with two values for the special caller argument")
+                throw fail("\(body.title) was invoked with two values for the special caller argument")
             }
-            throw fail("\(macro) takes no keyword argument '\(keyword.name.string)'")
+            throw fail("\(body.title) takes no keyword argument '\(keyword.name.string)'")
         }
         let surplus = arguments.positional.dropFirst(body.parameters.count)
         if body.usesVarargs {
             scope.set(Jinja.SpecialName.varargs, try tuple(Array(surplus)))
         } else if !surplus.isEmpty {
-            throw fail("\(macro) takes not more than \(body.parameters.count) argument(s)")
+            throw fail("\(body.title) takes not more than \(body.parameters.count) argument(s)")
         }
     }
+
+    /// What was given by a parameter's name.
+    private func taken(_ parameter: Int, _ keywords: inout Keywords) throws(Fault) -> Value? {
+        if keywords.isEmpty { return nil }
+        let name = Text(names[parameter])
+        try spend(hashing: name)
+        return keywords.take(name)
+    }
+}
+
+extension Jinja.MacroBody {
+    /// As messages call it.
+    fileprivate var title: String { name.map { "macro '\($0)'" } ?? "the body of a call block" }
 }

@@ -65,12 +65,13 @@ public struct ChatTemplate: Sendable {
     /// The longest known template has some 30,000 bytes.
     private static let longest = 1 << 20
 
-    /// Makes one text of a conversation. It may take seconds where a template is hostile; typically it takes less than
-    /// a millisecond.
+    /// Makes one text of a conversation. It may take five seconds where a template is hostile; typically it takes less
+    /// than a millisecond.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` with the template's own words where it refuses the conversation;
     ///   ``ErrorCode/malformedModel`` with the line where it cannot be rendered or uses up a limit;
-    ///   ``ErrorCode/unsupportedModel`` for what Jinja can do and this cannot.
+    ///   ``ErrorCode/unsupportedModel`` for what Jinja can do and this cannot; ``ErrorCode/cancelled`` where its task
+    ///   was cancelled.
     public func render(_ messages: [Message], _ options: Options = Options()) throws(AIError) -> Rendering {
         try render(json: messages.map(\.json), options)
     }
@@ -134,6 +135,7 @@ public struct ChatTemplate: Sendable {
         case .unsupported:
             return AIError(
                 .unsupportedModel, "\(place): \(fault.message)", context: .init(path: path))
+        case .cancelled: return AIError(.cancelled, "interrupted")
         case .syntax, .runtime, .limit:
             return AIError(
                 .malformedModel, "\(place): \(fault.message)", context: .init(path: path), cause: fault)

@@ -11,15 +11,15 @@ extension Jinja {
             try run.dictionarySorted(value, given)
         },
         "unique": .fixed(["case_sensitive", "attribute"]) { run, value, given throws(Fault) in
-            let values = try run.elements(value)
-            let path = try run.path(given[1])
-            var seen: Set<Key> = []
-            var kept: [Value] = []
-            for value in values {
-                let key = try run.comparable(try run.follow(path, value), given[0]?.isTrue ?? false)
-                if seen.insert(try run.key(key)).inserted { kept.append(value) }
+            try run.stream(choosing: value, given.compactMap { $0 }) { run throws(Fault) in
+                let path = try run.path(given[1])
+                var seen: Set<Key> = []
+                return { run, element throws(Fault) in
+                    try run.spend(cells: 4)
+                    let key = try run.comparable(try run.follow(path, element), given[0]?.isTrue ?? false)
+                    return seen.insert(try run.key(key)).inserted
+                }
             }
-            return try run.stream(kept)
         },
         "min": extreme(isLargest: false),
         "max": extreme(isLargest: true),
@@ -72,6 +72,7 @@ extension Jinja.Run {
         var paths = [try path(attribute)]
         if let names = attribute?.text {
             paths = []
+            try spend(kindsOf: names.count)
             for name in names.scalars.split(separator: ",", omittingEmptySubsequences: false) {
                 paths.append(try path(.string(Text(name))))
             }
@@ -127,8 +128,19 @@ extension Jinja.Run {
     }
 
     fileprivate func map(_ value: Value, _ arguments: Arguments) throws(Fault) -> Value {
-        guard value.isTrue else { return try stream([]) }
-        var results: [Value] = []
+        try stream(of: value, arguments.values) { run throws(Fault) in
+            guard value.isTrue else { return { _ throws(Fault) in nil } }
+            let change = try run.change(arguments)
+            var cursor = try run.cursor(value)
+            return { run throws(Fault) in
+                guard let element = try cursor.next(run) else { return nil }
+                return try change(run, element)
+            }
+        }
+    }
+
+    /// What `map` does with each element.
+    private func change(_ arguments: Arguments) throws(Fault) -> (Jinja.Run, Value) throws(Fault) -> Value {
         if arguments.positional.isEmpty, let attribute = arguments.keywords.first(where: { $0.name == "attribute" })
         {
             let fallback = arguments.keywords.first { $0.name == "default" }
@@ -138,23 +150,31 @@ extension Jinja.Run {
             let path = try path(attribute.value)
             // None stands for no fallback.
             let missing = fallback.flatMap { $0.value.isNone ? nil : $0.value }
-            for element in try elements(value) { results.append(try follow(path, element, fallback: missing)) }
-            return try stream(results)
+            return { run, element throws(Fault) in try run.follow(path, element, fallback: missing) }
         }
         var rest = arguments
-        guard let name = try text(rest.positional.first, "the name of a filter") else {
+        guard let name = try text(rest.positional.first, "the name of a filter")?.string else {
             throw fail("map requires a filter argument")
         }
         rest.positional.removeFirst()
-        guard let filter = Jinja.filters[name.string] else { throw fail("No filter named '\(name.string)'.") }
-        for element in try elements(value) { results.append(try self.filter(name.string, filter, element, rest)) }
-        return try stream(results)
+        guard let filter = Jinja.filters[name] else { throw fail("No filter named '\(name)'.") }
+        return { [rest] run, element throws(Fault) in try run.filter(name, filter, element, rest) }
     }
 
     fileprivate func choose(
         _ value: Value, _ arguments: Arguments, isKept: Bool, byAttribute: Bool
     ) throws(Fault) -> Value {
-        guard value.isTrue else { return try stream([]) }
+        try stream(choosing: value, arguments.values) { run throws(Fault) in
+            guard value.isTrue else { return { _, _ throws(Fault) in false } }
+            let holds = try run.condition(arguments, byAttribute: byAttribute)
+            return { run, element throws(Fault) in try holds(run, element) == isKept }
+        }
+    }
+
+    /// What `select` and its like ask of each element.
+    private func condition(
+        _ arguments: Arguments, byAttribute: Bool
+    ) throws(Fault) -> (Jinja.Run, Value) throws(Fault) -> Bool {
         var rest = arguments
         var path: [Value] = []
         if byAttribute {
@@ -162,18 +182,13 @@ extension Jinja.Run {
             path = try self.path(attribute)
             rest.positional.removeFirst()
         }
-        var test: (name: String, test: Jinja.Test)?
-        if let name = try text(rest.positional.first, "the name of a test") {
-            guard let found = Jinja.tests[name.string] else { throw fail("No test named '\(name.string)'.") }
-            test = (name.string, found)
-            rest.positional.removeFirst()
+        guard let name = try text(rest.positional.first, "the name of a test")?.string else {
+            return { [path] run, element throws(Fault) in try run.follow(path, element).isTrue }
         }
-        var kept: [Value] = []
-        for element in try elements(value) {
-            let value = try follow(path, element)
-            let holds = try test.map { name, test throws(Fault) in try self.test(name, test, value, rest) }
-            if (holds ?? value.isTrue) == isKept { kept.append(element) }
+        guard let test = Jinja.tests[name] else { throw fail("No test named '\(name)'.") }
+        rest.positional.removeFirst()
+        return { [path, rest] run, element throws(Fault) in
+            try run.test(name, test, try run.follow(path, element), rest)
         }
-        return try stream(kept)
     }
 }

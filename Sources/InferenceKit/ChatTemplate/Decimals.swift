@@ -59,7 +59,8 @@ extension Jinja {
 
     /// `round(value, digits)`: to the nearest, of two as near to the even one, of the exact value.
     static func rounded(_ value: Double, digits: Int) -> Double {
-        guard value.isFinite, digits <= 323 else { return value }
+        // What lies nearer to the value than to its neighbours is read as the value again.
+        guard value.isFinite, digits <= 323, pow(10, Double(-digits)) >= value.ulp / 4 else { return value }
         if digits < -308 { return value < 0 ? -0.0 : 0.0 }
         if digits >= 0 { return Double(formatted(value, "f", precision: digits)) ?? value }
         let scale = pow(10, Double(-digits))

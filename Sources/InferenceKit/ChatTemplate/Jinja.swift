@@ -18,6 +18,12 @@ enum Jinja {
         var cells = 8 << 20
         /// Expressions, statements and macros within each other. One level is at most some hundred bytes of stack.
         var depth = 400
+        /// Seconds until it ends, whatever it has used up by then.
+        var seconds = 5
+        /// Asked every thousand steps or so: the rendering ends where it says yes.
+        var isCancelled: @Sendable () -> Bool = { Task.isCancelled }
+        /// Seconds since some moment, by a clock that never goes back.
+        var now: @Sendable () -> Double = Limits.uptime
     }
 
     /// Levels that parentheses and blocks of a template may lie within each other.
@@ -26,6 +32,8 @@ enum Jinja {
     static let valueDepth = 128
     /// The longest a range may be, as in Jinja's own sandbox.
     static let longestRange = 100_000
+    /// The longest a name may be, in characters: names are copied and looked up all the time.
+    static let longestName = 1000
     /// The widest field that formatting pads to, and the most digits it writes.
     static let widestField = 10_000
 
@@ -42,6 +50,8 @@ enum Jinja {
             case limit
             /// Jinja knows it, this does not.
             case unsupported
+            /// Whoever asked for it no longer wants it.
+            case cancelled
         }
 
         var kind: Kind

@@ -4,6 +4,12 @@ extension Jinja.Lexer {
         guard source[at] == "_" || source[at].properties.isXIDStart else { return false }
         var end = at + 1
         while end < source.count, source[end].properties.isXIDContinue { end += 1 }
+        guard end - at <= Jinja.longestName else {
+            throw Jinja.Fault(
+                kind: .limit,
+                message: "the name \(Jinja.Text(source[at..<at + 20]).string)... has more than "
+                    + "\(Jinja.longestName) characters", line: line)
+        }
         take(.name(Jinja.Text(source[at..<end]).string), to: end)
         return true
     }

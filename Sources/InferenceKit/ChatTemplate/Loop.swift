@@ -6,7 +6,7 @@ extension Jinja {
         // Nil once the loop is over: a loop that is kept must keep nothing alive.
         private var scope: Scope?
         /// What is still to be held against the condition.
-        private var values: ArraySlice<Value>
+        private var values: Cursor?
         /// What has passed it already.
         private var passed: ArraySlice<Value> = []
         /// What was taken to see what comes.
@@ -17,16 +17,13 @@ extension Jinja {
         private(set) var index = -1
         private var count: Int?
 
-        init(_ values: [Value], _ loop: ForLoop, _ scope: Scope, level: Int) {
-            self.values = values[...]
+        init(_ values: Cursor, _ loop: ForLoop, _ scope: Scope, level: Int) {
+            self.values = values
             self.loop = loop
             self.scope = scope
             self.level = level
             count = loop.condition == nil ? values.count : nil
         }
-
-        /// How many turns there are, as far as that is known.
-        var knownCount: Int { count ?? index + 1 + passed.count + values.count }
 
         /// The next turn's value; nil at the end.
         func advance(_ run: Run) throws(Fault) -> Value? {
@@ -42,7 +39,7 @@ extension Jinja {
         /// Called when the loop is over.
         func end() {
             scope = nil
-            values = []
+            values = nil
             passed = []
             upcoming = nil
             current = nil
@@ -57,7 +54,9 @@ extension Jinja {
 
         private func pull(_ run: Run) throws(Fault) -> Value? {
             if let value = passed.popFirst() { return value }
-            while let value = values.popFirst() {
+            // A copy, for what is drawn may look at this very loop.
+            while var rest = values, let value = try rest.next(run) {
+                values = rest
                 guard let condition = loop.condition, let scope else { return value }
                 let inner = Scope(scope)
                 try run.assign(loop.target, value, inner)
@@ -66,7 +65,8 @@ extension Jinja {
             return nil
         }
 
-        private func length(_ run: Run) throws(Fault) -> Int {
+        /// How many turns there are. What is not known is drawn to tell.
+        func length(_ run: Run) throws(Fault) -> Int {
             if let count { return count }
             var rest: [Value] = []
             if let upcoming { rest.append(upcoming) }

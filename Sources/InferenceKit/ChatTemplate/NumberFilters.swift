@@ -34,6 +34,8 @@ extension Jinja {
         },
         "filesizeformat": .fixed(["binary"]) { run, value, given throws(Fault) in
             try run.refuseLong(value)
+            try run.spend(kindsOf: value.text?.count ?? 0)
+            try run.spend(Jinja.Run.stepsOfPrinting)
             guard let bytes = value.float else {
                 throw run.fail("could not convert \(value.typeName) to a number of bytes")
             }
@@ -147,7 +149,10 @@ extension Jinja.Run {
             return .float(try rounded(number, precision, method == "ceil" ? .up : .down))
         }
         guard let whole = value.wholeNumber else {
-            return .float(Jinja.rounded(number, digits: max(-400, min(400, precision))))
+            try spend(Self.stepsOfPrinting)
+            let rounded = Jinja.rounded(number, digits: max(-400, min(400, precision)))
+            guard rounded.isFinite || !number.isFinite else { throw fail("rounded value too large to represent") }
+            return .float(rounded)
         }
         // What the smallest number is the negative of cannot be counted; from 20 on it makes no difference.
         return .int(precision >= 0 ? whole : try rounded(whole, toPowerOfTen: -max(precision, -20)))

@@ -12,7 +12,7 @@ extension Jinja.Run {
         case .range(let range):
             try spend(cells: range.count)
             return (0..<range.count).map { .int(range[$0]) }
-        case .stream(let stream): return stream.rest()
+        case .stream(let stream): return try stream.rest(self)
         default: throw fail(message ?? "'\(value.typeName)' object is not iterable")
         }
     }
@@ -29,14 +29,14 @@ extension Jinja.Run {
     }
 
     /// `len`; nil where a value has none.
-    func length(_ value: Value) -> Int? {
+    func length(_ value: Value) throws(Fault) -> Int? {
         switch value {
         case .undefined: 0
         case .string(let text): text.count
         case .list(let items), .tuple(let items): items.values.count
         case .dictionary(let dictionary), .view(_, let dictionary): dictionary.count
         case .range(let range): range.count
-        case .loop(let loop): loop.knownCount
+        case .loop(let loop): try loop.length(self)
         default: nil
         }
     }
@@ -129,11 +129,13 @@ extension Jinja.Run {
     private func macroAttribute(_ name: Text, _ function: Jinja.Function) throws(Fault) -> Value? {
         guard let body = function.macro?.body else { return nil }
         switch name {
-        case "name": return body.name.map { .string($0) } ?? Value.none
+        case "name":
+            guard let name = body.name else { return Value.none }
+            return try made(Text(name))
         case "catch_kwargs": return .bool(body.usesKwargs)
         case "catch_varargs": return .bool(body.usesVarargs)
         case "caller": return .bool(body.usesCaller)
-        case "arguments": return try tuple(body.parameters.map { .string(names[$0.name]) })
+        case "arguments": return try tuple(try texts(body.parameters.map { Text(names[$0.name]) }))
         default: return nil
         }
     }

@@ -11,6 +11,7 @@ extension Jinja.Run {
     func format(_ format: Text, _ arguments: Arguments) throws(Fault) -> Value {
         var next: Int? = 0
         try spend(cells: 6 * arguments.keywords.count)
+        for keyword in arguments.keywords { try spend(hashing: keyword.name) }
         let named = Dictionary(arguments.keywords.map { ($0.name, $0.value) }) { first, _ in first }
         let fields = Fields(positional: arguments.positional, named: named, isMarkup: format.isMarkup)
         let text = try self.format(format.scalars[...], fields, &next, level: 2)
@@ -35,6 +36,8 @@ extension Jinja.Run {
                 throw fail("Single '}' encountered in format string")
             } else {
                 let field = try cutField(&rest)
+                // It is gone through for its parts, and each is looked at for what it is.
+                try spend(kindsOf: 2 * field.count)
                 let text = try replaced(field, arguments, &next, level)
                 try reserve(text.count)
                 result += text.scalars
@@ -252,6 +255,7 @@ extension Jinja.Run {
         _ number: Double, _ specification: Specification, _ value: Value
     ) throws(Fault) -> Text {
         let precision = specification.precision
+        try spend(Self.stepsOfPrinting)
         try reserve(precision ?? 6)
         var suffix = ""
         var text: String

@@ -27,6 +27,8 @@ extension Jinja.Run {
 
     /// Python's `%` of a string.
     func printf(_ format: Text, _ values: Value) throws(Fault) -> Value {
+        // Keys, flags, widths and lengths may be as long as the template says, and lead to nothing.
+        try spend(kindsOf: format.count)
         var reader = PercentReader(format, values)
         var result: [Unicode.Scalar] = []
         while let piece = try reader.next(self) {
@@ -189,6 +191,7 @@ extension Jinja.Run {
                 guard let number = value.number else {
                     throw run.fail("must be real number, not \(value.typeName)")
                 }
+                try run.spend(Jinja.Run.stepsOfPrinting)
                 try run.reserve(precision ?? 6)
                 let body = Jinja.formatted(
                     number.magnitude, Character(type), precision: precision ?? 6, keepsZeros: flags.contains("#"))

@@ -22,13 +22,13 @@ extension Jinja.Run {
         try enter()
         defer { leave() }
         switch value {
-        case .none: result += "null".unicodeScalars
-        case .bool(let bool): result += (bool ? "true" : "false").unicodeScalars
-        case .int(let int): result += String(int).unicodeScalars
+        case .none: try append("null", to: &result)
+        case .bool(let bool): try append(bool ? "true" : "false", to: &result)
+        case .int(let int): try append(String(int), to: &result)
         case .long(let digits):
             try reserve(digits.count)
             result += digits.scalars
-        case .float(let float): result += Self.json(float).unicodeScalars
+        case .float(let float): try append(try json(float), to: &result)
         case .string(let text): try writeJSON(text, style, &result)
         case .list(let items), .tuple(let items):
             try writeJSON(items.values, "[", "]", style, level, &result) { element, result throws(Fault) in
@@ -54,6 +54,7 @@ extension Jinja.Run {
         _ items: [Item], _ open: Unicode.Scalar, _ close: Unicode.Scalar, _ style: JSONStyle, _ level: Int,
         _ result: inout [Unicode.Scalar], _ write: (Item, inout [Unicode.Scalar]) throws(Fault) -> Void
     ) throws(Fault) {
+        try reserve(2)
         result.append(open)
         for (place, item) in items.enumerated() {
             try reserve(style.itemSeparator.count + style.keySeparator.count)
@@ -79,19 +80,20 @@ extension Jinja.Run {
         case .bool(let bool): return bool ? "true" : "false"
         case .int(let int): return Text(String(int))
         case .long(let digits): return digits
-        case .float(let float): return Text(Self.json(float))
+        case .float(let float): return Text(try json(float))
         default: throw fail("keys must be str, int, float, bool or None, not \(key.typeName)")
         }
     }
 
-    private static func json(_ float: Double) -> String {
+    private func json(_ float: Double) throws(Fault) -> String {
         if float.isNaN { return "NaN" }
         if float.isInfinite { return float < 0 ? "-Infinity" : "Infinity" }
-        return Jinja.representation(of: float)
+        return try representation(of: float)
     }
 
     private func writeJSON(_ text: Text, _ style: JSONStyle, _ result: inout [Unicode.Scalar]) throws(Fault) {
-        try reserve(text.count + 2)
+        try spend(characters: text.count)
+        try reserve(2 + text.scalars.reduce(0) { $0 + $1.jsonCount(style) })
         result.append("\"")
         for scalar in text.scalars {
             switch scalar {
@@ -102,7 +104,7 @@ extension Jinja.Run {
             case "\t": result += ["\\", "t"]
             case "\u{8}": result += ["\\", "b"]
             case "\u{C}": result += ["\\", "f"]
-            case _ where scalar.value < 0x20 || (style.escapesNonASCII && scalar.value > 0x7E):
+            case _ where scalar.isEscaped(style):
                 for unit in String(scalar).utf16 {
                     let digits = String(unit, radix: 16)
                     result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
@@ -111,5 +113,20 @@ extension Jinja.Run {
             }
         }
         result.append("\"")
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is written by its code, where it has no escape of its own.
+    fileprivate func isEscaped(_ style: Jinja.Run.JSONStyle) -> Bool {
+        value < 0x20 || (style.escapesNonASCII && value > 0x7E)
+    }
+
+    /// How many characters it is written with.
+    fileprivate func jsonCount(_ style: Jinja.Run.JSONStyle) -> Int {
+        switch self {
+        case "\"", "\\", "\n", "\r", "\t", "\u{8}", "\u{C}": 2
+        default: isEscaped(style) ? value < 0x10000 ? 6 : 12 : 1
+        }
     }
 }

@@ -136,14 +136,14 @@ extension Jinja.Run {
             return .float(left / right)
         case .floorDivide:
             guard right != 0 else { throw fail("float floor division by zero") }
-            let rest = remainder(left, right)
+            let rest = try remainder(left, right)
             // Python's own way, which rounding cannot put on the wrong side.
             let quotient = (left - rest) / right
             let floor = quotient.rounded(.down)
             return .float(quotient - floor > 0.5 ? floor + 1 : floor)
         case .remainder:
             guard right != 0 else { throw fail("float modulo") }
-            return .float(remainder(left, right))
+            return .float(try remainder(left, right))
         case .power:
             guard left != 0 || right >= 0 else { throw fail("0.0 cannot be raised to a negative power") }
             let result = pow(left, right)
@@ -156,7 +156,9 @@ extension Jinja.Run {
     }
 
     /// With the divisor's sign.
-    private func remainder(_ left: Double, _ right: Double) -> Double {
+    private func remainder(_ left: Double, _ right: Double) throws(Fault) -> Double {
+        // C goes through the bits between their exponents, two thousand at most.
+        try spend(20)
         let rest = fmod(left, right)
         if rest == 0 { return right < 0 ? -0.0 : 0.0 }
         return (rest < 0) == (right < 0) ? rest : rest + right
@@ -314,7 +316,8 @@ extension Jinja.Run {
         case .none, .bool, .int, .long, .float, .namespace, .function:
             throw fail("argument of type '\(container.typeName)' is not iterable")
         default:
-            for element in try elements(container) {
+            var cursor = try cursor(container)
+            while let element = try cursor.next(self) {
                 if try areEqual(element, value) { return true }
             }
             return false

@@ -116,7 +116,7 @@ extension Jinja.Run {
     ) throws(Fault) -> Flow {
         try enter()
         defer { leave() }
-        let state = Jinja.Loop(try elements(sequence), loop, scope, level: level)
+        let state = Jinja.Loop(try cursor(sequence), loop, scope, level: level)
         defer { state.end() }
         var isCompleted = false
         // Each value is tested when its turn comes: the body may have changed what the condition reads.
@@ -216,6 +216,7 @@ extension Jinja.Run {
         guard name.scalars.first != "_" else {
             throw fail("a namespace cannot hold the name '\(name.string)', which begins with an underscore")
         }
+        try spend(hashing: name)
         try spend(cells: namespace.members[name] == nil ? 6 : 0)
         namespace.set(name, value)
     }

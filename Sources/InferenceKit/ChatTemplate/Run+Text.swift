@@ -22,18 +22,25 @@ extension Jinja.Run {
         return Text(text.scalars.flatMap { $0.isASCII ? [$0] : Array($0.pythonEscape.unicodeScalars) })
     }
 
+    /// `repr` of a float.
+    func representation(of float: Double) throws(Fault) -> String {
+        // What it takes to find the shortest digits.
+        try spend(10)
+        return Jinja.representation(of: float)
+    }
+
     private func represent(_ value: Value, _ result: inout [Unicode.Scalar]) throws(Fault) {
         try enter()
         defer { leave() }
         switch value {
-        case .undefined: result += "Undefined".unicodeScalars
-        case .none: result += "None".unicodeScalars
-        case .bool(let bool): result += (bool ? "True" : "False").unicodeScalars
-        case .int(let int): result += String(int).unicodeScalars
+        case .undefined: try append("Undefined", to: &result)
+        case .none: try append("None", to: &result)
+        case .bool(let bool): try append(bool ? "True" : "False", to: &result)
+        case .int(let int): try append(String(int), to: &result)
         case .long(let digits):
             try reserve(digits.count)
             result += digits.scalars
-        case .float(let float): result += Jinja.representation(of: float).unicodeScalars
+        case .float(let float): try append(try representation(of: float), to: &result)
         case .string(let text):
             try reserve(text.quotedCount)
             result += text.isMarkup ? ("Markup(" + text.quoted + ")").scalars : text.quoted.scalars
@@ -41,21 +48,22 @@ extension Jinja.Run {
         case .tuple(let items): try represent(items.values, "(", items.values.count == 1 ? ",)" : ")", &result)
         case .dictionary(let dictionary): try represent(dictionary, &result)
         case .view(let kind, let dictionary):
-            result += "dict_\(kind)(".unicodeScalars
+            try append("dict_\(kind)(", to: &result)
             try represent(try elements(.view(kind, dictionary)), "[", "]", &result)
-            result.append(")")
+            try append(")", to: &result)
         case .range(let range):
             let step = range.step == 1 ? "" : ", \(range.step)"
-            result += "range(\(range.start), \(range.stop)\(step))".unicodeScalars
-        case .stream: result += "<generator object>".unicodeScalars
+            try append("range(\(range.start), \(range.stop)\(step))", to: &result)
+        case .stream: try append("<generator object>", to: &result)
         case .namespace(let namespace):
-            result += "<Namespace ".unicodeScalars
+            try append("<Namespace ", to: &result)
             try represent(namespace.members, &result)
-            result.append(">")
-        case .loop(let loop): result += "<LoopContext \(loop.index + 1)/\(loop.knownCount)>".unicodeScalars
+            try append(">", to: &result)
+        case .loop(let loop): try append("<LoopContext \(loop.index + 1)/\(try loop.length(self))>", to: &result)
         case .function(let function):
-            let kind = function.macro == nil ? "function" : "Macro"
-            result += "<\(kind) '\(function.name)'>".unicodeScalars
+            try append(function.macro == nil ? "<function '" : "<Macro '", to: &result)
+            try append(function.name, to: &result)
+            try append("'>", to: &result)
         }
     }
 

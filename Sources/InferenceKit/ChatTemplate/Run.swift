@@ -24,18 +24,27 @@ extension Jinja {
         let root: Scope
 
         private var steps: Int
+        /// How few steps are left when the clock is looked at next.
+        private var nextLook: Int
+        private let deadline: Double
         private var characters: Int
         private var cells: Int
         private var depth = 0
         // Namespaces and the scopes of macros can hold each other in a ring, which nothing would ever free.
         private var namespaces: [Namespace] = []
         private var scopes: [Scope] = []
+        private var streams: [Stream] = []
+
+        /// Steps between two looks at the clock.
+        private static let stride = 1024
 
         init(_ program: Program, _ limits: Limits, _ clock: TemplateClock) {
             names = program.names
             self.limits = limits
             self.clock = clock
             steps = limits.steps
+            nextLook = max(0, limits.steps - Self.stride)
+            deadline = limits.now() + Double(limits.seconds)
             characters = limits.characters
             cells = limits.cells
             context = Scope(nil)
@@ -46,10 +55,12 @@ extension Jinja {
         func end() {
             for namespace in namespaces { namespace.members = Dict() }
             for scope in scopes { scope.clear() }
+            for stream in streams { stream.end() }
             root.clear()
             context.clear()
             namespaces = []
             scopes = []
+            streams = []
         }
 
         func newNamespace() throws(Fault) -> Namespace {
@@ -65,18 +76,39 @@ extension Jinja {
             scopes.append(scope)
         }
 
+        /// Remembers a stream that holds elements which it has taken.
+        func keep(_ stream: Stream) throws(Fault) {
+            try spend(cells: 32)
+            streams.append(stream)
+        }
+
         // MARK: What is used up
 
         func spend(_ count: Int) throws(Fault) {
             steps -= count
+            if steps < nextLook { try look() }
+        }
+
+        private func look() throws(Fault) {
             if steps < 0 { throw limit("it takes more than \(limits.steps) steps") }
+            nextLook = max(0, steps - Self.stride)
+            if limits.isCancelled() { throw Fault(kind: .cancelled, message: "interrupted", line: line) }
+            guard limits.now() <= deadline else {
+                throw limit("it takes longer than \(limits.seconds) second\(limits.seconds == 1 ? "" : "s")")
+            }
         }
 
         /// Pays for looking at characters.
         func spend(characters count: Int) throws(Fault) { try spend(1 + count / 16) }
 
+        /// What it takes C to print a float, of which the largest have 309 digits before the point.
+        static let stepsOfPrinting = 40
+
         /// Pays for looking up what characters are, which takes longer by far than telling one from another.
         func spend(kindsOf count: Int) throws(Fault) { try spend(1 + count) }
+
+        /// Pays for looking a text up in a table, or for putting it there.
+        func spend(hashing text: Text) throws(Fault) { try spend(characters: 2 * text.count) }
 
         /// Pays for looking for a text in another, more of which is looked at wherever the first character stands.
         func spend(lookingFor needle: Text, in text: Text) throws(Fault) {
@@ -99,6 +131,12 @@ extension Jinja {
                 throw limit("it makes texts of more than \(limits.characters) characters")
             }
             characters -= count
+        }
+
+        /// Pays for a text that there is already, and adds it to another.
+        func append(_ text: String, to result: inout [Unicode.Scalar]) throws(Fault) {
+            try reserve(text.utf8.count)
+            result += text.unicodeScalars
         }
 
         /// Takes in a text of the conversation: the longer it is, the more may be made of it.

@@ -1,16 +1,16 @@
 extension Jinja {
     static let sequenceFilters: [String: Filter] = [
         "length": .fixed([]) { run, value, _ throws(Fault) in
-            guard let length = run.length(value) else {
+            guard let length = try run.length(value) else {
                 throw run.fail("object of type '\(value.typeName)' has no len()")
             }
             return .int(length)
         },
         "list": .fixed([]) { run, value, _ throws(Fault) in try run.list(try run.elements(value)) },
         "first": .fixed([]) { run, value, _ throws(Fault) in
-            if case .stream(let stream) = value, let first = stream.next() { return first }
             if case .string(let text) = value, let first = text.scalars.first { return .string(Text([first])) }
-            return try run.elements(value).first ?? .undefined(.reason("No first item, sequence was empty."))
+            var cursor = try run.cursor(value)
+            return try cursor.next(run) ?? .undefined(.reason("No first item, sequence was empty."))
         },
         "last": .fixed([]) { run, value, _ throws(Fault) in
             if case .stream = value { throw run.fail("'generator' object is not reversible") }
@@ -20,7 +20,7 @@ extension Jinja {
             return try run.elements(value).last ?? .undefined(.reason("No last item, sequence was empty."))
         },
         "random": .fixed([]) { run, value, _ throws(Fault) in
-            if run.length(value) == nil { throw run.fail("object of type '\(value.typeName)' has no len()") }
+            if try run.length(value) == nil { throw run.fail("object of type '\(value.typeName)' has no len()") }
             return try run.elements(value).randomElement()
                 ?? .undefined(.reason("No random item, sequence was empty."))
         },
@@ -42,10 +42,14 @@ extension Jinja {
             return try run.joined(parts, try given[0].map { value throws(Fault) in try run.text(of: value) } ?? "")
         },
         "items": .fixed([]) { run, value, _ throws(Fault) in
-            switch value {
-            case .undefined: return try run.stream([])
-            case .dictionary(let dictionary): return try run.stream(try run.elements(.view(.items, dictionary)))
-            default: throw run.fail("Can only get item pairs from a mapping.")
+            try run.stream(of: value) { run throws(Fault) in
+                var cursor =
+                    switch value {
+                    case .undefined: try run.cursor(value)
+                    case .dictionary(let dictionary): try run.cursor(.view(.items, dictionary))
+                    default: throw run.fail("Can only get item pairs from a mapping.")
+                    }
+                return { run throws(Fault) in try cursor.next(run) }
             }
         },
         "sum": .fixed(["attribute", "start"]) { run, value, given throws(Fault) in
@@ -58,10 +62,10 @@ extension Jinja {
             return sum
         },
         "batch": .fixed(["linecount", "fill_with"]) { run, value, given throws(Fault) in
-            try run.batch(value, try run.whole(given[0], "linecount"), given[1])
+            try run.batch(value, given[0], given[1])
         },
         "slice": .fixed(["slices", "fill_with"]) { run, value, given throws(Fault) in
-            try run.cut(value, try run.whole(given[0], "slices"), given[1])
+            try run.cut(value, given[0], given[1])
         },
         "attr": .fixed(["name"]) { run, value, given throws(Fault) in
             guard let name = try run.text(given[0], "the name of an attribute") else {
@@ -85,6 +89,8 @@ extension Jinja.Run {
     func path(_ attribute: Value?) throws(Fault) -> [Value] {
         guard let attribute, !attribute.isNone else { return [] }
         guard let name = attribute.text else { return [attribute] }
+        try spend(kindsOf: name.count)
+        try spend(cells: 4 * name.scalars.reduce(1) { $0 + ($1 == "." ? 1 : 0) })
         return name.scalars.split(separator: ".", omittingEmptySubsequences: false).map { part in
             let isNumber = !part.isEmpty && part.allSatisfy { (0x30...0x39).contains($0.value) }
             if isNumber, let index = Int(Text(part).string) { return .int(index) }
@@ -101,44 +107,53 @@ extension Jinja.Run {
         return value
     }
 
-    fileprivate func batch(_ value: Value, _ size: Int?, _ fill: Value?) throws(Fault) -> Value {
+    fileprivate func batch(_ value: Value, _ size: Value?, _ fill: Value?) throws(Fault) -> Value {
         guard let size else { throw fail("the filter 'batch' needs a number") }
-        var batches: [Value] = []
-        var batch: [Value] = []
-        for element in try elements(value) {
-            if batch.count == size {
-                batches.append(try list(batch))
-                batch = []
+        return try stream(of: value, fill.map { [$0] } ?? [], keepsElements: true) { run throws(Fault) in
+            var cursor = try run.cursor(value)
+            // Of another kind it is never reached.
+            let most = size.number.flatMap { Int(exactly: $0) }
+            // As in Jinja, which hands over a batch when it sees what follows.
+            var upcoming: Value?
+            return { run throws(Fault) in
+                var batch = upcoming.map { [$0] } ?? []
+                upcoming = nil
+                while let element = try cursor.next(run) {
+                    if batch.count == most {
+                        upcoming = element
+                        return try run.list(batch)
+                    }
+                    batch.append(element)
+                }
+                if batch.isEmpty { return nil }
+                if let fill, !fill.isNone, let size = try run.whole(size, "linecount"), batch.count < size {
+                    try run.spend(cells: size - batch.count)
+                    batch += [Value](repeating: fill, count: size - batch.count)
+                }
+                return try run.list(batch)
             }
-            batch.append(element)
         }
-        if !batch.isEmpty {
-            if let fill, !fill.isNone, batch.count < size {
-                try spend(cells: size - batch.count)
-                batch += [Value](repeating: fill, count: size - batch.count)
-            }
-            batches.append(try list(batch))
-        }
-        return try stream(batches)
     }
 
-    fileprivate func cut(_ value: Value, _ count: Int?, _ fill: Value?) throws(Fault) -> Value {
+    fileprivate func cut(_ value: Value, _ count: Value?, _ fill: Value?) throws(Fault) -> Value {
         guard let count else { throw fail("the filter 'slice' needs a number") }
-        guard count != 0 else { throw fail("integer division or modulo by zero") }
-        let values = try elements(value)
-        guard count > 0 else { return try stream([]) }
-        try spend(cells: count)
-        let (size, surplus) = values.count.quotientAndRemainder(dividingBy: count)
-        var slices: [Value] = []
-        var start = 0
-        for place in 0..<count {
-            let end = start + size + (place < surplus ? 1 : 0)
-            var slice = Array(values[start..<end])
-            if let fill, !fill.isNone, place >= surplus { slice.append(fill) }
-            slices.append(try list(slice))
-            start = end
+        return try stream(of: value, fill.map { [$0] } ?? [], keepsElements: true) { run throws(Fault) in
+            let values = try run.elements(value)
+            guard let count = try run.whole(count, "slices"), count != 0 else {
+                throw run.fail("integer division or modulo by zero")
+            }
+            var places = 0..<max(0, count)
+            let (size, surplus) = values.count.quotientAndRemainder(dividingBy: count)
+            var start = 0
+            return { run throws(Fault) in
+                guard let place = places.popFirst() else { return nil }
+                let end = start + size + (place < surplus ? 1 : 0)
+                var slice = Array(values[start..<end])
+                if let fill, !fill.isNone, place >= surplus { slice.append(fill) }
+                start = end
+                return try run.list(slice)
+            }
         }
-        return try stream(slices)
     }
 
     // MARK: Order

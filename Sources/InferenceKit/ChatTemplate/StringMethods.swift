@@ -54,11 +54,13 @@ extension Jinja {
         "rpartition": { run, text, arguments throws(Fault) in try run.partition(text, arguments, fromEnd: true) },
         "removeprefix": { run, text, arguments throws(Fault) in
             let prefix = try run.only(arguments, "removeprefix")
+            try run.spend(characters: prefix.count)
             return text.hasPrefix(prefix, at: 0)
                 ? try run.made(text.slice(prefix.count..<text.count)) : .string(text)
         },
         "removesuffix": { run, text, arguments throws(Fault) in
             let suffix = try run.only(arguments, "removesuffix")
+            try run.spend(characters: suffix.count)
             let start = text.count - suffix.count
             guard start >= 0, text.hasPrefix(suffix, at: start) else { return .string(text) }
             return try run.made(text.slice(0..<start))
@@ -263,8 +265,8 @@ extension Jinja.Run {
         guard let chosen = characters.text else {
             throw fail("strip arg must be None or str, not \(characters.typeName)")
         }
+        try spend(kindsOf: chosen.count)
         let set = Set(chosen.scalars)
-        try spend(characters: chosen.count)
         return .string(text.stripped(left: left, right: right) { set.contains($0) })
     }
 

@@ -17,7 +17,6 @@ extension Jinja {
         /// `keys()`, `values()` or `items()` of a dictionary.
         case view(ViewKind, Dict)
         indirect case range(NumberRange)
-        /// What can be gone through once, as Python's generators.
         case stream(Stream)
         case namespace(Namespace)
         case loop(Loop)
@@ -34,6 +33,8 @@ extension Jinja {
         case element(String, owner: String)
         /// The sandbox keeps it back.
         case unsafe(String, owner: String)
+        /// A macro was not given it.
+        case parameter(String)
         case reason(String)
 
         var message: String {
@@ -42,6 +43,7 @@ extension Jinja {
             case .attribute(let name, let owner): "'\(owner)' has no attribute '\(name)'"
             case .element(let element, let owner): "\(owner) has no element \(element)"
             case .unsafe(let name, let owner): "access to attribute '\(name)' of '\(owner)' object is unsafe."
+            case .parameter(let name): "parameter '\(name)' was not provided"
             case .reason(let reason): reason
             }
         }
@@ -117,24 +119,6 @@ extension Jinja {
 
         /// An element; the index lies within the range, as the element does in 64 bits, but not all on the way to it.
         subscript(index: Int) -> Int { start &+ index &* step }
-    }
-
-    final class Stream {
-        private var values: ArraySlice<Value>
-        let depth: Int
-
-        fileprivate init(_ values: [Value], depth: Int) {
-            self.values = values[...]
-            self.depth = depth
-        }
-
-        func next() -> Value? { values.popFirst() }
-
-        /// All that has not been taken yet.
-        func rest() -> [Value] {
-            defer { values = [] }
-            return Array(values)
-        }
     }
 
     final class Namespace {
@@ -240,8 +224,8 @@ extension Jinja.Value {
         case .list(let items), .tuple(let items): !items.values.isEmpty
         case .dictionary(let dictionary), .view(_, let dictionary): dictionary.count > 0
         case .range(let range): range.count > 0
-        case .long, .stream, .namespace, .function: true
-        case .loop(let loop): loop.knownCount > 0
+        // Who sees a loop is in its first turn at least.
+        case .long, .stream, .namespace, .function, .loop: true
         }
     }
 
@@ -280,10 +264,6 @@ extension Jinja.Run {
 
     func tuple(_ values: [Value], fields: [Text] = []) throws(Fault) -> Value {
         .tuple(Jinja.Items(values, fields: fields, depth: try depth(of: values)))
-    }
-
-    func stream(_ values: [Value]) throws(Fault) -> Value {
-        .stream(Jinja.Stream(values, depth: try depth(of: values)))
     }
 
     /// Adds a member to a dictionary that is being made.

@@ -23,6 +23,7 @@ struct ChatFuzz: Sendable {
     }
 
     private static let limits = Jinja.Limits(steps: 20_000, characters: 1 << 18, cells: 1 << 14, depth: 400)
+        .untimed
     private static let pieces = [
         "{{", "}}", "{%", "%}", "{#", "#}", "-", "+", "'", "\"", "\\", "(", ")", "[", "]", "{", "}", "|", ".", ",",
         ":",

@@ -7,6 +7,7 @@ import Testing
 @Suite struct ChatLimitTests {
     // A tenth of what a rendering may use up elsewhere: the tests are to cost little.
     private static let limits = Jinja.Limits(steps: 200_000, characters: 1 << 20, cells: 1 << 16, depth: 400)
+        .untimed
 
     private func render(
         _ source: String, _ variables: JSONObject = [:], limits: Jinja.Limits = limits
@@ -110,7 +111,7 @@ import Testing
     @Test func manyNames() throws {
         let count = 5000
         let names = (0..<count).map { "a\($0)" }
-        let limits = Jinja.Limits()
+        let limits = Jinja.Limits().untimed
         let set = names.map { "{% set \($0) = '\($0)' %}" }.joined()
         #expect(try render(set + "{{ a0 }} {{ a17 }} {{ a4999 }}", limits: limits) == "a0 a17 a4999")
         let parameters = "{% macro m(\(names.joined(separator: ", "))) %}{{ a0 }}{{ a4999 }}{% endmacro %}"
@@ -184,17 +185,17 @@ import Testing
 
     @Test func longChainsThroughNamespacesLoopsAndMacros() throws {
         let namespaces = "{% set ns = namespace() %}{% for i in range(5000) %}{% set ns.x = namespace(x=ns.x) %}"
-        #expect(try render(namespaces + "{% endfor %}ok", limits: Jinja.Limits()) == "ok")
+        #expect(try render(namespaces + "{% endfor %}ok", limits: Jinja.Limits().untimed) == "ok")
         let loops = """
             {% set ns = namespace() %}{% macro f(before) %}{% for x in [1] %}{% set ns.l = [loop, loop.cycle] %}\
             {% endfor %}{% endmacro %}{% for i in range(3000) %}{{ f(ns.l) }}{% endfor %}ok
             """
-        #expect(try render(loops, limits: Jinja.Limits()) == "ok")
+        #expect(try render(loops, limits: Jinja.Limits().untimed) == "ok")
         let macros = """
             {% set ns = namespace() %}{% for i in range(3000) %}{% set before = ns.m %}\
             {% macro m() %}{{ before }}{% endmacro %}{% set ns.m = m %}{% endfor %}ok
             """
-        #expect(try render(macros, limits: Jinja.Limits()) == "ok")
+        #expect(try render(macros, limits: Jinja.Limits().untimed) == "ok")
         let ring = "{% set ns = namespace() %}{% set ns.x = [ns] %}{{ ns }}"
         #expect(try fault(ring).message.hasSuffix(Self.tooDeep))
     }

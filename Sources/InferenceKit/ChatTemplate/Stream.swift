@@ -1,0 +1,135 @@
+extension Jinja {
+    /// What can be gone through once, as Python's generators: each element is worked out when it is asked for.
+    final class Stream {
+        /// Gives the next element; nil at the end.
+        typealias Draw = (Run) throws(Fault) -> Value?
+
+        private enum State {
+            /// Nobody has asked yet.
+            case waiting((Run) throws(Fault) -> Draw)
+            case drawing(Draw)
+            case over
+        }
+
+        private var state: State
+        private var isBusy = false
+        let depth: Int
+
+        fileprivate init(depth: Int, _ begin: @escaping (Run) throws(Fault) -> Draw) {
+            self.depth = depth
+            state = .waiting(begin)
+        }
+
+        func next(_ run: Run) throws(Fault) -> Value? {
+            try run.enter()
+            defer { run.leave() }
+            // Through a namespace it can be among what it is made of.
+            guard !isBusy else { throw run.fail("generator already executing") }
+            isBusy = true
+            defer { isBusy = false }
+            guard let draw = try draw(run), let value = try draw(run) else {
+                state = .over
+                return nil
+            }
+            return value
+        }
+
+        private func draw(_ run: Run) throws(Fault) -> Draw? {
+            switch state {
+            case .waiting(let begin):
+                let draw = try begin(run)
+                state = .drawing(draw)
+                return draw
+            case .drawing(let draw): return draw
+            case .over: return nil
+            }
+        }
+
+        /// All that has not been taken yet.
+        func rest(_ run: Run) throws(Fault) -> [Value] {
+            var values: [Value] = []
+            while let value = try next(run) {
+                try run.spend(cells: 1)
+                values.append(value)
+            }
+            return values
+        }
+
+        /// Lets go of whatever it holds.
+        func end() { state = .over }
+    }
+
+    /// Goes through a value's elements, of which those of a stream are drawn one by one.
+    struct Cursor {
+        private var values: ArraySlice<Value>
+        private let stream: Stream?
+
+        fileprivate init(_ values: [Value], _ stream: Stream? = nil) {
+            self.values = values[...]
+            self.stream = stream
+        }
+
+        /// How many are left; nil where only going through them tells.
+        var count: Int? { stream == nil ? values.count : nil }
+
+        mutating func next(_ run: Run) throws(Fault) -> Value? {
+            if let stream { return try stream.next(run) }
+            try run.spend(1)
+            return values.popFirst()
+        }
+    }
+}
+
+extension Jinja.Run {
+    typealias Stream = Jinja.Stream
+    typealias Cursor = Jinja.Cursor
+
+    /// What a value is gone through by where not all of it may be wanted.
+    func cursor(_ value: Value, orElse message: String? = nil) throws(Fault) -> Cursor {
+        if case .stream(let stream) = value { return Cursor([], stream) }
+        return Cursor(try elements(value, orElse: message))
+    }
+
+    /// What there is already, to be gone through once.
+    func stream(_ values: [Value]) throws(Fault) -> Value {
+        let items = try tuple(values)
+        return try stream(of: items) { run throws(Fault) in
+            var cursor = try run.cursor(items)
+            return { run throws(Fault) in try cursor.next(run) }
+        }
+    }
+
+    /// What a filter makes of a value, with what it was given. `begin` is called when the first element is asked for:
+    /// only then does it show what is wrong with either.
+    ///
+    /// - Parameter keepsElements: Whether it holds elements that it has taken. They may hold anything, the stream itself
+    ///   included.
+    func stream(
+        of value: Value, _ given: [Value] = [], keepsElements: Bool = false,
+        _ begin: @escaping (Jinja.Run) throws(Fault) -> Stream.Draw
+    ) throws(Fault) -> Value {
+        let depth = given.reduce(value.depth) { max($0, $1.depth) } + 1
+        try spend(cells: 8 + given.count)
+        try check(depth: depth)
+        let stream = Stream(depth: depth, begin)
+        if keepsElements { try keep(stream) }
+        return .stream(stream)
+    }
+
+    /// The elements of a value for which `holds` says yes, in a stream.
+    func stream(
+        choosing value: Value, _ given: [Value],
+        _ begin: @escaping (Jinja.Run) throws(Fault) -> (Jinja.Run, Value) throws(Fault) -> Bool
+    ) throws(Fault) -> Value {
+        try stream(of: value, given) { run throws(Fault) in
+            let holds = try begin(run)
+            var cursor = try run.cursor(value)
+            return { run throws(Fault) in
+                while let element = try cursor.next(run) {
+                    if try holds(run, element) { return element }
+                }
+                return nil
+            }
+        }
+    }
+}
