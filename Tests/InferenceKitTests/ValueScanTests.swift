@@ -49,7 +49,7 @@ import Testing
     @Test func whatHasNoRuleIsSaid() throws {
         let found = try scan("Q4_2", [32], [UInt8](repeating: 0, count: 20))
         #expect(found.map(\.status) == [.pass])
-        #expect(found[0].detail.hasPrefix("1 tensors of the type Q4_2 were not looked at"))
+        #expect(found[0].detail.hasPrefix("1 tensor of the type Q4_2 was not looked at"))
         #expect(try scan("I32", [2, 4], [UInt8](repeating: 0, count: 32)).isEmpty)
     }
 

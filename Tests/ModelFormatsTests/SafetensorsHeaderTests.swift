@@ -54,7 +54,7 @@ private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(
 
     @Test(arguments: [
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#, 7, "cut short"),
-        (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#, 9, "1 bytes after the last tensor"),
+        (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#, 9, "1 byte after the last tensor"),
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}"#, 4, "needs 8"),
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}"#, 8, "data_offsets"),
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[-8,0]}}"#, 8, "data_offsets"),
@@ -74,7 +74,7 @@ private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(
         ),
         (
             #"{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"I8","shape":[2],"data_offsets":[3,5]}}"#,
-            5, "1 bytes before"
+            5, "1 byte before"
         ),
         (
             #"{"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}"#,

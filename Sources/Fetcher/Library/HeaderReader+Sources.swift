@@ -59,7 +59,7 @@ extension HeaderReader {
         }
         let held = Dictionary(
             zip(files.map(\.path), shards), uniquingKeysWith: { first, _ in first })
-        try await checkIndexes(held, limit: Self.smallIndex)
+        try await checkIndexes(held, limit: files.count < Self.manyShards ? Self.smallIndex : 0)
         sources.weights = StoredWeights(safetensors: shards)
         sources.isLoadable = plan.tree.files.contains {
             $0.path == SafetensorsFolder.singleName || $0.path == SafetensorsFolder.indexName
@@ -68,6 +68,8 @@ extension HeaderReader {
 
     /// An index of so many bytes costs next to nothing; the headers alone say what a model is.
     private static let smallIndex: Int64 = 1 << 20
+    /// An index costs two requests, a shard one: with so many shards the Hub would be asked more than 40 times.
+    private static let manyShards = 30
 
     /// Bytes of a GGUF header that are asked for first, and then twice as many as there are.
     private static let ggufStep = 1 << 20
