@@ -9,6 +9,8 @@ extension CheckRun {
         var layers: [Int: [String: ModelTensor]] = [:]
     }
 
+    /// A number behind this is no layer's.
+    private static let most = 1_000_000
     private static let places = ["layers", "h", "blk", "block", "blocks", "layer"]
 
     mutating func checkLikeness(
@@ -50,7 +52,7 @@ extension CheckRun {
         for (name, tensor) in known where ![.vision, .audio, .buffer].contains(TensorPart(name)) {
             let parts = name.split(separator: ".")
             guard let at = parts.firstIndex(where: { places.contains(String($0)) }), at + 2 < parts.count,
-                let layer = Int(parts[at + 1])
+                let layer = Int(parts[at + 1]), (0..<Self.most).contains(layer)
             else { continue }
             let place = parts[...at].joined(separator: ".")
             rows[place, default: Row()].layers[layer, default: [:]][parts[(at + 2)...].joined(separator: ".")] =

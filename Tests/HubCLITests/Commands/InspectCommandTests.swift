@@ -222,7 +222,7 @@ import Testing
 
     @Test func aValueOfTheWrongKindIsAnObstacleAndHidesNothing() async throws {
         let config =
-            #"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2,"eos_token_id":-1,"rms_norm_eps":"x"}"#
+            #"{"model_type":"llama","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2,"eos_token_id":-2,"rms_norm_eps":"x"}"#
         let stage = try Stage(Self.small(config))
         let remote = try await stage.run("info", "org/small", "--inspect")
         let local = try await stage.run("try", stage.root("org/small"), "--inspect")
