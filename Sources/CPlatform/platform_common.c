@@ -33,8 +33,12 @@ int hub_terminal_size(int descriptor, uint16_t *columns, uint16_t *rows) {
     return 0;
 }
 
-uint64_t hub_monotonic_nanoseconds(void) {
+static uint64_t nanoseconds(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+uint64_t hub_monotonic_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
+
+uint64_t hub_thread_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }

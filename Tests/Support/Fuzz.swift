@@ -30,7 +30,7 @@ package struct Fuzz: Sendable {
         return first..<first + count
     }
 
-    /// No input may take longer, in seconds, sanitizers included.
+    /// No input may take longer, in seconds of its thread, sanitizers included.
     private static let patience = 30.0
 
     /// Reads the inputs of all these numbers, on the threads that scripts/fuzz asks for, else on this one.
@@ -57,9 +57,9 @@ package struct Fuzz: Sendable {
     }
 
     private func fault(_ number: Int) -> String? {
-        let start = Clock.seconds
+        let start = Clock.threadSeconds
         do { try read(number) } catch { return "\(error)" }
-        let seconds = Clock.seconds - start
+        let seconds = Clock.threadSeconds - start
         return seconds > Self.patience ? "it took \(seconds) seconds" : nil
     }
 }

@@ -85,6 +85,8 @@ void hub_terminal_guard_end(void);
 
 /// Nanoseconds of the monotonic clock.
 uint64_t hub_monotonic_nanoseconds(void);
+/// Nanoseconds that this thread has been running on a processor.
+uint64_t hub_thread_nanoseconds(void);
 
 /// How many files this process may have open at once.
 uint64_t hub_open_file_limit(void);

@@ -18,12 +18,12 @@ enum Jinja {
         var cells = 8 << 20
         /// Expressions, statements and macros within each other. One level is at most some hundred bytes of stack.
         var depth = 400
-        /// Seconds until it ends, whatever it has used up by then.
+        /// Seconds until it ends, whatever else it has used up by then.
         var seconds = 5
         /// Asked every thousand steps or so: the rendering ends where it says yes.
         var isCancelled: @Sendable () -> Bool = { Task.isCancelled }
-        /// Seconds since some moment, by a clock that never goes back.
-        var now: @Sendable () -> Double = Limits.uptime
+        /// Seconds by a clock that never goes back: that of the thread, for a busy machine is not the template's fault.
+        var now: @Sendable () -> Double = { Clock.threadSeconds }
     }
 
     /// Levels that parentheses and blocks of a template may lie within each other.

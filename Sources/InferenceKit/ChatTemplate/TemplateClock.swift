@@ -70,15 +70,6 @@ struct TemplateClock: Sendable {
     }
 }
 
-extension Jinja.Limits {
-    /// Seconds that this machine has been up.
-    @Sendable static func uptime() -> Double {
-        var spec = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &spec)
-        return Double(spec.tv_sec) + Double(spec.tv_nsec) / 1e9
-    }
-}
-
 extension Jinja.Run {
     func time(_ format: String) throws(Fault) -> String {
         // Whatever it says: C is asked, into a buffer of its own.

@@ -2,19 +2,21 @@ import HubCore
 
 /// What all trials of a model's templates may use up together.
 struct TemplateBudget: Sendable {
-    /// How long all of them may take, in seconds.
+    /// How long all of them may take, in seconds of this thread.
     var seconds = 10.0
     /// Of one rendering: a tenth of what it may take in a chat. Known templates take some thousands for such a talk.
     var steps = 2_000_000
     /// How many templates are tried.
     var count = 32
-    var clock: @Sendable () -> Double = { Clock.seconds }
+    var clock: @Sendable () -> Double = { Clock.threadSeconds }
     var isCancelled: @Sendable () -> Bool = { false }
 
     /// Of one rendering that begins so many seconds after the first.
     func limits(after elapsed: Double) -> Jinja.Limits {
         var limits = Jinja.Limits()
         limits.steps = steps
+        limits.seconds = max(1, min(limits.seconds, Int(seconds - elapsed)))
+        limits.isCancelled = isCancelled
         return limits
     }
 }
