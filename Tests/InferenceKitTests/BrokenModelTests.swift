@@ -73,7 +73,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("hidden_size", 64 as JSON?, "shape"), ("num_hidden_layers", 5, "missing"), ("vocab_size", 1000, "shape"),
+        ("hidden_size", 64 as JSON?, "shape"), ("num_hidden_layers", 5, "have 4 layers"),
+        ("vocab_size", 1000, "shape"),
         ("tie_word_embeddings", false, "lm_head"), ("num_key_value_heads", 3, "divisible"),
         ("hidden_size", nil, "hidden_size"),
         ("num_attention_heads", nil, "num_attention_heads"), ("head_dim", 31, "odd"),

@@ -245,7 +245,7 @@ import Testing
         let other = try await check("unheard-of", [:], Self.top + Self.attention)
         #expect(other.verdict == .pass && other.findings.isEmpty, "\(other.findings)")
         let short = try await check("unheard-of", ["block_count": 3], Self.top + Self.attention)
-        #expect(short.findings.map(\.detail) == ["the weights have 1 layers, m.gguf says 3"])
+        #expect(short.findings.map(\.detail) == ["the weights have 1 layer, m.gguf says 3"])
     }
 
     private func safetensors(_ config: String, _ tensors: [(String, String, [Int])]) async throws -> ModelCheck {

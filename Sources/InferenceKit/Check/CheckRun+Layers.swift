@@ -89,7 +89,8 @@ extension CheckRun {
                         "tensors", .warn,
                         Self.labelled(
                             part.label,
-                            "layer \(layer) has no \"\(place).\(layer).\(name)\", which \(whole.value.count) others have"),
+                            "layer \(layer) has no \"\(place).\(layer).\(name)\", which \(whole.value.count) others have"
+                        ),
                         tensor: "\(place).\(layer).\(name)", found: "nothing"))
             }
         }
@@ -135,7 +136,8 @@ extension CheckRun {
                 "tensors", .warn,
                 Self.labelled(
                     part.label,
-                    "tensor \"\(other.name)\" has the shape \(shape), \(shown(configuration.path)) says [\(vocabulary), \(width)]"),
+                    "tensor \"\(other.name)\" has the shape \(shape), \(shown(configuration.path)) says [\(vocabulary), \(width)]"
+                ),
                 tensor: other.name, expected: "[\(vocabulary), \(width)]", found: "\(shape)"))
     }
 }

@@ -71,7 +71,8 @@ extension CheckRun {
         }
         return (
             "\(needs.needs.count { !$0.isOptional }) needed, all there with their shapes"
-                + (unused.isEmpty ? "" : "; \(unused.count) that \(unused.count == 1 ? "is" : "are") not used"), true
+                + (unused.isEmpty ? "" : "; \(unused.count) that \(unused.count == 1 ? "is" : "are") not used"),
+            true
         )
     }
 

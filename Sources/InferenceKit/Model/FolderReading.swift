@@ -104,6 +104,9 @@ struct FolderReading: Sendable {
         tokenizer: Tokenizer
     ) {
         if let configuration, let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
+        if let configuration, let fault = Self.missingLayers(sources.weights, configuration), obstacles == [fault] {
+            throw .malformed(folder, fault)
+        }
         // A broken tokenizer of a model that cannot run anyway is the smaller news.
         if let tokenizerFault, tokenizerFault.code != .unsupportedModel, obstacles.count == 1 {
             throw tokenizerFault

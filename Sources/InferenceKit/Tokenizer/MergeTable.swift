@@ -61,7 +61,8 @@ struct MergeTable: Sendable {
 
     /// Sets those pairs that belong to one region.
     private static func set(
-        _ pairs: [(left: Int32, right: Int32, merge: Merge)], in region: Int, of slots: UnsafeMutableBufferPointer<Slot>,
+        _ pairs: [(left: Int32, right: Int32, merge: Merge)], in region: Int,
+        of slots: UnsafeMutableBufferPointer<Slot>,
         _ last: Int
     ) {
         guard let base = slots.baseAddress else { return }
