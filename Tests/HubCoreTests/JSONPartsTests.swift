@@ -29,11 +29,13 @@ import Testing
         "[" + (0..<count).map(element).joined(separator: separator) + "]"
     }
 
-    /// More than a mebibyte each.
+    /// So long that a few thousand elements are more than a mebibyte.
+    private static let long = String(repeating: "x", count: 500)
     private static let lists = [
-        list({ #"["a\#($0)", "b"]"# }, count: 80_000), list({ #"  ["a\#($0)",-1.5]"# }, count: 80_000),
-        list({ #"["a\#($0)","b"]"# }, count: 80_000, separator: ","), list({ #""a b\#($0)""# }, count: 100_000),
-        list({ #""]},{\"\#($0)\", [""# }, count: 80_000), list({ #"[["\#($0)", "é\\"]]"# }, count: 80_000),
+        list({ #"["\#($0)\#(long)", "b"]"# }, count: 2500), list({ #"  ["\#(long)\#($0)",-1.5]"# }, count: 2500),
+        list({ #"["a\#($0)","\#(long)"]"# }, count: 2500, separator: ","),
+        list({ #""a \#(long)\#($0)""# }, count: 2500), list({ #""\#(long)]},{\"\#($0)\", [""# }, count: 2500),
+        list({ #"[["\#(long)\#($0)", "é\\"]]"# }, count: 2500),
     ]
 
     @Test(arguments: lists, ["merges", "vocab"]) func aListOfManyElementsIsDivided(list: String, name: String)
@@ -71,7 +73,7 @@ import Testing
             #"{"model":{"merges":\#(list)}"#, #"{"model":{"merges":\#(list)}}}"#,
             #"{"model":{"merges":\#(list),}}"#,
             #"{"model":{"merges":[,\#(list.dropFirst())}}"#, #"{"model":{"merges":\#(list)}} x"#,
-            #"{"model":{"merges":\#(list.replacing("b", with: "\n", maxReplacements: 1))}}"#,
+            #"{"model":{"merges":\#(list.replacing("\"b\"", with: "\n", maxReplacements: 1))}}"#,
         ] {
             let whole = #expect(throws: JSONError.self) { try JSON.parse(text) }
             let divided = #expect(throws: JSONError.self) { try parts(text) }

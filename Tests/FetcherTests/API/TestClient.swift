@@ -16,7 +16,7 @@ final class TestClient: Sendable {
     /// - Parameter variables: the environment; nothing of this process's own reaches the client.
     init(
         _ endpoint: String, token: String? = nil, variables: [String: String] = [:], retries: Int = 2,
-        timeout: Int = 60, keeping server: (any Sendable)? = nil
+        timeout: Int = 3600, keeping server: (any Sendable)? = nil
     ) throws {
         self.server = server
         // A slow answer of a busy machine is no stall.
