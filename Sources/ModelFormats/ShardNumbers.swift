@@ -21,15 +21,17 @@ package enum ShardNumbers {
     /// A number with more digits is no shard's.
     private static let mostDigits = 5
 
-    /// The names that the others ask for and that are not among them, and how many files each set has.
-    package static func missing(among paths: [String]) -> [(path: String, count: Int)] {
+    /// The names that the others ask for and that are not among them, and how many files each set has: made as they are
+    /// asked for, as one name may ask for 99,999.
+    package static func missing(among paths: [String]) -> some Sequence<(path: String, count: Int)> {
         var sets: [Name: Set<Int>] = [:]
         for path in paths {
             if let (name, number) = parts(path) { sets[name, default: []].insert(number) }
         }
-        return sets.flatMap { name, found in
-            (1...name.count).filter { !found.contains($0) }.map { (path: name.path($0), count: name.count) }
-        }.sorted { $0.path < $1.path }
+        let sorted = sets.sorted { ($0.key.path(1), $0.key.count) < ($1.key.path(1), $1.key.count) }
+        return sorted.lazy.flatMap { name, found in
+            (1...name.count).lazy.filter { !found.contains($0) }.map { (path: name.path($0), count: name.count) }
+        }
     }
 
     private static func parts(_ path: String) -> (Name, Int)? {

@@ -30,6 +30,19 @@ import Darwin
         #expect(try FileSystem.entries(folder.path) == ["file"])
     }
 
+    /// Files from 4 MiB on are read in halves.
+    @Test(arguments: [(4 << 20) - 1, 4 << 20, (4 << 20) + 3]) func aFileOfAnySizeIsReadAsItIs(size: Int) throws {
+        let chunk = ModelRepository.randomBytes(65_537, seed: UInt64(size))
+        var bytes: [UInt8] = []
+        while bytes.count < size { bytes += chunk.prefix(size - bytes.count) }
+        let path = try folder.write("file", bytes)
+        // Not compared by #expect, which would print them.
+        let isSame = try FileSystem.contents(path) == bytes
+        #expect(isSame)
+        let error = #expect(throws: AIError.self) { try FileSystem.contents(path, limit: size - 1) }
+        #expect(error?.message == "\(path) has \(size) bytes, more than \(size - 1)")
+    }
+
     @Test func aNewFilesModeIs0666LessTheUmask() throws {
         let mask = umask(0)
         umask(mask)

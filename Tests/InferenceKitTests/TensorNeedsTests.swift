@@ -266,6 +266,24 @@ import Testing
         return tensors
     }
 
+    @Test(arguments: ["llama", "unheard-of"]) func aNumberOfALayerMayBeAnything(type: String) async throws {
+        for layer in [String(Int.max), "1000000", "-1"] {
+            let tensors = Self.layer("model.") + [("model.layers.\(layer).x.weight", "BF16", [64])]
+            let check = try await safetensors(
+                #"{"model_type":"\#(type)","hidden_size":64,"num_hidden_layers":1,"num_attention_heads":4,"num_key_value_heads":2,"intermediate_size":128,"vocab_size":96}"#,
+                tensors)
+            #expect(!check.findings.contains { $0.check == "tensors" && $0.status == .fail }, "\(check.findings)")
+        }
+    }
+
+    @Test func everyTensorThatIsMissingIsFoundHoweverManyThereAre() async throws {
+        let tensors = Self.layer("model.").filter { !$0.0.contains(".layers.") }
+        let check = try await safetensors(
+            #"{"model_type":"llama","hidden_size":64,"num_hidden_layers":10000,"num_attention_heads":4,"num_key_value_heads":2,"intermediate_size":128,"vocab_size":96}"#,
+            tensors)
+        #expect(check.findings.count { $0.check == "tensors" && $0.status == .fail } == 9 * 10_000)
+    }
+
     @Test func eyesOfAModelAreNotCalledUnused() async throws {
         let prefix = "language_model.model."
         let norms: Shapes = ["pre_feedforward_layernorm", "post_feedforward_layernorm"].map { ($0, [64]) }

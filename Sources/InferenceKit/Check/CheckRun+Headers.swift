@@ -23,9 +23,9 @@ extension CheckRun {
             return close("headers", (sources?.formats ?? []).map(Self.shown).joined(separator: "; "))
         }
         try checkOwnIndex()
-        try readOtherSafetensors()
+        let shards = try readOtherSafetensors()
         try readOtherGGUFs()
-        try checkOtherIndexes()
+        try checkOtherIndexes(shards)
         try checkPipeline()
         closeFolder(try formats())
     }
@@ -75,7 +75,10 @@ extension CheckRun {
     // MARK: Other files
 
     /// What lies beside the model's own weights: adapters, the parts of a pipeline, other editions.
-    private mutating func readOtherSafetensors() throws(AIError) {
+    ///
+    /// - Returns: The sound ones of safetensors by name.
+    private mutating func readOtherSafetensors() throws(AIError) -> [String: SafetensorsFolder.Shard] {
+        var shards: [String: SafetensorsFolder.Shard] = [:]
         let known = Set(parts.flatMap { $0.weights.files.map(\.path) })
         for file in folder.files(of: .safetensors) {
             let place = Path.join(path, file)
@@ -86,10 +89,12 @@ extension CheckRun {
                     header: try SafetensorsHeader(file: place))
             }
             guard let shard else { continue }
+            shards[file] = shard
             parts.append(
                 .init(weights: StoredWeights(safetensors: [shard]), configuration: nil, isModel: false, label: file)
             )
         }
+        return shards
     }
 
     /// Each GGUF file is a model of its own, or goes with one.
@@ -160,26 +165,22 @@ extension CheckRun {
     }
 
     /// The indexes of parts in folders, and of editions beside the model; shards without one by their numbers.
-    private mutating func checkOtherIndexes() throws(AIError) {
-        var read: [String: SafetensorsFolder.Shard] = [:]
-        for part in parts where part.weights.files.count == 1 && !part.isModel {
-            let file = part.weights.files[0]
-            guard file.format == .safetensors else { continue }
-            read[shown(file.path)] = .init(
-                path: file.path, fileSize: file.size, header: try SafetensorsHeader(file: file.path))
-        }
+    private mutating func checkOtherIndexes(_ read: [String: SafetensorsFolder.Shard]) throws(AIError) {
         for index in folder.indexes where index != SafetensorsFolder.indexName {
             try check(index: index, read)
         }
         let indexed = Set(folder.indexes.map(Path.parent))
         let shards = folder.files(of: .safetensors).filter { !indexed.contains(Path.parent($0)) }
-        for (missing, count) in ShardNumbers.missing(among: shards) {
+        for (missing, count) in ShardNumbers.missing(among: shards).prefix(Self.mostMissing) {
             add(
                 .init(
                     "headers", .fail, "\(missing.printable) is missing, one of \(count) shards", file: missing,
                     expected: Path.name(missing), found: "nothing"))
         }
     }
+
+    /// More missing shards say nothing new.
+    private static let mostMissing = 100
 
     private mutating func check(index: String, _ read: [String: SafetensorsFolder.Shard]) throws(AIError) {
         guard let document = json(index, "headers") else { return }

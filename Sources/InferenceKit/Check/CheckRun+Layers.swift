@@ -3,15 +3,11 @@ import ModelFormats
 
 /// What can be said of an architecture that is not described: its layers are like each other.
 extension CheckRun {
-    /// Layers that lie in one place: `model.layers.`
+    /// Layers that lie in one place.
     private struct Row {
         /// By the number of the layer and the rest of the name.
         var layers: [Int: [String: ModelTensor]] = [:]
     }
-
-    /// A number behind this is no layer's.
-    private static let most = 1_000_000
-    private static let places = ["layers", "h", "blk", "block", "blocks", "layer"]
 
     mutating func checkLikeness(
         _ configuration: ModelConfiguration, _ known: [String: ModelTensor], _ part: CheckedWeights
@@ -20,8 +16,7 @@ extension CheckRun {
         guard let layers = configuration.layers else { return }
         let rows = Self.rows(known)
         let source = shown(configuration.path)
-        let last = rows.values.compactMap { $0.layers.keys.max() }.max()
-        guard let last else {
+        guard let held = LayerCount.held(rows.values.lazy.flatMap(\.layers.keys)) else {
             // A checkpoint that calls its layers otherwise has numbers all the same.
             guard !known.keys.contains(where: { $0.split(separator: ".").contains { Int($0) != nil } }) else {
                 return
@@ -32,12 +27,12 @@ extension CheckRun {
                     Self.labelled(part.label, "the weights have no layers, \(source) says \(layers)"), file: source,
                     expected: counted(layers, "layer"), found: "0"))
         }
-        guard last + 1 >= layers else {
+        guard held >= layers else {
             return add(
                 .init(
                     "tensors", .fail,
-                    Self.labelled(part.label, LayerCount.sentence(held: last + 1, told: layers, by: source)),
-                    file: source, expected: counted(layers, "layer"), found: "\(last + 1)"))
+                    Self.labelled(part.label, LayerCount.sentence(held: held, told: layers, by: source)),
+                    file: source, expected: counted(layers, "layer"), found: "\(held)"))
         }
         // What is no text (a codec's convolutions, a picture's stages) has layers of many shapes, and so has what a file gives
         // sizes for each layer.
@@ -49,14 +44,9 @@ extension CheckRun {
 
     private static func rows(_ known: [String: ModelTensor]) -> [String: Row] {
         var rows: [String: Row] = [:]
-        for (name, tensor) in known where ![.vision, .audio, .buffer].contains(TensorPart(name)) {
-            let parts = name.split(separator: ".")
-            guard let at = parts.firstIndex(where: { places.contains(String($0)) }), at + 2 < parts.count,
-                let layer = Int(parts[at + 1]), (0..<Self.most).contains(layer)
-            else { continue }
-            let place = parts[...at].joined(separator: ".")
-            rows[place, default: Row()].layers[layer, default: [:]][parts[(at + 2)...].joined(separator: ".")] =
-                tensor
+        for (name, tensor) in known {
+            guard let name = LayerName(name) else { continue }
+            rows[name.row, default: Row()].layers[name.layer, default: [:]][name.rest] = tensor
         }
         return rows
     }

@@ -7,7 +7,9 @@ struct CheckRun {
     let options: ModelCheck.Options
     private(set) var results: [CheckResult] = []
     private(set) var findings: [CheckFinding] = []
+    /// Of the check under way.
     private(set) var pending: [CheckFinding] = []
+    private var isPending: Set<CheckFinding> = []
     var isFolder = false
     var folder = CheckedFolder()
     /// What the model says of itself; nil where its headers are broken.
@@ -63,7 +65,7 @@ struct CheckRun {
     // MARK: Results
 
     mutating func add(_ finding: CheckFinding) {
-        if !pending.contains(finding) { pending.append(finding) }
+        if isPending.insert(finding).inserted { pending.append(finding) }
     }
 
     /// A fault of the model's as a finding.
@@ -115,7 +117,7 @@ struct CheckRun {
         let more = sorted.count { $0.status == worst?.status } - 1
         let told = worst.map { $0.detail + (more > 0 ? " (and \(more) more)" : "") }
         findings += sorted
-        pending = []
+        (pending, isPending) = ([], [])
         defer { isRepeated = false }
         if isRepeated, sorted.isEmpty { return skip(name) }
         results.append(.init(name: name, status: worst?.status ?? otherwise, detail: told ?? detail))

@@ -86,7 +86,7 @@ struct AddedTokens: Sendable {
             let token = try Token(part, Array(content.utf8), id: known ?? Int(id), normalizer, &room)
             if let place = places[token.content] {
                 guard tokens[place].id == token.id else {
-                    throw .malformed(path, "the added token \"\(content.quoted)\" has two ids")
+                    throw .malformed(path, "the added token \"\(content.excerpt)\" has two ids")
                 }
                 tokens[place] = token
             } else {

@@ -17,7 +17,7 @@ struct GGUFPreTokenizer {
     /// - Throws: ``ErrorCode/unsupportedModel`` for a name that is not known.
     init(_ name: String, path: String) throws(AIError) {
         guard let patterns = Self.patterns(name) else {
-            throw .unsupported(path, "the tokenizer's pre-tokenizer \(name.quoted) cannot be used yet")
+            throw .unsupported(path, "the tokenizer's pre-tokenizer \(name.excerpt) cannot be used yet")
         }
         var steps: [PreTokenizer.Step] = []
         for pattern in patterns {

@@ -30,7 +30,7 @@ final class Pattern: Sendable {
             translation = try PatternTranslation(pattern)
         } catch {
             throw .unsupported(
-                path, "the pattern \"\(pattern.quoted)\" cannot be used yet: it has \(error.what.quoted)")
+                path, "the pattern \"\(pattern.excerpt)\" cannot be used yet: it has \(error.what.excerpt)")
         }
         try self.init(translated: translation.text, original: pattern, path: path)
     }
@@ -49,7 +49,7 @@ final class Pattern: Sendable {
             pcre2_compile_8($0.baseAddress, $0.count, PCRE2_UTF | PCRE2_UCP, &number, &offset, nil)
         }
         guard let compiled else {
-            let reason = "the pattern \"\(original.quoted)\" cannot be used: \(Self.reason(number))"
+            let reason = "the pattern \"\(original.excerpt)\" cannot be used: \(Self.reason(number))"
             throw Self.limitsOfPCRE2.contains(number) ? .unsupported(path, reason) : .malformed(path, reason)
         }
         guard let limits = pcre2_match_context_create_8(nil) else {

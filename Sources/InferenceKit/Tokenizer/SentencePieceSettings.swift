@@ -25,7 +25,7 @@ struct SentencePieceSettings {
         if let reason = Self.reason(against: kind) {
             throw .unsupported(
                 configPath,
-                "the tokenizer class \(className.quoted), which \(reason), cannot be used without a tokenizer.json yet"
+                "the tokenizer class \(className.excerpt), which \(reason), cannot be used without a tokenizer.json yet"
             )
         }
     }
@@ -87,7 +87,7 @@ struct SentencePieceSettings {
         let content = Array(text.utf8)
         if let token = added.first(where: { $0.content == content }) { return token.id }
         guard let id = vocabulary.id(of: content) else {
-            throw .malformed(configPath, "the \(key) \"\(text.quoted)\" is no token")
+            throw .malformed(configPath, "the \(key) \"\(text.excerpt)\" is no token")
         }
         return Int(id)
     }
@@ -116,7 +116,7 @@ struct SentencePieceSettings {
             if let id = known.updateValue(token.id, forKey: token.content) ?? own, id != token.id {
                 throw .malformed(
                     configPath,
-                    "the added token \"\(String(decoding: token.content, as: UTF8.self).quoted)\" has the ids \(id) and \(token.id)"
+                    "the added token \"\(String(decoding: token.content, as: UTF8.self).excerpt)\" has the ids \(id) and \(token.id)"
                 )
             }
         }
@@ -160,7 +160,7 @@ struct SentencePieceSettings {
 
     private static func token(_ content: String, id: Int64?, _ path: String) throws(AIError) -> AddedTokens.Token {
         guard let id, (0...Int64(Int32.max)).contains(id) else {
-            throw .malformed(path, "the added token \"\(content.quoted)\" has no valid id")
+            throw .malformed(path, "the added token \"\(content.excerpt)\" has no valid id")
         }
         return AddedTokens.Token(id: Int(id), content: Array(content.utf8))
     }

@@ -75,14 +75,14 @@ struct TokenizerComponent {
 
     /// The error that says what cannot be used yet; the part itself where `setting` is empty.
     func refuse(_ setting: String) -> AIError {
-        let what = setting.isEmpty ? name : "\(name) with \(setting.quoted)"
+        let what = setting.isEmpty ? name : "\(name) with \(setting.excerpt)"
         return .unsupported(path, "the tokenizer's \(what) cannot be used yet")
     }
 
     /// The error that says what is wrong with the part.
-    func malformed(_ fault: String) -> AIError { .malformed(path, "the tokenizer's \(name) \(fault.quoted)") }
+    func malformed(_ fault: String) -> AIError { .malformed(path, "the tokenizer's \(name) \(fault.excerpt)") }
 
-    private var name: String { type.map { "\(place) \($0.quoted)" } ?? place }
+    private var name: String { type.map { "\(place) \($0.excerpt)" } ?? place }
 
     /// The members of a list of parts, `Sequence` and the like.
     func parts(_ key: String) throws(AIError) -> [TokenizerComponent] {
@@ -95,7 +95,7 @@ struct TokenizerComponent {
 
 extension String {
     /// The beginning of what a file says, for an error.
-    var quoted: String {
+    var excerpt: String {
         let rest = unicodeScalars.dropFirst(200)
         return rest.isEmpty ? self : String(unicodeScalars[..<rest.startIndex]) + "…"
     }

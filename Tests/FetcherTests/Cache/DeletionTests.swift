@@ -267,8 +267,10 @@ import Testing
         #expect(try PythonScan(cache.layout.root).warnings.isEmpty)
     }
 
-    /// One repository of another user must not keep a nightly job from all that comes after it.
-    @Test func aRowThatFailsIsInNoOthersWayAndWhatWentIsCounted() throws {
+    /// The plan of a revision beside another that stays, and of another repository.
+    private func planned() throws -> (
+        cache: HandmadeCache, folder: RepositoryFolder, other: RepositoryFolder, plan: DeletionPlan
+    ) {
         let (cache, folder) = try two()
         let other = cache.repository("models--org--z")
         try cache.revision(.of("c"), [(sha1("5"), 50)], refs: ["main"], in: other)
@@ -278,30 +280,28 @@ import Testing
             let chosen = repository.revisions.filter { $0.commit != .of("b") }
             for revision in chosen { try planner.add(revision, of: repository, reason: "test") }
         }
+        return (cache, folder, other, planner.plan)
+    }
+
+    /// One repository of another user must not keep a nightly job from all that comes after it.
+    @Test func aRowThatFailsIsInNoOthersWayAndWhatWentIsCounted() throws {
+        let (cache, folder, other, plan) = try planned()
         // Its last step, after the blobs: a folder cannot be unlinked by anybody.
         try FileSystem.remove(folder.tree(.of("a")))
         try cache.write(Path.join(folder.tree(.of("a")), "x"), "1")
-        let outcome = Deletion(planner.plan, layout: cache.layout).carryOut()
+        let outcome = Deletion(plan, layout: cache.layout).carryOut()
         #expect(outcome.failed.map(\.row) == [0] && outcome.done == [1])
         #expect(outcome.freedBytes == 250 && outcome.hasChanged)
         #expect(!FileSystem.exists(folder.blob(sha256("2"))) && !FileSystem.exists(other.path))
-        #expect(throws: AIError.self) { try Deletion(planner.plan, layout: cache.layout).run() }
+        #expect(throws: AIError.self) { try Deletion(plan, layout: cache.layout).run() }
     }
 
     @Test func aRowThatCannotBeMovedIntoTheTrashIsInNoOthersWay() throws {
-        let (cache, folder) = try two()
-        let other = cache.repository("models--org--z")
-        try cache.revision(.of("c"), [(sha1("5"), 50)], refs: ["main"], in: other)
-        let state = try cache.scan()
-        var planner = DeletionPlanner(state)
-        for repository in state.repositories {
-            let chosen = repository.revisions.filter { $0.commit != .of("b") }
-            for revision in chosen { try planner.add(revision, of: repository, reason: "test") }
-        }
+        let (cache, folder, other, plan) = try planned()
         // A ref is not read that far.
         try cache.write(folder.ref("odd"), String(repeating: "x", count: 2 << 20))
         let trash = Trash(cache.layout)
-        let outcome = try trash.take(planner.plan, protection: Protection())
+        let outcome = try trash.take(plan, protection: Protection())
         #expect(outcome.failed.map(\.row) == [0] && outcome.done == [1])
         #expect(outcome.trashedBytes == 50 && outcome.freedBytes == 0)
         #expect(FileSystem.exists(folder.snapshot(.of("a"))) && !FileSystem.exists(other.path))
