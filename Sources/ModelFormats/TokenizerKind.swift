@@ -14,6 +14,7 @@ package enum TokenizerKind {
         guard let model = header["tokenizer.ggml.model"]?.string, model != "no_vocab" else { return nil }
         return switch model {
         case "gpt2": "byte-level BPE"
+        case "gemma4": "BPE"
         case "llama": "SentencePiece BPE"
         case "bert": "WordPiece"
         case "t5": "Unigram"

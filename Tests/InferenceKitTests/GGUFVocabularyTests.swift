@@ -62,6 +62,38 @@ import Testing
         #expect(try bytePair(tokens) { $0.name = "Modern-BERT" }.encode(text) == [0, 1, 2, 3])
     }
 
+    /// Gemma's fourth generation: bytes of its own, `▁` for spaces, and no byte-level characters.
+    @Test func sentencesOfBytePairsAreCutAtLinesAlone() throws {
+        let tokens: [(String, Int)] = [
+            ("<bos>", 3), ("a", 1), ("▁", 1), ("▁a", 1), ("a▁", 1), ("\n", 1), ("\n\n", 1), ("\n\n\n", 1),
+            ("<0xC3>", 6), ("<0xA9>", 6), ("<u▁>", 4), ("Ġ", 1),
+        ]
+        func tokenizer(_ model: String, _ pre: String?, _ change: (inout GGUFVocabulary) -> Void = { _ in }) throws
+            -> Tokenizer
+        {
+            var vocabulary = GGUFVocabulary(
+                model: model, preTokenizer: pre, tokens: tokens.map { Array($0.0.utf8) })
+            vocabulary.types = tokens.map(\.1)
+            vocabulary.merges = ["▁ a", "a ▁", "\n \n"].map { Array($0.utf8) }
+            vocabulary.beginID = 0
+            change(&vocabulary)
+            return try Tokenizer(vocabulary, path: "m.gguf")
+        }
+        for (model, pre) in [("gemma4", nil), ("gemma4", "llama-bpe"), ("gpt2", "granite-embed-multi-311m")] {
+            let tokenizer = try tokenizer(model, pre) { $0.addsBegin = false }
+            #expect(tokenizer.kind == "BPE")
+            #expect(try tokenizer.encode("a a  ") == [0, 1, 3, 2, 2])
+            let ids = try tokenizer.encode("aé\n\n\n<u▁>Ġ", addSpecialTokens: false)
+            #expect(ids == [1, 8, 9, 7, 10, 11])
+            #expect(tokenizer.decode(ids) == "aé\n\n\n<u >Ġ")
+            // A character that has no bytes either is left out.
+            #expect(try tokenizer.encode("\n\n\n\nb", addSpecialTokens: false) == [6, 6])
+        }
+        let other = try tokenizer("gpt2", "sarvam-moe")
+        #expect(try other.encode("\n\n\n a") == [6, 5, 3])
+        #expect(throws: AIError.self) { try tokenizer("gemma4", nil) { $0.beginID = nil } }
+    }
+
     @Test func tokensOfBERTAreAroundATextWhateverTheFlagsSay() throws {
         let tokens = ["[UNK]", "[CLS]", "[SEP]", "▁a", "▁A", "b"]
         var vocabulary = GGUFVocabulary(model: "bert", tokens: tokens.map { Array($0.utf8) })

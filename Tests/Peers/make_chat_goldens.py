@@ -572,6 +572,15 @@ def render(template, variables):
     return chat_template_utils._cached_compile_jinja_template(template).render(**variables)
 
 
+# What filters of sequences make of what is none.
+SEQUENCE_FILTERS = """
+list first last length sum min max sort join reverse|list unique|list items|list select|list reject|list
+map('upper')|list map(attribute='a')|list selectattr('a')|list rejectattr('a')|list select('odd')|list
+selectattr('a','eq',1)|list batch(2)|list slice(2)|list groupby('a') dictsort
+"""
+NO_SEQUENCES = ["none", "0", "5", "1.5", "false", "true", "''", "'ab'", "nope", "{}", "{'a': 1}", "()", "(1, 2)"]
+
+
 def case(template, variables, **more):
     try:
         return {"template": template, **more, "rendered": render(template, variables)}
@@ -594,6 +603,9 @@ def expressions():
                 # An address is another one each time.
                 if " at 0x" not in golden.get("rendered", ""):
                     yield golden
+    for filters in SEQUENCE_FILTERS.split():
+        for value in NO_SEQUENCES:
+            yield case(f"{{{{ {value}|{filters} }}}}", VARIABLES, group="filters of sequences")
 
 
 WEATHER = {"type": "function", "function": {

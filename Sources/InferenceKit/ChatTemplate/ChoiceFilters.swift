@@ -165,7 +165,8 @@ extension Jinja.Run {
         _ value: Value, _ arguments: Arguments, isKept: Bool, byAttribute: Bool
     ) throws(Fault) -> Value {
         try stream(choosing: value, arguments.values) { run throws(Fault) in
-            guard value.isTrue else { return { _, _ throws(Fault) in false } }
+            // Nothing that is false is looked into, not even none.
+            guard value.isTrue else { return nil }
             let holds = try run.condition(arguments, byAttribute: byAttribute)
             return { run, element throws(Fault) in try holds(run, element) == isKept }
         }

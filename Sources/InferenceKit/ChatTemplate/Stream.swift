@@ -116,13 +116,14 @@ extension Jinja.Run {
         return .stream(stream)
     }
 
-    /// The elements of a value for which `holds` says yes, in a stream.
+    /// The elements of a value for which what `begin` gives says yes, in a stream; where it gives nil there are none,
+    /// whatever the value is.
     func stream(
         choosing value: Value, _ given: [Value],
-        _ begin: @escaping (Jinja.Run) throws(Fault) -> (Jinja.Run, Value) throws(Fault) -> Bool
+        _ begin: @escaping (Jinja.Run) throws(Fault) -> ((Jinja.Run, Value) throws(Fault) -> Bool)?
     ) throws(Fault) -> Value {
         try stream(of: value, given) { run throws(Fault) in
-            let holds = try begin(run)
+            guard let holds = try begin(run) else { return { _ throws(Fault) in nil } }
             var cursor = try run.cursor(value)
             return { run throws(Fault) in
                 while let element = try cursor.next(run) {

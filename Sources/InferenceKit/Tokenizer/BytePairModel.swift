@@ -12,6 +12,8 @@ final class BytePairModel: Sendable {
         var refusesUnknown = false
         var fusesUnknown = false
         var ignoresMerges = false
+        /// Whether a piece of line feeds alone that is a token is taken whole.
+        var takesLinesWhole = false
         /// Whether `<0x00>` to `<0xFF>` stand for characters that have no token.
         var hasFallback = false
         /// Put before every character but the first, and after the last.
@@ -78,7 +80,8 @@ final class BytePairModel: Sendable {
             (settings.unknown == nil && !settings.refusesUnknown && fallback == nil)
             || idOfByte.indices.allSatisfy { idOfByte[$0] != nil || !Self.occursInUTF8($0) }
         takesBytes = wantsBytes && isPlain && isWhole
-        keepsWordsApart = !wantsBytes && isPlain && !settings.ignoresMerges && vocabulary.keepsWordsApart()
+        keepsWordsApart =
+            !wantsBytes && isPlain && !settings.ignoresMerges && vocabulary.keepsWordsApart()
     }
 
     /// The tokens `<0x00>` to `<0xFF>`.
@@ -122,7 +125,7 @@ final class BytePairModel: Sendable {
     private func encodeAnew(
         _ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput
     ) throws(AIError) {
-        if settings.ignoresMerges {
+        if settings.ignoresMerges || settings.takesLinesWhole && piece.allSatisfy({ $0 == UInt8(ascii: "\n") }) {
             let whole =
                 takesBytes ? vocabulary.id(of: ByteLevelAlphabet.spelling(of: piece)) : vocabulary.id(of: piece)
             if let whole { return out.append(whole, 0..<piece.count) }

@@ -9,10 +9,16 @@ import ModelFormats
 struct GGUFPreTokenizer {
     var normalizer = Normalizer([])
     let preTokenizer: PreTokenizer
+    /// Whether pieces are bytes; else they are text as it is, whose unknown characters are the tokens `<0x00>` to `<0xFF>`.
+    let isByteLevel: Bool
     /// Whether a piece that is a token is taken whole.
     let ignoresMerges: Bool
+    /// Whether one of line feeds alone is.
+    let takesLinesWhole: Bool
     /// Whether a text begins with the token for that where the file does not say.
     let addsBegin: Bool
+    /// Whether it does whatever the file says, for early files say the wrong thing.
+    let alwaysAddsBegin: Bool
 
     /// - Throws: ``ErrorCode/unsupportedModel`` for a name that is not known.
     init(_ name: String, path: String) throws(AIError) {
@@ -24,10 +30,25 @@ struct GGUFPreTokenizer {
             let compiled = try Pattern(pattern, path: path)
             steps.append(.cut(.pattern(.expression(compiled)), .isolated, inverted: false))
         }
-        preTokenizer = PreTokenizer(steps + [.byteLevel(addsPrefixSpace: false, nil)])
+        isByteLevel = !Self.sentences.contains(name)
+        if isByteLevel {
+            steps.append(.byteLevel(addsPrefixSpace: false, nil))
+        } else {
+            normalizer = Normalizer([.replace(.literal([UInt8(ascii: " ")]), Self.spaceMark)])
+        }
+        preTokenizer = PreTokenizer(steps)
         ignoresMerges = Self.takesWhole.contains(name)
+        let isGemma = !isByteLevel && name != "sarvam-moe"
+        (takesLinesWhole, alwaysAddsBegin) = (isGemma, isGemma)
         addsBegin = Self.begins.contains(name)
         if Self.composes.contains(name) { normalizer = Normalizer([.form(.composed)]) }
+    }
+
+    /// Makes text of tokens again.
+    var decoder: TokenDecoder {
+        TokenDecoder(
+            isByteLevel
+                ? [.byteLevel] : [.replace(Self.spaceMark, with: [UInt8(ascii: " ")]), .byteFallback, .fuse])
     }
 
     private static let llamas: Set<String> = [
@@ -41,8 +62,14 @@ struct GGUFPreTokenizer {
         "qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan", "megrez", "f2llmv2", "qwen35", "mpt", "olmo",
     ]
 
+    /// Those of models whose words begin with `▁`, as SentencePiece's do, and whose lines are cut from each other alone.
+    private static let sentences: Set<String> = ["gemma4", "granite-embed-multi-311m", "sarvam-moe"]
+    /// `▁`, which stands for a space.
+    private static let spaceMark = Array("\u{2581}".utf8)
+
     private static func patterns(_ name: String) -> [String]? {
         if llamas.contains(name) { return [GGUFPatterns.llama3] }
+        if sentences.contains(name) { return [#"[^\n]+|\n+"#] }
         switch name {
         case "dbrx", "smaug-bpe", "chatglm-bpe", "glm4": return [GGUFPatterns.llama3]
         case "qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan", "megrez", "kormo", "f2llmv2", "grok-2",

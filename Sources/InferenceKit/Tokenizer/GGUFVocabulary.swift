@@ -4,7 +4,7 @@ import ModelFormats
 /// What a GGUF file says of its tokenizer, as plain values
 /// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, "Tokenizer").
 package struct GGUFVocabulary: Sendable {
-    /// `tokenizer.ggml.model`: `gpt2`, `llama`, `bert`, `t5`.
+    /// `tokenizer.ggml.model`: `gpt2`, `gemma4`, `llama`, `bert`, `t5`.
     package var model: String
     /// `tokenizer.ggml.pre`: the name of the pre-tokenizer, for `gpt2`.
     package var preTokenizer: String?
@@ -71,7 +71,9 @@ extension GGUFVocabulary {
         }
         let vocabulary = withSpecialIDs
         switch model {
-        case "gpt2": return try vocabulary.bytePair(path)
+        case "gpt2": return try vocabulary.bytePair(preTokenizer ?? "default", path)
+        // The name of its pre-tokenizer counts for nothing in llama.cpp either.
+        case "gemma4": return try vocabulary.bytePair(model, path)
         case "llama", "t5": return try vocabulary.scored(path)
         case "bert": return try vocabulary.wordPiece(path)
         default: throw .unsupported(path, "the tokenizer's model \(model) cannot be used yet")
@@ -91,20 +93,24 @@ extension GGUFVocabulary {
         return pieces
     }
 
-    private func bytePair(_ path: String) throws(AIError) -> TokenizerParts {
+    private func bytePair(_ rules: String, _ path: String) throws(AIError) -> TokenizerParts {
         let pieces = try pieces(path)
         let table = try mergeTable(pieces.vocabulary, path)
-        let rules = try GGUFPreTokenizer(preTokenizer ?? "default", path: path)
+        let rules = try GGUFPreTokenizer(rules, path: path)
         var settings = BytePairModel.Settings()
         settings.ignoresMerges = rules.ignoresMerges
-        let model = BytePairModel(pieces.vocabulary, table, settings, wantsBytes: true)
+        settings.takesLinesWhole = rules.takesLinesWhole
+        settings.hasFallback = !rules.isByteLevel
+        let model = BytePairModel(pieces.vocabulary, table, settings, wantsBytes: rules.isByteLevel)
         var preTokenizer = rules.preTokenizer
         preTokenizer.leavesBytes = model.takesBytes
         return TokenizerParts(
-            kind: "byte-level BPE", model: .bytePair(model), added: added(pieces), showsAddedAsTheyAre: true,
+            kind: rules.isByteLevel ? "byte-level BPE" : "BPE", model: .bytePair(model), added: added(pieces),
+            showsAddedAsTheyAre: rules.isByteLevel,
             normalizer: rules.normalizer, preTokenizer: preTokenizer,
-            postProcessor: try around(begin: addsBegin ?? rules.addsBegin, end: addsEnd ?? false, path),
-            decoder: TokenDecoder([.byteLevel]))
+            postProcessor: try around(
+                begin: rules.alwaysAddsBegin || addsBegin ?? rules.addsBegin, end: addsEnd ?? false, path),
+            decoder: rules.decoder)
     }
 
     private func mergeTable(_ vocabulary: Vocabulary, _ path: String) throws(AIError) -> MergeTable {
