@@ -9,4 +9,12 @@ extension Array {
             filled = count
         }
     }
+
+    /// Room for so many elements, on large pages where the system has them. An array that already has room keeps it.
+    package mutating func reserveLargeCapacity(_ count: Int) {
+        reserveCapacity(count)
+        withUnsafeMutableBufferPointer { buffer in
+            hub_prefer_large_pages(buffer.baseAddress, count * MemoryLayout<Element>.stride)
+        }
+    }
 }

@@ -54,14 +54,14 @@ final class BytePairModel: Sendable {
         read.ignoresMerges = try settings.bool("ignore_merges", default: false)
         read.fusesUnknown = try settings.bool("fuse_unk", default: false)
         read.hasFallback = try settings.bool("byte_fallback", default: false)
-        let (vocabulary, pairs) = try Self.lists(model)
+        var (vocabulary, pairs) = try Self.lists(model)
         if settings["unk_token"] != nil {
             let token = try settings.string("unk_token")
             read.unknown = vocabulary.id(of: token)
             read.refusesUnknown = read.unknown == nil
         }
-        guard let pairs else { throw settings.malformed("has no merges") }
-        let merges = try pairs.table(vocabulary, prefixCount: read.prefix.count, path: model.path)
+        let merges = try pairs?.table(vocabulary, prefixCount: read.prefix.count, path: model.path)
+        guard let merges else { throw settings.malformed("has no merges") }
         self.init(vocabulary, merges, read, wantsBytes: wantsBytes)
     }
 

@@ -4,27 +4,40 @@ import ModelFormats
 
 /// The merges of a file, `"a b"` or `["a", "b"]`, before it is known what they make. The bytes live as long as the file.
 struct MergePairs {
-    private var lefts: [UnsafeBufferPointer<UInt8>] = []
-    private var rights: [UnsafeBufferPointer<UInt8>] = []
-    /// Theirs, by ``ByteHash``.
-    private var leftHashes: [UInt64] = []
-    private var rightHashes: [UInt64] = []
+    private struct Pair {
+        let left: UnsafeBufferPointer<UInt8>
+        let right: UnsafeBufferPointer<UInt8>
+        /// Theirs, by ``ByteHash``.
+        let leftHash: UInt64
+        let rightHash: UInt64
+    }
+
+    private var pairs: [Pair] = []
     private let keys = ByteHash.keys
+    /// Room for what the pairs make; nil until it is made.
+    private var room: Room?
+
+    private struct Room {
+        var found: [Found]
+        var table: MergeTable
+
+        init(count: Int) {
+            found = [Found](large: count, repeating: (0, 0, MergeTable.Merge(rank: 0, result: 0)))
+            table = MergeTable(count: count)
+        }
+    }
 
     /// Whether all of the file's merges are here; the one after the last is no pair otherwise.
     private(set) var isWhole = true
 
-    init(count: Int) {
-        lefts.reserveCapacity(count)
-        rights.reserveCapacity(count)
-        leftHashes.reserveCapacity(count)
-        rightHashes.reserveCapacity(count)
-    }
+    init(count: Int) { pairs.reserveLargeCapacity(count) }
 
-    /// The merges of lists.
+    /// The merges of lists, and room for what they make: memory that nobody has touched is slow, and the vocabulary, which
+    /// another thread reads meanwhile, takes longer.
     init(_ lists: [JSONCursor]) {
         self.init(count: lists.reduce(0) { $0 + $1.count })
         isWhole = lists.allSatisfy { $0.elements { append($0) } }
+        room = Room(count: pairs.count)
     }
 
     /// Appends a merge.
@@ -44,10 +57,10 @@ struct MergePairs {
     }
 
     private mutating func append(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) {
-        lefts.append(left)
-        rights.append(right)
-        leftHashes.append(ByteHash.hash(left, keys))
-        rightHashes.append(ByteHash.hash(right, keys))
+        pairs.append(
+            Pair(
+                left: left, right: right, leftHash: ByteHash.hash(left, keys),
+                rightHash: ByteHash.hash(right, keys)))
     }
 
     /// Appends a merge with a space between its halves.
@@ -63,20 +76,20 @@ struct MergePairs {
         return true
     }
 
-    /// What the pairs make.
+    /// What the pairs make, once.
     ///
     /// - Parameters:
     ///   - prefixCount: How much of the second token is left out where both are joined.
     /// - Throws: ``ErrorCode/malformedModel`` for a merge that is no pair of known tokens, or makes none.
-    func table(_ vocabulary: Vocabulary, prefixCount: Int = 0, path: String) throws(AIError)
+    mutating func table(_ vocabulary: Vocabulary, prefixCount: Int = 0, path: String) throws(AIError)
         -> MergeTable
     {
+        var room = self.room ?? Room(count: pairs.count)
+        self.room = nil
         func fault(_ rank: Int) -> AIError { .malformed(path, "merge \(rank) is not a pair of known tokens") }
-        var found = [Found](
-            large: lefts.count, repeating: (0, 0, MergeTable.Merge(rank: 0, result: 0)))
-        var faults = [Int?](repeating: nil, count: max(1, min(Self.parts, lefts.count / 1024)))
+        var faults = [Int?](repeating: nil, count: max(1, min(Self.parts, pairs.count / 1024)))
         let parts = faults.count
-        found.withUnsafeMutableBufferPointer { found in
+        room.found.withUnsafeMutableBufferPointer { found in
             faults.withUnsafeMutableBufferPointer { faults in
                 // Each part writes to places of its own.
                 nonisolated(unsafe) let (pairs, found, faults) = (self, found, faults)
@@ -88,10 +101,9 @@ struct MergePairs {
             }
         }
         if let rank = faults.lazy.compactMap(\.self).first { throw fault(rank) }
-        guard isWhole else { throw fault(lefts.count) }
-        var table = MergeTable(count: found.count)
-        table.set(found)
-        return table
+        guard isWhole else { throw fault(pairs.count) }
+        room.table.set(room.found)
+        return room.table
     }
 
     /// A merge by ids.
@@ -107,26 +119,34 @@ struct MergePairs {
         _ ranks: Range<Int>, _ vocabulary: Vocabulary, _ prefixCount: Int,
         into found: UnsafeMutableBufferPointer<Found>
     ) -> Int? {
-        let leftIDs = vocabulary.ids(of: lefts[ranks], leftHashes[ranks])
-        let rightIDs = vocabulary.ids(of: rights[ranks], rightHashes[ranks])
-        var joined: [UInt8] = []
-        // Merges come in the order of what they make, so that it is nearly always what was made before, or what follows.
-        var last: Int32 = -1
-        for rank in ranks {
-            let (leftID, rightID) = (leftIDs[rank - ranks.lowerBound], rightIDs[rank - ranks.lowerBound])
-            guard leftID >= 0, rightID >= 0, rights[rank].count >= prefixCount else { return rank }
-            let right = UnsafeBufferPointer(rebasing: rights[rank][prefixCount...])
-            if last < Int32.max - 1, !vocabulary.hasAlike, vocabulary.isSpelled(last + 1, lefts[rank], right) {
-                last += 1
-            } else if vocabulary.hasAlike || !vocabulary.isSpelled(last, lefts[rank], right) {
-                joined.removeAll(keepingCapacity: true)
-                joined.append(contentsOf: lefts[rank])
-                joined.append(contentsOf: right)
-                guard let id = vocabulary.id(of: joined) else { return rank }
-                last = id
+        pairs.withUnsafeBufferPointer { pairs in
+            var joined: [UInt8] = []
+            // Merges come in the order of what they make, so that it is nearly always what was made before, or what
+            // follows.
+            var last: Int32 = -1
+            for rank in ranks {
+                if (rank - ranks.lowerBound) % Vocabulary.ahead == 0 {
+                    let next = rank..<min(rank + Vocabulary.ahead, ranks.upperBound)
+                    vocabulary.fetch(next.lazy.map { pairs[$0].leftHash })
+                    vocabulary.fetch(next.lazy.map { pairs[$0].rightHash })
+                }
+                let pair = pairs[rank]
+                guard let leftID = vocabulary.id(of: pair.left, pair.leftHash),
+                    let rightID = vocabulary.id(of: pair.right, pair.rightHash), pair.right.count >= prefixCount
+                else { return rank }
+                let right = UnsafeBufferPointer(rebasing: pair.right[prefixCount...])
+                if last < Int32.max - 1, !vocabulary.hasAlike, vocabulary.isSpelled(last + 1, pair.left, right) {
+                    last += 1
+                } else if vocabulary.hasAlike || !vocabulary.isSpelled(last, pair.left, right) {
+                    joined.removeAll(keepingCapacity: true)
+                    joined.append(contentsOf: pair.left)
+                    joined.append(contentsOf: right)
+                    guard let id = vocabulary.id(of: joined) else { return rank }
+                    last = id
+                }
+                found[rank] = (leftID, rightID, MergeTable.Merge(rank: Int32(rank), result: last))
             }
-            found[rank] = (leftID, rightID, MergeTable.Merge(rank: Int32(rank), result: last))
+            return nil
         }
-        return nil
     }
 }

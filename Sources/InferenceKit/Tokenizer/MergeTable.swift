@@ -73,7 +73,7 @@ struct MergeTable: Sendable {
         let ahead = 32
         waiting.reserveCapacity(ahead)
         func flush() {
-            for pair in waiting { slots[slot(UnsafeBufferPointer(slots), pair.pair, last)] = pair }
+            for pair in waiting { slots[slot(UnsafeBufferPointer(slots), pair.pair, last, keys)] = pair }
             waiting.removeAll(keepingCapacity: true)
         }
         for (left, right, merge) in pairs {
@@ -91,8 +91,10 @@ struct MergeTable: Sendable {
         UInt64(UInt32(bitPattern: left)) << 32 | UInt64(UInt32(bitPattern: right))
     }
 
-    private static func slot(_ slots: UnsafeBufferPointer<Slot>, _ key: UInt64, _ last: Int) -> Int {
-        var slot = Int(truncatingIfNeeded: ByteHash.hash(key)) & (slots.count - 1)
+    private static func slot(
+        _ slots: UnsafeBufferPointer<Slot>, _ key: UInt64, _ last: Int, _ keys: ByteHash.Keys = ByteHash.keys
+    ) -> Int {
+        var slot = Int(truncatingIfNeeded: ByteHash.hash(key, keys)) & (slots.count - 1)
         while slots[slot].pair != key, slots[slot].pair != free { slot = slot & ~last | (slot + 1) & last }
         return slot
     }

@@ -58,7 +58,7 @@ struct Vocabulary: Sendable {
     mutating func add(_ tokens: [(spelling: UnsafeBufferPointer<UInt8>, id: Int32)]) -> Int? {
         let keys = ByteHash.keys
         let hashes = tokens.map { ByteHash.hash($0.spelling, keys) }
-        fetch(hashes[...])
+        fetch(hashes)
         for (index, token) in tokens.enumerated() {
             guard add(token.spelling, hashes[index], id: token.id, keepsAlike: false) else { return index }
         }
@@ -89,7 +89,8 @@ struct Vocabulary: Sendable {
     /// The id of a spelling.
     func id(of spelling: UnsafeBufferPointer<UInt8>) -> Int32? { id(of: spelling, ByteHash.hash(spelling)) }
 
-    private func id(of spelling: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int32? {
+    /// The id of a spelling with this hash, by ``ByteHash``.
+    func id(of spelling: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int32? {
         let slot = slots[slot(of: spelling, hash)]
         return slot.place.isNone ? nil : slot.id
     }
@@ -100,25 +101,12 @@ struct Vocabulary: Sendable {
     /// The id of a spelling.
     func id(of spelling: String) -> Int32? { id(of: Array(spelling.utf8)) }
 
-    /// The ids of many spellings, -1 for those that have none.
-    ///
-    /// - Parameter hashes: theirs, by ``ByteHash``.
-    func ids(of texts: ArraySlice<UnsafeBufferPointer<UInt8>>, _ hashes: ArraySlice<UInt64>) -> [Int32] {
-        var ids: [Int32] = []
-        ids.reserveCapacity(texts.count)
-        for start in stride(from: texts.startIndex, to: texts.endIndex, by: Self.ahead) {
-            let range = start..<min(start + Self.ahead, texts.endIndex)
-            fetch(hashes[range])
-            for index in range { ids.append(id(of: texts[index], hashes[index]) ?? -1) }
-        }
-        return ids
-    }
-
     /// How many places are looked at before the first is needed.
     static let ahead = 32
 
-    /// The table is larger than the processor's near memory: what is looked at in one go is on its way at once.
-    private func fetch(_ hashes: ArraySlice<UInt64>) {
+    /// Sets out for the spellings with these hashes. The table is larger than the processor's near memory: what is looked at
+    /// in one go is on its way at once.
+    func fetch(_ hashes: some Collection<UInt64>) {
         let mask = slots.count - 1
         slots.withUnsafeBufferPointer { slots in
             spellings.withUnsafeBufferPointer { spellings in
