@@ -75,6 +75,18 @@ extension TryCommand {
         return options
     }
 
+    /// - Parameter namesake: What is named so in the folder, which an error points out.
+    private static func reference(_ text: String, _ context: Context, _ namesake: String?) throws(AIError)
+        -> ModelReference
+    {
+        do {
+            return try context.reference(text)
+        } catch {
+            guard let namesake else { throw error }
+            throw AIError(error.code, error.message, advice: "the one of this folder is \(namesake)")
+        }
+    }
+
     /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
     private static func locate(_ text: String, _ context: Context, isAgreed: Bool) async throws -> (
         id: String, path: String
@@ -88,7 +100,9 @@ extension TryCommand {
             }
             return (Path.name(Path.normalized(path)), path)
         }
-        let reference = try context.reference(text)
+        // What many mean who type a path that looks like a repository's name.
+        let namesake = FileSystem.exists(text) ? "./\(text)" : nil
+        let reference = try reference(text, context, namesake)
         guard reference.files == nil else {
             throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model")
         }
@@ -97,6 +111,9 @@ extension TryCommand {
         if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
             await Offload.run { workspace.markUsed(folder, commit) }
             return (id, folder.snapshot(commit))
+        }
+        if let namesake {
+            context.output.note("a repository's name is looked for; the one of this folder is \(namesake)")
         }
         guard !workspace.isOffline else { throw AIError.offline(reference) }
         let puller = try workspace.puller()

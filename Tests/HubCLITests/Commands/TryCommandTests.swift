@@ -318,6 +318,22 @@ extension JSONObject {
         #expect(stage.hub.requests.count == seen)
     }
 
+    @Test func aFolderNamedLikeARepositoryIsPointedOut() async throws {
+        func run(_ name: String) async throws -> String {
+            try await RunningProcess.run(
+                try BuiltProduct.path(), ["try", name, "--offline"], environment: stage.environment,
+                directory: folder + "/../.."
+            )
+            .error
+        }
+        let parent = Path.name(Path.parent(folder))
+        let name = "\(parent)/\(Path.name(folder))"
+        let missing = try await run(name)
+        #expect(missing.hasPrefix("hub: a repository's name is looked for; the one of this folder is ./\(name)\n"))
+        let file = try await run("\(name)/config.json")
+        #expect(file.hasSuffix("the one of this folder is ./\(name)/config.json\n"), "\(file)")
+    }
+
     @Test func whatIsNoModelIsSaidSo() async throws {
         let missing = try await stage.run("try", "./nope")
         #expect(missing.status == 3)
