@@ -80,8 +80,7 @@ final class BytePairModel: Sendable {
             (settings.unknown == nil && !settings.refusesUnknown && fallback == nil)
             || idOfByte.indices.allSatisfy { idOfByte[$0] != nil || !Self.occursInUTF8($0) }
         takesBytes = wantsBytes && isPlain && isWhole
-        keepsWordsApart =
-            !wantsBytes && isPlain && !settings.ignoresMerges && vocabulary.keepsWordsApart()
+        keepsWordsApart = !wantsBytes && isPlain && !settings.ignoresMerges && vocabulary.keepsWordsApart()
     }
 
     /// The tokens `<0x00>` to `<0xFF>`.
