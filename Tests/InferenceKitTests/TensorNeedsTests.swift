@@ -299,6 +299,39 @@ import Testing
         #expect(check.checks.contains { $0.name == "tensors" && $0.status == .pass })
     }
 
+    @Test func packedWeightsThatTheConfigurationDoesNotTellOfAreFound() async throws {
+        let mlx = try TemporaryFolder(linking: "tiny-shakespeare-mlx-4bit")
+        var config = try #require(Fixtures.json("tiny-shakespeare-mlx-4bit/config.json").object)
+        (config["quantization"], config["quantization_config"]) = (nil, nil)
+        try mlx.write("config.json", .object(config))
+        let unsaid = try await ModelCheck.run(mlx.path).findings
+        #expect(unsaid.map(\.status) == [.fail] && unsaid[0].file == "config.json")
+        #expect(
+            unsaid[0].detail
+                == "29 tensors (\"model.embed_tokens.weight\" …) are packed (MLX 4-bit), which config.json does not say"
+        )
+        // In the older file some loaders find it.
+        let gptq = try TemporaryFolder()
+        try gptq.write("config.json", Array(#"{"model_type":"unheard-of","num_hidden_layers":1}"#.utf8))
+        try gptq.write(
+            "model.safetensors",
+            SafetensorsBytes.file([
+                ("model.layers.0.x.qweight", "I32", [8, 64]), ("model.layers.0.x.scales", "F16", [1, 64]),
+                ("model.layers.0.x.qzeros", "I32", [1, 8]), ("model.layers.0.x.g_idx", "I32", [64]),
+            ]))
+        func statuses() async throws -> [CheckResult.Status] {
+            try await ModelCheck.run(gptq.path).findings.filter { $0.check == "tensors" }.map(\.status)
+        }
+        #expect(try await statuses() == [.fail])
+        try gptq.write("quantize_config.json", Array(#"{"bits":4}"#.utf8))
+        #expect(try await statuses() == [.warn])
+        let config8 = #"{"model_type":"unheard-of","num_hidden_layers":1}"#
+        let float = try await safetensors(
+            config8,
+            [("model.layers.0.x.weight", "F8_E4M3", [8, 8]), ("model.layers.0.x.weight_scale", "F32", [])])
+        #expect(float.findings.filter { $0.check == "tensors" }.map(\.status) == [.warn], "\(float.findings)")
+    }
+
     @Test func floatsOfFourBitsAreHeldAgainstTheirArchitecture() async throws {
         let packed = Self.layer("model.").flatMap { tensor -> [(String, String, [Int])] in
             guard tensor.0.contains("_proj") else { return [tensor] }

@@ -41,6 +41,7 @@ extension CheckRun {
             let file = shown(weights.files[weights.tensors[fault.weights].file].path)
             add(.init("tensors", .fail, Self.labelled(part.label, fault.detail), file: file, tensor: fault.tensor))
         }
+        if configuration.quantization == nil { checkUnsaidPacking(grouped, part, shown(configuration.path)) }
         var known: [String: ModelTensor] = [:]
         for tensor in grouped {
             let name = tensor.name.replacing("LayerNorm.gamma", with: "LayerNorm.weight").replacing(
@@ -74,6 +75,32 @@ extension CheckRun {
                 + (unused.isEmpty ? "" : "; \(unused.count) that \(unused.count == 1 ? "is" : "are") not used"),
             true
         )
+    }
+
+    /// Weights that loaders take as they lie, for the configuration does not say that they were packed.
+    private mutating func checkUnsaidPacking(_ tensors: [ModelTensor], _ part: CheckedWeights, _ source: String) {
+        let stored = part.weights.tensors
+        var kinds: [String: [ModelTensor]] = [:]
+        for tensor in tensors where tensor.members.count > 1 {
+            // A float of 8 bits is a number without its scale too, though the wrong one.
+            if stored[tensor.members[0]].type != tensor.storage || tensor.storage.hasPrefix("F8_") {
+                kinds[tensor.storage, default: []].append(tensor)
+            }
+        }
+        // Where GPTQ and AWQ wrote it before it was written into config.json; some loaders still look there.
+        let older = ["quantize_config.json", "quant_config.json"].contains(where: folder.files.contains)
+        for (kind, tensors) in kinds.sorted(by: { $0.key < $1.key }) {
+            let isOld = older && (kind.hasPrefix("GPTQ") || kind.hasPrefix("AWQ"))
+            let first = tensors.map(\.name).min() ?? ""
+            let what =
+                tensors.count == 1 ? "tensor \"\(first)\" is" : "\(tensors.count) tensors (\"\(first)\" …) are"
+            add(
+                .init(
+                    "tensors", isOld || kind.hasPrefix("F8_") ? .warn : .fail,
+                    Self.labelled(
+                        part.label, "\(what) packed (\(kind)), which \(source) does not say"),
+                    file: source, tensor: first, expected: "a quantization", found: "nothing"))
+        }
     }
 
     private func file(of tensor: ModelTensor, _ weights: StoredWeights) -> String {

@@ -2,7 +2,7 @@ import HubCore
 
 /// Puts a safetensors file together.
 package enum SafetensorsBytes {
-    private static let bits = ["BF16": 16, "F16": 16, "F32": 32, "F8_E4M3": 8, "U8": 8, "I8": 8]
+    private static let bits = ["BF16": 16, "F16": 16, "F32": 32, "F8_E4M3": 8, "U8": 8, "I8": 8, "I32": 32]
 
     /// A file of tensors one behind the other, whose bytes count up to a value that no type takes for none.
     ///
