@@ -34,8 +34,11 @@ import Darwin
     private func atList(_ line: String = "exec \"$hub\" gc", terminal: String = "xterm") async throws -> (
         LiveScreen, mode: [UInt32]
     ) {
+        // The address sanitizer would keep SIGSEGV for itself.
+        let sanitizer = "ASAN_OPTIONS=\"${ASAN_OPTIONS-}:handle_segv=0\""
         let process = try stage.shell(
-            "export TERM=\(terminal) SWIFT_BACKTRACE=enable=no; ulimit -c 0; read x; \(line)", terminal: .init())
+            "export TERM=\(terminal) SWIFT_BACKTRACE=enable=no \(sanitizer); ulimit -c 0; read x; \(line)",
+            terminal: .init())
         let mode = try #require(process.terminalMode)
         process.write("\n")
         let screen = LiveScreen(process)
