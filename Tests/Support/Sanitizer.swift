@@ -5,7 +5,7 @@ package enum Sanitizer {
     /// Its options, by the names of their variables; empty where there is none.
     package static let options: [String: String] = {
         var found: [String: String] = [:]
-        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS"] { found[name] = HubEnvironment.process[name] }
+        for name in ["TSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS"] { found[name] = HubEnvironment.process[name] }
         return found
     }()
 }
