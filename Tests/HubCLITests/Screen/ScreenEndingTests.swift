@@ -34,8 +34,9 @@ import Darwin
     private func atList(_ line: String = "exec \"$hub\" gc", terminal: String = "xterm") async throws -> (
         LiveScreen, mode: [UInt32]
     ) {
-        // The address sanitizer would keep SIGSEGV for itself.
-        let sanitizer = "ASAN_OPTIONS=\"${ASAN_OPTIONS-}:handle_segv=0\""
+        // Sanitizers would keep SIGSEGV for themselves.
+        let sanitizer = ["ASAN", "TSAN"].map { "\($0)_OPTIONS=\"${\($0)_OPTIONS-}:handle_segv=0\"" }
+            .joined(separator: " ")
         let process = try stage.shell(
             "export TERM=\(terminal) SWIFT_BACKTRACE=enable=no \(sanitizer); ulimit -c 0; read x; \(line)",
             terminal: .init())
