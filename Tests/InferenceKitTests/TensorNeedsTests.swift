@@ -299,35 +299,6 @@ import Testing
         #expect(check.checks.contains { $0.name == "tensors" && $0.status == .pass })
     }
 
-    @Test func layersOfAnotherArchitectureAreLikeEachOther() async throws {
-        func findings(_ more: String = "", _ change: (inout [(String, String, [Int])]) -> Void) async throws
-            -> [String]
-        {
-            var tensors = (0..<4).flatMap { layer in
-                ["a", "b"].map { ("model.layers.\(layer).\($0).weight", "BF16", [8, 8]) }
-            }
-            change(&tensors)
-            let check = try await safetensors(
-                #"{"model_type":"unheard-of","hidden_size":8,"num_hidden_layers":4,"vocab_size":96\#(more)}"#,
-                tensors)
-            let found = check.findings.filter { $0.check == "tensors" }
-            #expect(found.allSatisfy { $0.status == .warn })
-            return found.map(\.detail)
-        }
-        #expect(try await findings { _ in }.isEmpty)
-        #expect(
-            try await findings { $0[5].2 = [8, 4] }
-                == ["tensor \"model.layers.2.b.weight\" has the shape [8, 4], in other layers it has [8, 8]"])
-        #expect(
-            try await findings { $0.remove(at: 6) }
-                == ["layer 3 has no \"model.layers.3.a.weight\", which 3 others have"])
-        let kinds = #","layer_types":["full_attention","sliding_attention","full_attention","sliding_attention"]"#
-        func wider(_ tensors: inout [(String, String, [Int])]) { for at in [2, 6] { tensors[at].2 = [16, 8] } }
-        #expect(try await findings(kinds, wider).isEmpty)
-        #expect(try await findings("", wider).count == 2)
-        #expect(try await findings(#","widths":[8,16,8,16]"#, wider).isEmpty)
-    }
-
     @Test func packedWeightsThatTheConfigurationDoesNotTellOfAreFound() async throws {
         let mlx = try TemporaryFolder(linking: "tiny-shakespeare-mlx-4bit")
         var config = try #require(Fixtures.json("tiny-shakespeare-mlx-4bit/config.json").object)

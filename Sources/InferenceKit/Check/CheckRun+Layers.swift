@@ -86,7 +86,7 @@ extension CheckRun {
         }
     }
 
-    /// The shape that most have is right; of two the first. An architecture that is not known may want it otherwise.
+    /// The shape that most have is right; of two the first.
     private mutating func compareShapes(
         _ name: String, _ layers: [Int], _ row: Row, _ part: CheckedWeights
     ) {
@@ -99,7 +99,7 @@ extension CheckRun {
             let tensor = row.layers[layer]?[name]?.name ?? name
             add(
                 .init(
-                    "tensors", .warn,
+                    "tensors", .fail,
                     Self.labelled(
                         part.label, "tensor \"\(tensor)\" has the shape \(shape), in other layers it has \(usual)"),
                     tensor: tensor, expected: "\(usual)", found: "\(shape)"))
