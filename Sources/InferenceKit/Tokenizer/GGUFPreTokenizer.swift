@@ -13,12 +13,11 @@ struct GGUFPreTokenizer {
     let isByteLevel: Bool
     /// Whether a piece that is a token is taken whole.
     let ignoresMerges: Bool
-    /// Whether one of line feeds alone is.
-    let takesLinesWhole: Bool
     /// Whether a text begins with the token for that where the file does not say.
     let addsBegin: Bool
-    /// Whether it does whatever the file says, for early files say the wrong thing.
-    let alwaysAddsBegin: Bool
+    /// Whether it is as Gemma's fourth generation: a piece of line feeds alone that is a token is taken whole, and a text
+    /// begins with the token for that whatever the file says, for early files say the wrong thing.
+    let isGemma: Bool
 
     /// - Throws: ``ErrorCode/unsupportedModel`` for a name that is not known.
     init(_ name: String, path: String) throws(AIError) {
@@ -38,8 +37,7 @@ struct GGUFPreTokenizer {
         }
         preTokenizer = PreTokenizer(steps)
         ignoresMerges = Self.takesWhole.contains(name)
-        let isGemma = !isByteLevel && name != "sarvam-moe"
-        (takesLinesWhole, alwaysAddsBegin) = (isGemma, isGemma)
+        isGemma = !isByteLevel && name != "sarvam-moe"
         addsBegin = Self.begins.contains(name)
         if Self.composes.contains(name) { normalizer = Normalizer([.form(.composed)]) }
     }

@@ -99,7 +99,7 @@ extension GGUFVocabulary {
         let rules = try GGUFPreTokenizer(rules, path: path)
         var settings = BytePairModel.Settings()
         settings.ignoresMerges = rules.ignoresMerges
-        settings.takesLinesWhole = rules.takesLinesWhole
+        settings.takesLinesWhole = rules.isGemma
         settings.hasFallback = !rules.isByteLevel
         let model = BytePairModel(pieces.vocabulary, table, settings, wantsBytes: rules.isByteLevel)
         var preTokenizer = rules.preTokenizer
@@ -109,7 +109,7 @@ extension GGUFVocabulary {
             showsAddedAsTheyAre: rules.isByteLevel,
             normalizer: rules.normalizer, preTokenizer: preTokenizer,
             postProcessor: try around(
-                begin: rules.alwaysAddsBegin || addsBegin ?? rules.addsBegin, end: addsEnd ?? false, path),
+                begin: rules.isGemma || addsBegin ?? rules.addsBegin, end: addsEnd ?? false, path),
             decoder: rules.decoder)
     }
 
