@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import HubCLI
@@ -54,30 +55,38 @@ import Testing
         #expect(result.error.hasPrefix("hub: cannot write to standard output: No space left on device\n"))
     }
 
-    /// stdout is a pipe that is full and that nobody reads, so that the program stands still in write(2).
-    @Test func aSecondInterruptionEndsAtOnce() throws {
+    /// stdout is a pipe that nobody reads, so that the program stands still in write(2) once it is full.
+    @Test func aSecondInterruptionEndsAtOnce() async throws {
         let output = Pipe()
-        let descriptor = output.fileHandleForWriting.fileDescriptor
-        let flags = fcntl(descriptor, F_GETFL)
-        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
-        let filling = [UInt8](repeating: 120, count: 4096)
-        while write(descriptor, filling, filling.count) > 0 {}
-        _ = fcntl(descriptor, F_SETFL, flags)
+        // The pipe's own end is closed here once the program has it.
+        let end = fcntl(output.fileHandleForWriting.fileDescriptor, F_DUPFD_CLOEXEC, 0)
+        defer { close(end) }
+        func isFull() -> Bool {
+            var question = pollfd(fd: end, events: Int16(POLLOUT), revents: 0)
+            return poll(&question, 1, 0) == 0
+        }
+        // Room for two pages of the many: when that is gone, the program has come as far as writing.
+        let page = [UInt8](repeating: 120, count: 4096)
+        while !isFull() { #expect(write(end, page, page.count) == page.count) }
+        _ = try output.fileHandleForReading.read(upToCount: 2 * page.count)
 
         let process = Process()
         process.executableURL = URL(fileURLWithPath: hubBinary)
-        process.arguments = ["help"]
+        process.arguments = ["help", "--man"]
         process.environment = environment
         process.standardOutput = output
-        let error = Pipe()
-        process.standardError = error
+        process.standardError = Pipe()
         try process.run()
-        Thread.sleep(forTimeInterval: 0.5)
+        try await eventually("a full pipe", isFull)
         process.interrupt()
-        Thread.sleep(forTimeInterval: 0.3)
+        // One alone does not end it, however long it is left to.
+        try await Task.sleep(nanoseconds: 300_000_000)
         #expect(process.isRunning)
-        process.interrupt()
-        process.waitUntilExit()
+        // A signal that comes while the first is still to be delivered counts as the same.
+        try await eventually("the end") {
+            process.interrupt()
+            return !process.isRunning
+        }
         #expect(process.terminationReason == .exit && process.terminationStatus == 130)
     }
 }

@@ -36,7 +36,7 @@ import Testing
         Row(
             name: "a stall", kind: .stall(after: 1000, seconds: 3600), says: "nothing came for ",
             or: "did not answer in time",
-            variables: ["HF_HUB_DOWNLOAD_TIMEOUT": "1"]),
+            variables: ["HF_HUB_DOWNLOAD_TIMEOUT": "5"]),
         Row(name: "408", kind: .status(408), says: "gave up waiting (408)"),
         Row(
             name: "429 with Retry-After", kind: .status(429, headers: ["Retry-After": "0"]),

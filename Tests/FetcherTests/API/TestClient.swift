@@ -16,17 +16,15 @@ final class TestClient: Sendable {
     /// - Parameter variables: the environment; nothing of this process's own reaches the client.
     init(
         _ endpoint: String, token: String? = nil, variables: [String: String] = [:], retries: Int = 2,
-        timeout: Int = 3600, keeping server: (any Sendable)? = nil
+        keeping server: (any Sendable)? = nil
     ) throws {
         self.server = server
-        // A slow answer of a busy machine is no stall.
-        let environment = HubEnvironment(["HF_HUB_DOWNLOAD_TIMEOUT": "600"].merging(variables) { $1 })
+        let environment = HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
         let heard = Monitor<[String]>([])
         engine = HTTPEngine(try HTTPEngine.Settings(environment))
         let provider = token.flatMap { AccessToken($0) }.map { HFTokenProvider.static($0) } ?? .none
         client = try HubClient(
-            HFConfiguration.endpoint(try Endpoint(endpoint)).token(provider).maxRetries(retries).retryBaseDelay(0)
-                .timeout(timeout),
+            HFConfiguration.endpoint(try Endpoint(endpoint)).token(provider).maxRetries(retries).retryBaseDelay(0),
             engine: engine, environment: environment, log: { text in heard.update { $0.append(text) } },
             notice: { text in heard.update { $0.append(text) } })
         self.heard = heard

@@ -199,9 +199,10 @@ import Testing
     @Test func theLibrarySaysSinceWhenAModelIsKnownToBeSound() async throws {
         let bench = try PullBench()
         try ModelRepository.tiny("org/tiny", in: bench.served)
-        let environment = HubEnvironment([
+        let variables = [
             "HOME": bench.box("home"), "HUB_HOME": bench.box("state"), "HF_ENDPOINT": bench.hub.endpoint,
-        ])
+        ]
+        let environment = HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
         let manager = ModelManager(
             .endpoint(try Endpoint(bench.hub.endpoint)), cacheDirectory: bench.box("cache"),
             environment: environment)

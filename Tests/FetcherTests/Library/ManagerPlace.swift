@@ -19,12 +19,11 @@ struct ManagerPlace {
         try ModelRepository("org/tiny", in: served, revision: "pr1").write("config.json", "{}")
         hub = try LoopbackHub(served)
         home = try TemporaryFolder("home")
-        environment = HubEnvironment([
+        let variables = [
             "HF_HOME": home("hf"), "HUB_HOME": home("state"), "HF_HUB_OFFLINE": isOffline ? "1" : "",
             "HF_TOKEN": "hf_loopback",
-            // What a gate holds is not to be taken for a stall, however slow the machine is.
-            "HF_HUB_DOWNLOAD_TIMEOUT": "3600",
-        ])
+        ]
+        environment = HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
         configuration = HFConfiguration.endpoint(try Endpoint(hub.endpoint)).retryBaseDelay(0)
     }
 

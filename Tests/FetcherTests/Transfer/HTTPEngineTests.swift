@@ -17,7 +17,7 @@ import Testing
     }
 
     private func engine() throws -> HTTPEngine {
-        HTTPEngine(try .init(HubEnvironment(["HF_HUB_DOWNLOAD_TIMEOUT": "600"])))
+        HTTPEngine(try .init(HubEnvironment(TestTimeout.variables)))
     }
     private var address: String { "\(hub.endpoint)/api/models/org/m" }
 

@@ -49,8 +49,7 @@ final class PullBench: Sendable {
         layout: CacheLayout? = nil,
         record: Record = Record()
     ) throws -> Puller {
-        // What a gate holds is not to be taken for a stall, however slow the machine is.
-        var all = ["HF_HUB_DOWNLOAD_TIMEOUT": "3600"].merging(variables) { $1 }
+        var all = TestTimeout.variables.merging(variables) { $1 }
         all["HOME"] = box("home")
         all["HF_TOKEN"] = token
         let environment = HubEnvironment(all)

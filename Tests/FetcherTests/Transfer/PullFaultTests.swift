@@ -63,13 +63,13 @@ import Testing
         #expect(try PullBench.leftovers(folder).isEmpty)
     }
 
-    /// Silence of a second ends a request with this setting; its range is asked for again, from where it stopped.
+    /// Silence of five seconds ends a request with this setting; its range is asked for again, from where it stopped.
     @Test func aStallIsAskedForAgain() async throws {
         let (_, weights, _) = try repository()
         bench.hub.fail("^GET", .stall(after: 100_000, seconds: 3600), on: .cdn)
         let record = PullBench.Record()
         let result = try await pull(
-            connections: 1, variables: ["HF_HUB_DOWNLOAD_TIMEOUT": "1"], record: record)
+            connections: 1, variables: ["HF_HUB_DOWNLOAD_TIMEOUT": "5"], record: record)
         #expect(result.error == nil)
         try expectContent(bench.place("w.safetensors", result), weights)
         #expect(record.retries.contains { $0.hasPrefix("nothing came") })

@@ -26,12 +26,11 @@ final class Stage: Sendable {
     var catalog: String { machine("state/catalog.sqlite3") }
 
     var environment: [String: String] {
-        [
+        let variables = [
             "PATH": "/usr/bin:/bin", "HOME": machine("home"), "HF_HOME": machine("hf"),
             "HUB_HOME": machine("state"), "HF_ENDPOINT": hub.endpoint, "LC_ALL": "C.UTF-8",
-            // What a gate holds back on a busy machine is no stall.
-            "HF_HUB_DOWNLOAD_TIMEOUT": "600", "HF_HUB_ETAG_TIMEOUT": "600",
         ]
+        return TestTimeout.variables.merging(variables) { $1 }
     }
 
     private func environment(with variables: [String: String]) -> [String: String] {
