@@ -42,7 +42,7 @@ struct CatalogTour {
     private func run() async throws {
         // One SQLite file. Its calls block for as long as the disk takes; one object serves all threads.
         let catalog = try Catalog(path: Catalog.path(in: environment.stateDirectory))
-        let configuration = HFConfiguration.endpoint(try environment.endpoint()).timeout(20)
+        let configuration = HFConfiguration.endpoint(try environment.endpoint())
         if environment.isOffline {
             print("offline: what is remembered has to do")
         } else {

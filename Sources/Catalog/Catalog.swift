@@ -29,7 +29,7 @@ public final class Catalog: Sendable {
     /// Opens the catalog, makes it where it is missing, and brings an older one up to date after a backup.
     ///
     /// - Parameter notice: hears what a person should know: that a backup was used, or could not be written.
-    /// - Throws: ``ErrorCode/catalogUnusable`` where it is damaged, busy for five seconds, or from a newer version;
+    /// - Throws: ``ErrorCode/catalogUnusable`` where it is damaged, busy for 15 seconds, or from a newer version;
     ///   ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``.
     public init(path: String, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
         self.path = path

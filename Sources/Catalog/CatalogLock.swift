@@ -9,7 +9,7 @@ import HubCore
 struct CatalogLock: ~Copyable {
     private let file: FileDescriptor?
 
-    /// - Throws: ``ErrorCode/catalogUnusable`` where another holds it for five seconds.
+    /// - Throws: ``ErrorCode/catalogUnusable`` where another holds it for ``Connection/patience``.
     init(ofCatalog path: String, shared: Bool) throws(AIError) {
         let place = path + ".lock"
         let opened: FileDescriptor
@@ -20,7 +20,7 @@ struct CatalogLock: ~Copyable {
         }
         for attempt in 0... {
             if try opened.tryLock(shared: shared) != false { break }
-            guard attempt < 500 else {
+            guard attempt < Connection.patience * 100 else {
                 throw AIError(
                     .catalogUnusable, "the catalog \(path) is being made again by another process",
                     advice: "wait for the other hub, then try again", context: .init(path: path))

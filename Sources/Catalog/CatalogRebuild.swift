@@ -18,7 +18,7 @@ package struct CatalogRebuild: Sendable, Hashable {
     /// and the new file takes the place; other processes go on with it at their next call.
     ///
     /// - Throws: ``ErrorCode/catalogUnusable`` where a newer hub made the old one, and it is sound, or where it is in use
-    ///   for five seconds; ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``. The old file is in its place then.
+    ///   for 15 seconds; ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``. The old file is in its place then.
     package static func run(_ path: String, fill: (Catalog) throws -> Void) throws(AIError) -> CatalogRebuild {
         try refuseNewer(path)
         try FileSystem.createDirectories(Path.parent(path), mode: 0o700)

@@ -69,13 +69,12 @@ package struct SafetensorsFolder: Sendable {
                 tensors[info.name] = Entry(shard: index, info: info)
             }
         }
-        for (tensor, file) in weightMap ?? [:] {
-            guard let entry = tensors[tensor], Path.name(shards[entry.shard].path) == file else {
-                throw .malformed(
-                    indexPath, "the index places tensor \"\(tensor)\" in \(file.printable), which does not hold it",
-                    tensor: tensor, expected: file,
-                    found: tensors[tensor].map { Path.name(shards[$0.shard].path) } ?? "nothing")
-            }
+        func place(_ tensor: String) -> String? { tensors[tensor].map { Path.name(shards[$0.shard].path) } }
+        let misplaced = weightMap?.filter { place($0.key) != $0.value }.min { $0.key < $1.key }
+        if let (tensor, file) = misplaced {
+            throw .malformed(
+                indexPath, "the index places tensor \"\(tensor)\" in \(file.printable), which does not hold it",
+                tensor: tensor, expected: file, found: place(tensor) ?? "nothing")
         }
         self.shards = shards
         self.tensors = tensors

@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func aCatalogThatAnotherHoldsIsToldAfterFiveSeconds() async throws {
+    @Test func aCatalogThatAnotherHoldsIsToldAfterAWhile() async throws {
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
         let holder = try Connection(stage.catalog)
         try holder.execute("BEGIN IMMEDIATE")

@@ -49,11 +49,10 @@ import Testing
     }
 
     @Test func errorsSayWhatHappenedAndWhatToDo() async throws {
-        let closed = ClosedPort()
         let result = try await RunningProcess.run(
             BuiltProduct.path("CatalogTour"), ["llama"],
-            environment: stage.environment.merging(["HF_ENDPOINT": closed.address]) { $1 })
+            environment: stage.environment.merging(["HF_ENDPOINT": ClosedPort.address]) { $1 })
         #expect(result.status == 1)
-        #expect(result.error.hasPrefix("\(closed.address) cannot be reached"))
+        #expect(result.error.hasPrefix("\(ClosedPort.address) cannot be reached"))
     }
 }

@@ -58,6 +58,14 @@ import Testing
             _ = try head.withUnsafeMutableBytes { try partial.read(into: $0, at: 0) }
             return head == Array(weights.prefix(32))
         }
+        let snapshots = Path.join(cache, "models--org--m/snapshots")
+        try await eventually("the small files") {
+            try (FileSystem.entries(snapshots) ?? []).contains { commit in
+                ["config.json", "sub/dir/notes.txt"].allSatisfy {
+                    FileSystem.exists(Path.join(snapshots, "\(commit)/\($0)"))
+                }
+            }
+        }
         process.interrupt()
         #expect(try await process.wait().status == 130)
     }
@@ -164,7 +172,7 @@ import Testing
     @Test func whatIsMissingInAReadOnlyCacheIsOneClearError() async throws {
         #expect(try await stage.run("pull", "-q", "org/m", "--include", "*.json").status == 0)
         let before = (names: try stage.listing(stage.cache), requests: stage.hub.requests("/resolve/").count)
-        let result = try await readOnly("pull", "org/m")
+        let result = try await readOnly("pull", "org/m", "--progress", "none")
         #expect(result.status == 6 && result.output.isEmpty)
         let lines = result.error.split(separator: "\n")
         #expect(lines.count == 2, "\(result.error)")

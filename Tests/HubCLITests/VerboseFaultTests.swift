@@ -36,7 +36,7 @@ import Testing
         Row(
             name: "a stall", kind: .stall(after: 1000, seconds: 3600), says: "nothing came for ",
             or: "did not answer in time",
-            variables: ["HF_HUB_DOWNLOAD_TIMEOUT": "5"]),
+            variables: ["HF_HUB_DOWNLOAD_TIMEOUT": "25"]),
         Row(name: "408", kind: .status(408), says: "gave up waiting (408)"),
         Row(
             name: "429 with Retry-After", kind: .status(429, headers: ["Retry-After": "0"]),
@@ -127,10 +127,9 @@ import Testing
 
     /// The Hub is this machine and asked directly; the CDN is not.
     @Test func aProxyThatRefusesIsSaid() async throws {
-        let closed = ClosedPort()
         stage.hub.fail("^GET /repos/", .redirect(to: "http://cdn.invalid/x?Signature=s3cret"), on: .cdn)
-        let lines = try await pull(with: ["HTTP_PROXY": closed.address])
-        let place = closed.address.dropFirst("http://".count)
+        let lines = try await pull(with: ["HTTP_PROXY": ClosedPort.address])
+        let place = ClosedPort.address.dropFirst("http://".count)
         #expect(
             lines.contains {
                 $0.contains("w.safetensors: the proxy \(place) cannot be reached: Connection refused; trying again")

@@ -9,6 +9,10 @@ package final class Connection {
     let vocabulary = Vocabulary()
     private var knownTokenizer: Tokenizer?
 
+    /// Seconds that a connection, or who moves the file, waits for another. A change takes milliseconds; on a slow and busy
+    /// disk several that make a new catalog at once wait for each other in turn.
+    static let patience = 15
+
     private static let preparation: Void = hub_sqlite_count_no_memory()
 
     /// Opens a database file.
@@ -28,7 +32,7 @@ package final class Connection {
         }
         database = handle
         sqlite3_extended_result_codes(database, 1)
-        sqlite3_busy_timeout(database, 5000)
+        sqlite3_busy_timeout(database, Int32(Self.patience * 1000))
     }
 
     deinit {
@@ -146,7 +150,7 @@ package final class Connection {
     package func switchJournal(to mode: String) throws(SQLiteError) {
         for attempt in 0... {
             do throws(SQLiteError) { return try execute("PRAGMA journal_mode = \(mode)") } catch {
-                guard error.code == SQLITE_BUSY, attempt < 500 else { throw error }
+                guard error.code == SQLITE_BUSY, attempt < Self.patience * 100 else { throw error }
                 sqlite3_sleep(10)
             }
         }

@@ -28,7 +28,7 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR].contains(code) }
 
     /// Whether another connection has what this one wants.
-    package var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED].contains(code) }
+    package var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL].contains(code) }
 
     /// As the error that leaves this module.
     package func asAIError(path: String) -> AIError {

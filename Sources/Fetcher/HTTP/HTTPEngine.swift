@@ -59,6 +59,7 @@ package final class HTTPEngine: @unchecked Sendable {
 
     // Only the engine's thread touches what follows.
     private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
+    /// In the order in which they are due.
     private var timers: [Timer] = []
     /// Above zero while libcurl is calling back. It forbids calls that change the multi handle from there, so those wait
     /// in `deferred`. https://curl.se/libcurl/c/curl_multi_perform.html
@@ -117,7 +118,9 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Runs a block on the engine's thread after so many seconds. Only to be called on that thread.
     func after(_ seconds: Double, _ body: @escaping () -> Void) {
-        timers.append(Timer(due: Clock.nanoseconds + UInt64(max(0, seconds) * 1e9), body: body))
+        let due = Clock.nanoseconds + UInt64(max(0, seconds) * 1e9)
+        let place = timers.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
+        timers.insert(Timer(due: due, body: body), at: place)
     }
 
     /// Starts a transfer. Only to be called on the engine's thread.
@@ -196,9 +199,9 @@ package final class HTTPEngine: @unchecked Sendable {
 
     private func runTimers() {
         let now = Clock.nanoseconds
-        let due = timers.filter { $0.due <= now }
+        let due = timers.prefix { $0.due <= now }
         guard !due.isEmpty else { return }
-        timers.removeAll { $0.due <= now }
+        timers.removeFirst(due.count)
         for timer in due { timer.body() }
         runDeferred()
     }
@@ -206,7 +209,7 @@ package final class HTTPEngine: @unchecked Sendable {
     /// Milliseconds until the next timer, at most a second.
     private func waitingTime() -> Int32 {
         let now = Clock.nanoseconds
-        let next = timers.map { $0.due > now ? $0.due - now : 0 }.min() ?? 1_000_000_000
+        let next = timers.first.map { $0.due > now ? $0.due - now : 0 } ?? 1_000_000_000
         return Int32(min(1000, (next + 999_999) / 1_000_000))
     }
 

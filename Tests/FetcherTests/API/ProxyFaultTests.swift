@@ -27,20 +27,18 @@ import Testing
     private func place(_ address: String) -> Substring { address.dropFirst("http://".count) }
 
     @Test(arguments: endpoints) func aProxyThatCannotBeReachedIsNamed(endpoint: String) async throws {
-        let closed = ClosedPort()
-        let test = try client(endpoint, through: place(closed.address))
+        let test = try client(endpoint, through: place(ClosedPort.address))
         let error = try await error(test)
         #expect(error.code == .unreachable)
         #expect(error.exitStatus == 5)
-        #expect(error.message == "the proxy \(place(closed.address)) cannot be reached: Connection refused")
+        #expect(error.message == "the proxy \(place(ClosedPort.address)) cannot be reached: Connection refused")
         #expect(error.recoverySuggestion?.contains("HTTPS_PROXY") == true)
         #expect(!test.said.contains("trying again"))
     }
 
     /// The proxy has nothing to do with it: the host is asked directly.
     @Test func aHostThatNeedsNoProxyIsNamedItself() async throws {
-        let closed = ClosedPort()
-        let port = closed.address.split(separator: ":").last ?? ""
+        let port = ClosedPort.address.split(separator: ":").last ?? ""
         let test = try TestClient(
             "http://0.0.0.0:\(port)", variables: ["HTTP_PROXY": "http://127.0.0.1:1", "NO_PROXY": "0.0.0.0"])
         #expect(try await error(test).message == "http://0.0.0.0:\(port) cannot be reached: Connection refused")

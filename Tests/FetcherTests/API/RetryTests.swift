@@ -50,8 +50,7 @@ import Testing
     }
 
     @Test func aRefusedConnectionIsNotTriedAgain() async throws {
-        let closed = ClosedPort()
-        let test = try TestClient(closed.address)
+        let test = try TestClient(ClosedPort.address)
         let error = await test.error { try await $0.info(.model("org/m")) }
         #expect(error?.code == .unreachable)
         #expect(!test.said.contains("trying again"))

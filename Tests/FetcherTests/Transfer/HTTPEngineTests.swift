@@ -181,9 +181,13 @@ import Testing
         let engine = try engine()
         let order = Monitor([Int]())
         engine.perform {
-            engine.after(0.06) { order.update { $0.append(3) } }
-            engine.after(0.03) { order.update { $0.append(2) } }
+            engine.after(0.002) { order.update { $0.append(3) } }
+            engine.after(0.001) { order.update { $0.append(2) } }
             engine.after(-1) { order.update { $0.append(1) } }
+            engine.after(60) { order.update { $0.append(4) } }
+            // All are due at once where the thread is late.
+            let end = Clock.nanoseconds + 3_000_000
+            while Clock.nanoseconds < end {}
         }
         let found = try await order.value("three timers") { $0.count == 3 ? $0 : nil }
         #expect(found == [1, 2, 3])

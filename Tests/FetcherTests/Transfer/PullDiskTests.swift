@@ -45,11 +45,11 @@ import Testing
         let (_, text) = try repository(12)
         try await withDisk("8m") { _, layout in
             // The small one comes first, while there is room.
-            let gate = bench.hub.hold("^GET", after: 0, on: .cdn)
-            let work = Task { try await bench.pull("org/m", layout: layout) }
-            try await gate.reached()
-            try await eventually("the small file is there") {
-                try FileSystem.entries(layout.repository(.model("org/m")).snapshots)?.isEmpty == false
+            let gate = bench.hub.hold("^GET", after: 0, times: nil, on: .cdn)
+            let record = PullBench.Record()
+            let work = Task { try await bench.pull("org/m", layout: layout, record: record) }
+            try await record.waitForEvent("the end of the small file") {
+                if case .finished(let file) = $0 { file.path == "t.txt" } else { false }
             }
             gate.release()
             let result = try await work.value

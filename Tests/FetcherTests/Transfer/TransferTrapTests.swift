@@ -122,8 +122,7 @@ import Testing
     /// Trap 21, its other half: an address may lead to a place that cannot be reached (any more). The Hub has several, and
     /// names another one when it is asked again.
     @Test func anAddressThatCannotBeReachedIsAskedForAgain() async throws {
-        let closed = ClosedPort()
-        bench.hub.fail("/resolve/.*safetensors", .redirect(to: "\(closed.address)/x"))
+        bench.hub.fail("/resolve/.*safetensors", .redirect(to: "\(ClosedPort.address)/x"))
         let result = try await pull()
         try expectWhole(result)
     }

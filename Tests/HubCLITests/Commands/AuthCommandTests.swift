@@ -134,9 +134,8 @@ import Testing
     @Test func withoutTheHubNothingIsKept() async throws {
         let offline = try await stage.run("auth", "login", "--offline", input: Self.secret)
         #expect(offline.status == 5)
-        let closed = ClosedPort()
-        let away = try await stage.run("auth", "login", with: ["HF_ENDPOINT": closed.address], input: Self.secret)
-        #expect(away.status == 5 && away.error.hasPrefix("hub: \(closed.address) cannot be reached"))
+        let away = try await stage.run("auth", "login", with: ["HF_ENDPOINT": ClosedPort.address], input: Self.secret)
+        #expect(away.status == 5 && away.error.hasPrefix("hub: \(ClosedPort.address) cannot be reached"))
         #expect(stage.hub.requests.isEmpty && !FileSystem.exists(stage.machine("hf")))
     }
 
@@ -304,8 +303,8 @@ import Testing
         #expect(
             try await stage.run("auth", "whoami", "--offline", "--json", with: ["HF_TOKEN": "hf_x"]).errorCode()
                 == "offline")
-        stage.hub.stop()
-        let away = try await stage.run("auth", "whoami", with: ["HF_TOKEN": Self.secret])
+        let away = try await stage.run(
+            "auth", "whoami", with: ["HF_TOKEN": Self.secret, "HF_ENDPOINT": ClosedPort.address])
         #expect(away.status == 5 && away.error.contains("cannot be reached"))
     }
 
@@ -317,8 +316,7 @@ import Testing
         let warning = "hub: warning: the token file is open to others (mode 644): chmod 600 '\(file)'\n"
         for words in [["pull", "org/tiny"], ["info", "org/tiny"], ["search", "tiny"], ["auth", "whoami"]] {
             for flag in ["--progress=none", "-q", "--json"] {
-                let result = try await RunningProcess.run(
-                    BuiltProduct.path(), words + [flag], environment: stage.environment)
+                let result = try await stage.run(words + [flag], with: Stage.quietly)
                 #expect(result.status == 0 && result.error == warning, "\(words) \(flag): \(result.error)")
             }
         }

@@ -96,8 +96,8 @@ import Testing
     }
 
     @Test func aPrivateRepositoryLooksMissingWithoutItsToken() async throws {
-        let without = try await stage.run("pull", "org/private")
-        let missing = try await stage.run("pull", "org/absent")
+        let without = try await stage.run("pull", "org/private", with: Stage.quietly)
+        let missing = try await stage.run("pull", "org/absent", with: Stage.quietly)
         #expect(without.status == 3 && missing.status == 3)
         #expect(without.error.replacing("private on", with: "absent on") == missing.error)
         let with = try await stage.run("pull", "org/private", "-q", with: ["HF_TOKEN": "hf_loopback"])
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func aGatedModelSaysWhereToAsk() async throws {
-        let result = try await stage.run("pull", "org/gated")
+        let result = try await stage.run("pull", "org/gated", with: Stage.quietly)
         #expect(result.status == 4 && result.output.isEmpty)
         #expect(
             result.error == """
@@ -136,12 +136,11 @@ import Testing
     }
 
     @Test func aHubThatIsAwayIsExit5() async throws {
-        let closed = ClosedPort()
-        let environment = stage.environment.merging(["HF_ENDPOINT": closed.address]) { $1 }
+        let environment = stage.environment.merging(["HF_ENDPOINT": ClosedPort.address]) { $1 }
         for words in [["pull", "org/tiny"], ["info", "org/tiny"], ["try", "org/tiny", "--yes"]] {
             let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: environment)
             #expect(result.status == 5 && result.output.isEmpty)
-            #expect(result.error.hasPrefix("hub: \(closed.address) cannot be reached"))
+            #expect(result.error.hasPrefix("hub: \(ClosedPort.address) cannot be reached"))
             #expect(result.error.hasSuffix("     check the network, the proxy variables and HF_ENDPOINT\n"))
         }
         #expect(!FileSystem.exists(stage.cache))

@@ -64,8 +64,7 @@ import Testing
     }
 
     @Test func aHubThatCannotBeReachedIsExit1() async throws {
-        stage.hub.stop()
-        let result = try await stage.run("doctor", "-q")
+        let result = try await stage.run("doctor", "-q", with: ["HF_ENDPOINT": ClosedPort.address])
         #expect(result.status == 1 && result.output == "network.reach\n")
     }
 
@@ -128,8 +127,7 @@ import Testing
     @Test func aHubThatIsDownIsTheSame() async throws {
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
         try damage()
-        stage.hub.stop()
-        let result = try await stage.run("doctor", "--rebuild", "--json")
+        let result = try await stage.run("doctor", "--rebuild", "--json", with: ["HF_ENDPOINT": ClosedPort.address])
         #expect(result.status == 0)
         #expect(try findings(result)["catalog.not_asked"]?["level"]?.string == "note")
         #expect(try await stage.run("ls", "-q").output == "org/tiny\n")

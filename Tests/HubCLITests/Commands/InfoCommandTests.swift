@@ -85,10 +85,9 @@ import Testing
 
     @Test func anUnreachableHubIsExit5AndWhatIsKnownStillShows() async throws {
         #expect(try await stage.run("info", "org/tiny").status == 0)
-        let closed = ClosedPort()
-        let away = ["HF_ENDPOINT": closed.address]
+        let away = ["HF_ENDPOINT": ClosedPort.address]
         let result = try await stage.run("info", "org/tiny", with: away)
-        #expect(result.status == 5 && result.error.hasPrefix("hub: \(closed.address) cannot be reached"))
+        #expect(result.status == 5 && result.error.hasPrefix("hub: \(ClosedPort.address) cannot be reached"))
         #expect(result.lines[1].hasPrefix("  as of       ") && result.lines[1].hasSuffix(" ago"))
         #expect(result.output.contains("  files       4, 300 kB\n"))
         let document = try await stage.run("info", "org/tiny", "--json", with: away)

@@ -197,12 +197,11 @@ import Testing
         for index in 1...12 {
             try stage.plant("models--org--m\(index)", commit: HubCLITests.commit("1"), files: ["a.txt": "a"])
         }
-        let closed = ClosedPort()
-        let result = try await stage.run("outdated", with: ["HF_ENDPOINT": closed.address])
+        let result = try await stage.run("outdated", with: ["HF_ENDPOINT": ClosedPort.address])
         #expect(result.status == 5 && result.output.isEmpty)
-        #expect(result.error.hasPrefix("hub: \(closed.address) cannot be reached"))
+        #expect(result.error.hasPrefix("hub: \(ClosedPort.address) cannot be reached"))
         #expect(result.error.ranges(of: "hub: ").count == 1)
-        let document = try await stage.run("outdated", "--json", with: ["HF_ENDPOINT": closed.address])
+        let document = try await stage.run("outdated", "--json", with: ["HF_ENDPOINT": ClosedPort.address])
         #expect(try document.errorCode() == "unreachable")
         #expect(try document.document().objects("models").count == 12)
     }

@@ -33,6 +33,9 @@ final class Stage: Sendable {
         return TestTimeout.variables.merging(variables) { $1 }
     }
 
+    /// For a command whose stderr is compared: on a busy machine it says how far it has come.
+    static let quietly = ["HF_HUB_DISABLE_PROGRESS_BARS": "1"]
+
     private func environment(with variables: [String: String]) -> [String: String] {
         environment.merging(variables) { $1 }.filter { !$0.value.isEmpty }
     }

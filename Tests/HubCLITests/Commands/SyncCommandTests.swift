@@ -32,9 +32,7 @@ import Testing
 
     @Test func threeDaysOfTheHub() async throws {
         let stage = try Self.stage()
-        // On a busy machine it says how far it has come.
-        let quietly = ["HF_HUB_DISABLE_PROGRESS_BARS": "1"]
-        let first = try await stage.run("sync", "--all", "--json", with: quietly)
+        let first = try await stage.run("sync", "--all", "--json", with: Stage.quietly)
         #expect(first.status == 0 && first.error.isEmpty)
         #expect(try figures(first) == [192, 192, 0, 0, 0, 4])
         #expect(try first.document()["complete"]?.bool == true)
@@ -42,7 +40,7 @@ import Testing
         #expect(try figures(try await stage.run("sync", "--all", "--json")) == [233, 81, 111, 41, 40, 5])
         let found = try await stage.run("search", "--offline", "-q", "--limit", "1000")
         #expect(Set(found.lines) == Set(try Self.models("sync-t1").compactMap { $0["id"]?.string }))
-        let again = try await stage.run("sync", with: quietly)
+        let again = try await stage.run("sync", with: Stage.quietly)
         #expect(again.status == 0 && again.error.isEmpty)
         #expect(
             again.output.contains("50 models seen in ")
@@ -127,7 +125,7 @@ import Testing
         #expect(note?["message"]?.string?.hasPrefix("going on behind 60 models, with what was begun ") == true)
         let last = try #require(events.last { $0["event"]?.string == "progress" })
         #expect(last["done_models"]?.int == 132 && last["pages"]?.int == 3 && last["new"]?.int == 0)
-        let nobody = try await stage.run("sync", "--author", "nobody")
+        let nobody = try await stage.run("sync", "--author", "nobody", with: Stage.quietly)
         #expect(nobody.status == 0 && nobody.error == "hub: the Hub lists no model of nobody\n")
         let author = try await stage.run("sync", "--author", "Gautam6", "--json")
         #expect(try figures(author) == [1, 0, 0, 1, 0, 1])

@@ -21,7 +21,7 @@ final class LiveScreen: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> TerminalEmulator {
         do {
-            let found = try await process.waitForTerminal(what, seconds: 120) { [self] bytes in
+            let found = try await process.waitForTerminal(what) { [self] bytes in
                 terminal.withLock { terminal in
                     terminal.emulator.feed(bytes[terminal.read...])
                     terminal.read = bytes.count

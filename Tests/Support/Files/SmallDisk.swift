@@ -10,9 +10,10 @@ package final class SmallDisk: Sendable {
     package init?(_ folder: TemporaryFolder, _ size: String) async throws {
         path = folder("disk")
         try FileSystem.createDirectories(path)
-        let result = try? await RunningProcess.run(
-            "/bin/mount", ["-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path])
-        guard result?.status == 0 else { return nil }
+        let mount = "/bin/mount"
+        guard FileSystem.exists(mount) else { return nil }
+        let result = try await RunningProcess.run(mount, ["-t", "tmpfs", "-o", "size=\(size)", "tmpfs", path])
+        guard result.status == 0 else { return nil }
     }
 
     /// Mounts it anew with other options, as `ro`; whether that could be.

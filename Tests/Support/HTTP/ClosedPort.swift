@@ -6,14 +6,11 @@ import Musl
 import Darwin
 #endif
 
-/// An address where nobody answers, for as long as this lives: its port is taken, so that no other test's server can
-/// get it, and nobody listens.
-package final class ClosedPort: Sendable {
+/// An address where nobody answers: its port is taken for as long as the tests run, so that no test's server can get it,
+/// and nobody listens.
+package enum ClosedPort {
     /// `http://127.0.0.1:40123`
-    package let address: String
-    private let descriptor: Int32
-
-    package init() {
+    package static let address: String = {
         #if os(Linux)
         let made = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -29,9 +26,6 @@ package final class ClosedPort: Sendable {
             }
         }
         precondition(made >= 0 && bound, "no port can be taken: \(String(cString: strerror(errno)))")
-        descriptor = made
-        address = "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"
-    }
-
-    deinit { close(descriptor) }
+        return "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"
+    }()
 }
