@@ -363,9 +363,10 @@ class InUse(HubsimTest):
         pull, output = self.start_pull(ODD)
         partials = "models--*odd-names/blobs/*.incomplete"
         until(lambda: pull.poll() is not None or any(self.box.cache.glob(partials)), "a partial")
+        # What is stopped is at work for as long as we like.
+        pull.send_signal(signal.SIGSTOP)
         self.assertIsNone(pull.poll(), output.read_text())
 
-        # Stopped as soon as it has the weights, it is at work for as long as we like.
         trying = self.start([HUB, "try", self.tried, "Who goes there?", "--max-tokens", "400"],
                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         snapshot = next(self.box.cache.glob("models--hub-demo--tiny-shakespeare/snapshots/*"))
@@ -395,6 +396,7 @@ class InUse(HubsimTest):
         reader.stdin.close()
         self.assertEqual(reader.wait(SECONDS), 0)
         self.sim.control("faults", [])
+        pull.send_signal(signal.SIGCONT)
         pull.wait(SECONDS)
         self.assertEqual(pull.returncode, 0, output.read_text())
         self.box.hub("verify", "--full")

@@ -63,12 +63,14 @@ import Foundation
     }
 
     @Test func whatIsNotThereIsSaidSo() async throws {
-        let manager = try ManagerPlace().manager
+        let place = try ManagerPlace()
+        let manager = place.manager
         #expect(await errorCode { try await manager.delete(tiny) } == .notCached)
         #expect(await errorCode { try await manager.markAccessed(tiny) } == .notCached)
         #expect(await errorCode { try await manager.delete(.huggingFace("../x")) } == .invalidInput)
         #expect(await errorCode { _ = try await manager.isCached(.local("/tmp")) } == .invalidInput)
         #expect(try await manager.localPath(for: .local("/no/such/model")) == nil)
+        #expect(place.hub.requests.isEmpty)
     }
 
     @Test func aModelInUseIsNotDeleted() async throws {

@@ -134,7 +134,8 @@ import Testing
     @Test func withoutTheHubNothingIsKept() async throws {
         let offline = try await stage.run("auth", "login", "--offline", input: Self.secret)
         #expect(offline.status == 5)
-        let away = try await stage.run("auth", "login", with: ["HF_ENDPOINT": ClosedPort.address], input: Self.secret)
+        let away = try await stage.run(
+            "auth", "login", with: ["HF_ENDPOINT": ClosedPort.address], input: Self.secret)
         #expect(away.status == 5 && away.error.hasPrefix("hub: \(ClosedPort.address) cannot be reached"))
         #expect(stage.hub.requests.isEmpty && !FileSystem.exists(stage.machine("hf")))
     }

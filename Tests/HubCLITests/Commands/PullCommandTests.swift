@@ -19,7 +19,8 @@ import Testing
         #expect(result.status == 0 && result.error.isEmpty)
         let path = try await stage.path("org/tiny")
         let short = Path.name(path).prefix(8)
-        let facts = result.output.replacing(/\ in ([\d.]+ min )?[\d.]+ s/, with: "").replacing(/, [\d.]+ [kMG]?B\/s/, with: "")
+        let facts = result.output.replacing(/\ in ([\d.]+ min )?[\d.]+ s/, with: "").replacing(
+            /, [\d.]+ [kMG]?B\/s/, with: "")
         #expect(
             facts == """
                 org/tiny at \(short): 4 files, 300 kB, 300 kB fetched, every digest checked
