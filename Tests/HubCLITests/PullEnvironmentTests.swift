@@ -46,7 +46,7 @@ import Testing
         return out
     }
 
-    /// Waits until bytes of the weights are in the partial, and interrupts.
+    /// Waits until bytes of the weights are in the partial and the small files in their places, and interrupts.
     private func interrupt(_ process: RunningProcess, in cache: String) async throws {
         let blobs = Path.join(cache, "models--org--m/blobs")
         let digest = ContentHasher.digest(of: weights, like: .sha256("")).hex

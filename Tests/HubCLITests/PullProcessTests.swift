@@ -73,7 +73,7 @@ import Testing
         var head = [UInt8](repeating: 0, count: 64)
         return try stride(from: 0, to: Self.size, by: 1 << 16).reduce(0) { sum, offset in
             _ = try head.withUnsafeMutableBytes { try partial.read(into: $0, at: offset) }
-            return head.allSatisfy { $0 == 0 } ? sum : sum + 1 << 16
+            return head.allSatisfy { $0 == 0 } ? sum : sum + (1 << 16)
         }
     }
 

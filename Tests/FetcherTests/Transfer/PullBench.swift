@@ -36,9 +36,11 @@ final class PullBench: Sendable {
         func waitForEvent(_ what: String, _ matches: @escaping @Sendable (PullEvent) -> Bool) async throws {
             _ = try await state.value(what) { $0.events.contains(where: matches) ? true : nil }
         }
-        func waitForLine(_ text: String) async throws {
-            _ = try await state.value("the line \"\(text)\"") {
-                $0.lines.contains { $0.range(of: text) != nil } ? true : nil
+        /// Waits for the request of a range. For a whole partial that is not yet proven there is none; it is proven.
+        func waitForRangeOrProof() async throws {
+            _ = try await state.value("the request of a range") {
+                $0.lines.contains { $0.range(of: "bytes=") != nil }
+                    || $0.events.contains { if case .verified = $0 { true } else { false } } ? true : nil
             }
         }
     }

@@ -145,15 +145,6 @@ import Testing
         #expect(bench.hub.requests("/resolve/").isEmpty)
     }
 
-    /// Of a whole partial that was not yet proven nothing comes; it is proven.
-    private static func isBytes(_ event: PullEvent) -> Bool {
-        switch event {
-        case .progress(let progress): progress.completedBytes > 0
-        case .verified: true
-        default: false
-        }
-    }
-
     @Test func cancellingManyTimesEndsManyTimes() async throws {
         var random = SeededRandom(state: 1)
         for round in 0..<25 {
@@ -163,7 +154,7 @@ import Testing
             do {
                 result = try await bench.interrupted("org/m", record: record) {
                     for _ in 0..<steps { await Task.yield() }
-                    if round % 3 == 0 { try await record.waitForEvent("bytes") { Self.isBytes($0) } }
+                    if round % 3 == 0 { try await record.waitForRangeOrProof() }
                 }
             } catch is CancellationError {
                 // While it was still planned.

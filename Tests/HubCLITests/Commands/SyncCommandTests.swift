@@ -52,7 +52,7 @@ import Testing
         let stage = try Self.stage()
         #expect(try figures(try await stage.run("sync", "--all", "--json")) == [192, 192, 0, 0, 0, 4])
         let other = try Self.stage("sync-t1")
-        let there = ["HF_ENDPOINT": other.hub.endpoint, "HF_HUB_DISABLE_PROGRESS_BARS": "1"]
+        let there = Stage.quietly.merging(["HF_ENDPOINT": other.hub.endpoint]) { $1 }
         let result = try await stage.run("sync", "--all", with: there)
         #expect(result.status == 0 && result.output.hasSuffix(": 81 new, 111 changed, 41 the same, 0 gone\n"))
         #expect(
