@@ -19,9 +19,9 @@ package enum CacheMend: Sendable, Hashable {
     /// Partials of ours that cannot be gone on with, for nothing says which of their bytes are safe.
     case removePartials([Partial])
     /// Files that are made again when somebody needs them.
-    case removeFiles([String])
+    case removeFiles(CacheLayout, [String])
     /// The lists of files of revisions that are gone.
-    case removeTrees([String])
+    case removeTrees(CacheLayout, [String])
     case sweepXet(XetFolder)
 
     /// What was left alone for an hour is nobody's work.
@@ -42,7 +42,7 @@ package enum CacheMend: Sendable, Hashable {
         case .removeDanglingRefs(let refs):
             let count = try Self.count(refs) { ref throws(AIError) in
                 guard try isStillDangling(ref, now: now) else { return false }
-                return try FileSystem.remove(ref.path)
+                return try ref.folder.cache.remove(ref.path)
             }
             return Outcome(text: "\(Self.plural(count, "ref")) deleted", isWhole: count == refs.count)
         case .removePartials(let partials):
@@ -50,16 +50,16 @@ package enum CacheMend: Sendable, Hashable {
             for partial in partials { freed += try remove(partial) }
             let left = partials.contains { FileSystem.exists($0.folder.blob($0.name)) }
             return Outcome(text: "\(ByteCount(freed)) freed", isWhole: !left)
-        case .removeFiles(let paths):
+        case .removeFiles(let layout, let paths):
             let count = try Self.count(paths) { path throws(AIError) in
                 guard try isAtRest(path, now: now) else { return false }
-                return try FileSystem.remove(path)
+                return try layout.remove(path)
             }
             return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
-        case .removeTrees(let paths):
+        case .removeTrees(let layout, let paths):
             let count = try Self.count(paths) { path throws(AIError) in
                 guard try isAtRest(path, now: now), Self.isOfGoneRevision(tree: path) else { return false }
-                return try FileSystem.remove(path)
+                return try layout.remove(path)
             }
             return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
         case .sweepXet(let xet):
@@ -92,8 +92,15 @@ package enum CacheMend: Sendable, Hashable {
         guard try ref.folder.heldLocks().isEmpty, let commit = try ref.folder.commit(ofRef: ref.name) else {
             return false
         }
-        try ref.folder.writeRef(ref.name, commit)
-        return try FileSystem.contents(ref.path) == Array(commit.hash.utf8)
+        guard let top = try ref.folder.open(), let (place, name) = try top.place(of: "refs/\(ref.name)") else {
+            return false
+        }
+        // What a crash left beside it would pass for a ref.
+        let blobs = try top.makeFolder(OpenFolder.Entry("blobs"))
+        try place.replace(
+            name, with: Array(commit.hash.utf8), durable: true,
+            temporary: (blobs, RepositoryFolder.partialRef()))
+        return true
     }
 
     private static func plural(_ count: Int, _ noun: String) -> String {
@@ -115,10 +122,11 @@ package enum CacheMend: Sendable, Hashable {
     /// Under the lock of its blob, and only while it has no map.
     private func remove(_ partial: Partial) throws(AIError) -> Int64 {
         let (folder, etag) = (partial.folder, DeletionPlanner.etag(ofPartial: partial.name))
-        let path = folder.blob(partial.name)
         func removed() throws(AIError) -> Int64 {
-            guard try FileSystem.linkStatus(folder.blob(etag + ".hub.map.incomplete")) == nil,
-                let status = try FileSystem.linkStatus(path), status.kind == .file, try FileSystem.remove(path)
+            guard let blobs = try folder.open()?.ownFolder("blobs"),
+                try blobs.status(of: etag + ".hub.map.incomplete") == nil,
+                let status = try blobs.status(of: partial.name), status.kind == .file,
+                try blobs.remove(partial.name)
             else { return 0 }
             return status.links == 1 ? status.size : 0
         }
@@ -131,5 +139,15 @@ package enum CacheMend: Sendable, Hashable {
             _ = consume lock
             return freed
         }
+    }
+}
+
+extension CacheLayout {
+    /// Removes a file below the cache without following links on the way: whether there was something to remove.
+    fileprivate func remove(_ path: String) throws(AIError) -> Bool {
+        guard let below = path.dropping(prefix: root + "/"),
+            let (folder, name) = try OpenFolder.open(root)?.place(of: below)
+        else { return false }
+        return try folder.remove(name)
     }
 }

@@ -9,9 +9,9 @@ extension LocalFolder {
         try names(below: downloads).compactMap { $0.hasSuffix(".metadata") ? String($0.dropLast(9)) : nil }
     }
 
-    /// What unfinished downloads have left.
+    /// What unfinished downloads have left, by path below the notes.
     private func partials() throws(AIError) -> [String] {
-        try names(below: downloads).filter { $0.hasSuffix(".incomplete") }.map { Path.join(downloads, $0) }
+        try names(below: downloads).filter { $0.hasSuffix(".incomplete") }
     }
 
     /// Why a file has to stay; nil where it is as the pull left it and nobody is at work with it.
@@ -70,7 +70,7 @@ extension LocalFolder {
         }
         if kept.isEmpty {
             for partial in try partials() {
-                if let status = try FileSystem.linkStatus(partial) { freed.add(status) }
+                if let status = try FileSystem.linkStatus(Path.join(downloads, partial)) { freed.add(status) }
             }
         }
         return (going, kept, freed)
@@ -80,33 +80,37 @@ extension LocalFolder {
     func delete(_ files: [String], sparing open: OpenFiles) throws(AIError) -> Deletion.Outcome.Freed {
         var freed = Deletion.Outcome.Freed()
         guard try obstacle() == nil else { return freed }
+        guard let top = try OpenFolder.open(path) else { return freed }
+        let notes = try top.ownFolder(Self.bookkeeping + "/download")
         for file in files where try obstacle(to: file, open) == nil {
-            guard let status = try FileSystem.linkStatus(place(file)) else { continue }
-            if try FileSystem.remove(place(file)) { freed.add(status) }
-            try FileSystem.remove(notePath(file))
-            var parent = Path.parent(place(file))
-            while parent != path, try FileSystem.removeEmptyDirectory(parent) { parent = Path.parent(parent) }
+            guard let (place, name) = try top.place(of: file), let status = try place.status(of: name) else { continue }
+            if try place.remove(name) { freed.add(status) }
+            if let (place, name) = try notes?.place(of: file + ".metadata") { try place.remove(name) }
+            try top.removeEmptyFolders(above: file)
         }
-        // Notes of what has gone before are of no use to anybody.
+        // Notes of what is gone are of no use to anybody.
         guard try contents().isEmpty, try obstacle() == nil else { return freed }
         for partial in try partials() {
-            guard let status = try FileSystem.linkStatus(partial) else { continue }
-            if try FileSystem.remove(partial) { freed.add(status) }
+            guard let (place, name) = try notes?.place(of: partial), let status = try place.status(of: name) else {
+                continue
+            }
+            if try place.remove(name) { freed.add(status) }
         }
-        try removeBookkeeping()
+        try removeBookkeeping(in: top)
         return freed
     }
 
     /// Removes what `--local-dir` makes, and what is empty then. In the same folder others can keep what is theirs: it is
     /// that of Python's whole cache where the home folder was pulled into.
-    private func removeBookkeeping() throws(AIError) {
-        for name in ["download", "trees"] { try FileSystem.removeTree(Path.join(bookkeeping, name)) }
-        let marks: Set<String> = [".gitignore", "CACHEDIR.TAG"]
-        guard let left = try FileSystem.entries(bookkeeping), marks.isSuperset(of: left) else { return }
-        for name in left { try FileSystem.remove(Path.join(bookkeeping, name)) }
-        for folder in [bookkeeping, Path.parent(bookkeeping), path] {
-            guard try FileSystem.removeEmptyDirectory(folder) else { return }
-        }
+    private func removeBookkeeping(in top: OpenFolder) throws(AIError) {
+        guard let folder = try top.ownFolder(Self.bookkeeping) else { return }
+        for name in ["download", "trees"] { try folder.removeTree(name) }
+        let left = try folder.entries().map(\.name)
+        guard Set([".gitignore", "CACHEDIR.TAG"]).isSuperset(of: left) else { return }
+        for name in left { try folder.remove(name) }
+        try top.removeEmptyFolders(above: Self.bookkeeping + "/download")
+        // Only where all of it is empty.
+        try FileSystem.removeEmptyDirectory(path)
     }
 
     /// Why nothing of it may be deleted now: somebody is at work there, or a link leads the bookkeeping elsewhere.

@@ -43,6 +43,11 @@ package struct Trash: Sendable {
         init(_ folder: consuming FileDescriptor) { self.folder = folder }
     }
 
+    /// The open folder of an entry; nil where it is gone.
+    func folder(of entry: TrashEntry) throws(AIError) -> OpenFolder? {
+        try OpenFolder.open(path)?.ownFolder(OpenFolder.Entry(entry.name))
+    }
+
     func place(_ entry: TrashEntry) -> String { Path.join(path, entry.name) }
     func place(_ name: String, of entry: TrashEntry) -> String { Path.join(place(entry), name) }
 
@@ -90,10 +95,24 @@ package struct Trash: Sendable {
         return entry
     }
 
-    func write(_ entry: TrashEntry) throws(AIError) {
-        try FileSystem.createDirectories(place(entry))
-        try FileSystem.replace(
-            place(TrashEntry.manifest, of: entry), with: Array(JSON.object(entry.json).text().utf8), durable: true)
+    /// Writes an entry's manifest, and makes its folder where it is missing.
+    ///
+    /// - Returns: that folder.
+    @discardableResult
+    func write(_ entry: TrashEntry) throws(AIError) -> OpenFolder {
+        let folder = try OpenFolder.open(existing: path).makeFolder(OpenFolder.Entry(entry.name))
+        try folder.replace(TrashEntry.manifest, with: Array(JSON.object(entry.json).text().utf8), durable: true)
+        return folder
+    }
+
+    /// Removes an entry's folder with all that is left in it. The manifest goes last: while it is there, whoever is asked
+    /// to bring the entry back can tell what of it is back.
+    func remove(_ entry: TrashEntry) throws(AIError) {
+        guard let folder = try folder(of: entry) else { return }
+        for child in try folder.entries() where child.name != TrashEntry.manifest { try folder.removeTree(child) }
+        try folder.remove(TrashEntry.manifest)
+        try OpenFolder.open(path)?.removeEmptyFolder(entry.name)
+        try FileSystem.removeEmptyDirectory(path)
     }
 
     // MARK: Emptying
@@ -103,37 +122,44 @@ package struct Trash: Sendable {
 
     /// Deletes entries for good.
     package func empty(_ entries: [TrashEntry]) throws(AIError) -> Deletion.Outcome {
-        guard FileSystem.exists(path) else { return Deletion.Outcome() }
+        guard let top = try OpenFolder.open(path) else { return Deletion.Outcome() }
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
         var freed = Deletion.Outcome.Freed()
         for entry in entries {
-            // Half an entry is none to bring back.
-            try FileSystem.rename(place(entry), to: Path.join(path, Self.gone + entry.name))
+            // Half an entry cannot be brought back.
+            try top.move(entry.name, to: top, as: Self.gone + entry.name)
         }
         for name in try entryNames(prefix: Self.gone) {
-            let gone = Path.join(path, name)
-            let manifest = try FileSystem.contents(Path.join(gone, TrashEntry.manifest))
+            guard let folder = try top.ownFolder(OpenFolder.Entry(name)) else { continue }
+            let manifest = try folder.contents(TrashEntry.manifest, limit: 64 << 20)
             let entry = manifest.flatMap { try? JSON.parse($0) }.flatMap { TrashEntry(name: name, json: $0) }
-            try delete(gone, uncounted: entry?.bookkeeping ?? [], &freed)
+            try delete(folder, uncounted: entry?.bookkeeping ?? [], &freed)
+            try top.removeTree(name)
         }
         try FileSystem.removeEmptyDirectory(path)
         return Deletion.Outcome(freedBytes: freed.size, allocatedBytes: freed.allocated)
     }
 
+    /// Deletes what is in a folder.
+    ///
     /// - Parameter uncounted: names that no plan counts either.
     private func delete(
-        _ folder: String, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
+        _ folder: OpenFolder, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
     ) throws(AIError) {
-        for name in try FileSystem.entries(folder) ?? [] {
-            let child = Path.join(folder, name)
-            guard !uncounted.contains(name), let status = try FileSystem.linkStatus(child) else { continue }
+        for entry in try folder.entries() {
+            guard !uncounted.contains(entry.name), let status = try folder.status(of: entry) else {
+                try folder.removeTree(entry)
+                continue
+            }
             if status.kind == .directory {
-                try delete(child, uncounted: ["refs", "trees", ".no_exist"], &freed)
-            } else if try FileSystem.remove(child) {
+                if let inner = try folder.ownFolder(entry) {
+                    try delete(inner, uncounted: ["refs", "trees", ".no_exist"], &freed)
+                }
+                try folder.removeEmptyFolder(entry)
+            } else if try folder.remove(entry) {
                 freed.add(status)
             }
         }
-        try FileSystem.removeTree(folder)
     }
 }

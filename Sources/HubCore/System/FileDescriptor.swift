@@ -41,6 +41,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
         self.path = path
     }
 
+    /// openat(2) of a name in a folder, close-on-exec.
+    package init(
+        _ name: String, in folder: OpenFolder, _ options: Options = [], mode: UInt32 = 0o666
+    ) throws(AIError) {
+        let path = Path.join(folder.path, name)
+        var descriptor: Int32
+        repeat {
+            descriptor = openat(folder.descriptor, name, options.rawValue | O_CLOEXEC, mode_t(mode))
+        } while descriptor < 0 && errno == EINTR
+        guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
+        self.raw = descriptor
+        self.path = path
+    }
+
     private static func opened(_ path: String, _ options: Options, _ mode: UInt32) -> Int32 {
         var descriptor: Int32
         repeat {
@@ -58,8 +72,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         guard descriptor >= 0 else {
             let number = errno
             let isLink = number == ENOENT && FileSystem.linkText(path) != nil
-            let what = [ELOOP: "the link leads in a circle", ENXIO: "it is no file"][number]
-            guard let what = isLink ? "the link leads to no file" : what else {
+            // Of a socket: ENXIO on Linux, EOPNOTSUPP on macOS. open(2)
+            let words = [ELOOP: "the link leads in a circle", ENXIO: "not a file", EOPNOTSUPP: "not a file"]
+            guard let what = isLink ? "a broken link" : words[number] else {
                 throw .system("cannot open", path: path, errno: number)
             }
             throw AIError(.malformedModel, "\(path): \(what)", context: .init(path: path))
@@ -67,7 +82,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         let file = FileDescriptor(raw: descriptor, path: path)
         let kind = try file.status().kind
         guard kind == .file else {
-            let what = kind == .directory ? "it is a folder" : "it is no file"
+            let what = kind == .directory ? "a folder, not a file" : "not a file"
             throw AIError(.malformedModel, "\(path): \(what)", context: .init(path: path))
         }
         return file
@@ -150,14 +165,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Writes all of it at the beginning of the file.
+    package func write(_ bytes: [UInt8]) throws(AIError) {
+        let result = bytes.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in try write(buffer, at: 0) }
+        }
+        try result.get()
+    }
+
     /// Everything written, on stable storage (fdatasync; F_FULLFSYNC on macOS).
     package func synchronizeData() throws(AIError) {
         guard hub_sync_data(raw) == 0 else { throw .system("cannot flush", path: path, errno: errno) }
-    }
-
-    /// Data and metadata on stable storage; for a folder, its entries.
-    package func synchronize() throws(AIError) {
-        guard fsync(raw) == 0 else { throw .system("cannot flush", path: path, errno: errno) }
     }
 
     /// Sets the size and reserves the space, see `hub_preallocate`.
@@ -180,8 +198,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
         switch errno {
         case EWOULDBLOCK: return false
-        // NFS emulates it by fcntl locks, of which the exclusive one wants a descriptor for writing. flock(2)
-        case ENOSYS, EOPNOTSUPP, ENOLCK, EBADF: return nil
+        // NFS emulates it by fcntl locks; an exclusive one needs a descriptor for writing. flock(2)
+        case EBADF: return nil
+        case let number where Self.hasNoLocks(number): return nil
         default: throw .system("cannot lock", path: path, errno: errno)
         }
     }
@@ -189,9 +208,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// flock(2), waiting until it is granted; nothing where the file system has no flock.
     package func lock(shared: Bool = false) throws(AIError) {
         if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 { return isLocked.store(true, ordering: .relaxed) }
-        guard [ENOSYS, EOPNOTSUPP, ENOLCK].contains(errno) else {
-            throw .system("cannot lock", path: path, errno: errno)
-        }
+        guard Self.hasNoLocks(errno) else { throw .system("cannot lock", path: path, errno: errno) }
+    }
+
+    /// Whether an errno of flock(2) says that the file system has no locks. ENOTSUP and EOPNOTSUPP are one number on Linux
+    /// and two on macOS.
+    private static func hasNoLocks(_ number: Int32) -> Bool {
+        [ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK].contains(number)
     }
 
     /// Gives the lock back before the descriptor is closed.
