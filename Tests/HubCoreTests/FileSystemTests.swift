@@ -239,7 +239,6 @@ import Darwin
         try file.truncate(to: 10)
         #expect(try file.status().size == 10)
         try file.synchronizeData()
-        try file.synchronize()
     }
 
     @Test func aLockExcludesAnotherDescriptorUntilItIsGivenBack() throws {
