@@ -1,6 +1,6 @@
 package import HubCore
 
-/// Something that can be done about a finding without losing anything that was fetched. Each looks again before it acts.
+/// A fix for a finding that loses nothing that was downloaded. Each looks again before it acts.
 package enum CacheMend: Sendable, Hashable {
     package struct Ref: Sendable, Hashable {
         var folder: RepositoryFolder
@@ -12,19 +12,19 @@ package enum CacheMend: Sendable, Hashable {
         var name: String
     }
 
-    /// Refs are written without what stands around their commits.
+    /// Rewrites refs without the white space around their commits.
     case rewriteRefs([Ref])
-    /// Refs that name no snapshot go: they hide the whole repository from Python.
+    /// Deletes refs that do not name a snapshot: they hide the whole repository from Python.
     case removeDanglingRefs([Ref])
-    /// Partials of ours that cannot be gone on with, for nothing says which of their bytes are safe.
+    /// Deletes partials of ours that cannot be continued, as nothing says which of their bytes are safe.
     case removePartials([Partial])
-    /// Files that are made again when somebody needs them.
+    /// Deletes files that are made again when they are needed.
     case removeFiles(CacheLayout, [String])
-    /// The lists of files of revisions that are gone.
+    /// Deletes the file lists of revisions that are gone.
     case removeTrees(CacheLayout, [String])
     case sweepXet(XetFolder)
 
-    /// What was left alone for an hour is nobody's work.
+    /// Seconds after which nobody is working on a file any more.
     static let rest = 3600.0
 
     /// What was done, as a sentence, and whether that was everything.
@@ -38,7 +38,7 @@ package enum CacheMend: Sendable, Hashable {
         switch self {
         case .rewriteRefs(let refs):
             let count = try Self.count(refs) { ref throws(AIError) in try rewrite(ref) }
-            return Outcome(text: "\(Self.plural(count, "ref")) written anew", isWhole: count == refs.count)
+            return Outcome(text: "\(Self.plural(count, "ref")) rewritten", isWhole: count == refs.count)
         case .removeDanglingRefs(let refs):
             let count = try Self.count(refs) { ref throws(AIError) in
                 guard try isStillDangling(ref, now: now) else { return false }
@@ -87,7 +87,7 @@ package enum CacheMend: Sendable, Hashable {
         } catch { return false }
     }
 
-    /// Only while nobody is at work on the repository.
+    /// Only while nobody works on the repository.
     private func rewrite(_ ref: Ref) throws(AIError) -> Bool {
         guard try ref.folder.heldLocks().isEmpty, let commit = try ref.folder.commit(ofRef: ref.name) else {
             return false

@@ -14,17 +14,17 @@ extension LocalFolder {
         try names(below: downloads).filter { $0.hasSuffix(".incomplete") }
     }
 
-    /// Why a file has to stay; nil where it is as the pull left it and nobody is at work with it.
+    /// Why a file has to stay; nil where it is as the pull left it and nobody uses it.
     private func obstacle(to file: String, _ open: OpenFiles) throws(AIError) -> String? {
         let path = place(file)
-        guard let status = try FileSystem.linkStatus(path) else { return "it is not there" }
-        guard status.kind == .file, let note = try note(of: file) else { return "changed since it was fetched" }
+        guard let status = try FileSystem.linkStatus(path) else { return "it is gone" }
+        guard status.kind == .file, let note = try note(of: file) else { return "changed since it was downloaded" }
         // The clock of the notes allows a second, in which people can type; the size tells more of it.
         if let commit = Commit(note.commit),
             let size = try readTree(commit)?.files.first(where: { $0.path == file })?.size,
             size != status.size
         {
-            return "changed since it was fetched"
+            return "changed since it was downloaded"
         }
         if let user = open.users[PhysicalFile(status).identity] { return "in use: \(user) has it open" }
         let lock = String(notePath(file).dropLast("metadata".count)) + "lock"
@@ -35,7 +35,7 @@ extension LocalFolder {
         return nil
     }
 
-    /// Whether a pull is at work there.
+    /// Whether a pull is working there.
     private func isBeingFilled() throws(AIError) -> Bool {
         for name in try names(below: downloads) where name.hasSuffix(".lock") {
             if let file = try? FileDescriptor(Path.join(downloads, name), [.noFollow, .nonBlocking]),
@@ -60,7 +60,7 @@ extension LocalFolder {
         var kept: [DeletionPlan.Kept] = []
         var freed = Deletion.Outcome.Freed()
         for file in try contents() {
-            let why = noted.contains(ExactText(file)) ? try obstacle(to: file, open) : "no pull has put it there"
+            let why = noted.contains(ExactText(file)) ? try obstacle(to: file, open) : "not downloaded by a pull"
             if let why {
                 kept.append(.init(path: place(file), reason: why))
             } else if let status = try FileSystem.linkStatus(place(file)) {
@@ -83,7 +83,9 @@ extension LocalFolder {
         guard let top = try OpenFolder.open(path) else { return freed }
         let notes = try top.ownFolder(Self.bookkeeping + "/download")
         for file in files where try obstacle(to: file, open) == nil {
-            guard let (place, name) = try top.place(of: file), let status = try place.status(of: name) else { continue }
+            guard let (place, name) = try top.place(of: file), let status = try place.status(of: name) else {
+                continue
+            }
             if try place.remove(name) { freed.add(status) }
             if let (place, name) = try notes?.place(of: file + ".metadata") { try place.remove(name) }
             try top.removeEmptyFolders(above: file)
@@ -113,11 +115,11 @@ extension LocalFolder {
         try FileSystem.removeEmptyDirectory(path)
     }
 
-    /// Why nothing of it may be deleted now: somebody is at work there, or a link leads the bookkeeping elsewhere.
+    /// Why nothing of it may be deleted now: a pull is working there, or a link leads the bookkeeping elsewhere.
     private func obstacle() throws(AIError) -> DeletionPlan.Kept? {
         for place in [Path.parent(bookkeeping), bookkeeping, downloads]
         where try FileSystem.linkStatus(place)?.kind == .symlink {
-            return .init(path: path, reason: "its notes lie elsewhere: \(place) is a link")
+            return .init(path: path, reason: "its records are elsewhere: \(place) is a symbolic link")
         }
         return try isBeingFilled() ? .init(path: path, reason: "in use: it is being downloaded") : nil
     }

@@ -194,7 +194,9 @@ struct RepositoryRemoval {
 
 extension RepositoryFolder {
     /// Opens the folder for a deletion: from the cache's own, not through a link. nil where it is gone.
-    func open() throws(AIError) -> OpenFolder? { try OpenFolder.open(cache.root)?.ownFolder(OpenFolder.Entry(name)) }
+    func open() throws(AIError) -> OpenFolder? {
+        try OpenFolder.open(cache.root)?.ownFolder(OpenFolder.Entry(name))
+    }
 
     /// As ``snapshotNames()``, of the open folder.
     fileprivate func snapshotNames(in top: OpenFolder) throws(AIError) -> [String] {

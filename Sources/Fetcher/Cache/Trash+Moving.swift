@@ -96,7 +96,9 @@ extension Trash {
     }
 
     private func finish(_ name: String) throws(AIError) {
-        guard let top = try OpenFolder.open(path), let folder = try top.ownFolder(OpenFolder.Entry(name)) else { return }
+        guard let top = try OpenFolder.open(path), let folder = try top.ownFolder(OpenFolder.Entry(name)) else {
+            return
+        }
         // A manifest that was cut off before it took the other's place.
         for entry in try folder.entries()
         where entry.name.hasPrefix(TrashEntry.manifest + ".") && entry.name.hasSuffix(".tmp") {
@@ -260,7 +262,8 @@ extension Trash {
     private func carryOut(payload entry: TrashEntry, _ open: OpenFiles) throws(AIError) {
         let store = SharedStore(layout: layout)
         guard let hash = entry.payload, let root = try OpenFolder.open(layout.root) else { return }
-        guard store.exists(), let folder = try store.folder(of: hash), let status = try folder.status(of: hash) else {
+        guard store.exists(), let folder = try store.folder(of: hash), let status = try folder.status(of: hash)
+        else {
             return try settle(entry)
         }
         let lock = try store.lockFile(hash, in: folder)

@@ -25,7 +25,7 @@ extension Trash {
         guard let claim = try RepositoryUse.claim(folder) else {
             throw AIError(
                 .ioError, "\(entry.repository?.description ?? entry.folder) is in use: it is being downloaded",
-                advice: "try again when that is done")
+                advice: "try again when that has finished")
         }
         var waiting: [TrashEntry.Move] = []
         for move in entry.moves where try FileSystem.linkStatus(place(move.to, of: entry)) != nil {
@@ -71,8 +71,8 @@ extension Trash {
 
     private func inTheWay(_ path: String) -> AIError {
         AIError(
-            .invalidInput, "\(path) stands in the way of what was there",
-            advice: "hub rm --trash puts it aside; then restore again", context: .init(path: path))
+            .invalidInput, "\(path) already exists, and is not what would be restored",
+            advice: "move it away with hub rm --trash, then restore again", context: .init(path: path))
     }
 
     /// nil where neither the content is the same nor one of the two is what its name says.
@@ -142,14 +142,14 @@ extension Trash {
         guard !waiting.isEmpty || gone.isEmpty else {
             throw AIError(
                 .ioError, "nothing of \(entry.title) is left in the trash",
-                advice: "hub ls shows whether it is back; hub pull fetches it again",
+                advice: "hub ls shows whether it is back; hub pull downloads it again",
                 context: .init(path: place(entry)))
         }
         guard gone.isEmpty else {
             throw AIError(
                 .ioError,
-                "\(entry.title) cannot come back whole: \(gone.sorted().joined(separator: ", ")) is gone from the trash",
-                advice: "hub pull fetches it anew; what is left lies in \(place(entry)) until hub trash empty",
+                "\(entry.title) cannot be restored: \(gone.sorted().joined(separator: ", ")) is gone from the trash",
+                advice: "hub pull downloads it again; the rest stays in \(place(entry)) until hub trash empty",
                 context: .init(path: place(entry)))
         }
     }

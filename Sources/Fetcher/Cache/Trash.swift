@@ -1,7 +1,7 @@
 package import HubCore
 
-/// A folder beside the cache into which deletions can move things instead: by rename alone, so that it costs nothing, frees
-/// nothing, and comes back exactly. Each entry has its manifest before its first move.
+/// A folder beside the cache into which deletions can move things instead, by rename alone: that is fast, frees nothing, and
+/// can be undone exactly. Each entry has its manifest before its first move.
 package struct Trash: Sendable {
     let layout: CacheLayout
     /// The folder; it need not exist.
@@ -12,17 +12,17 @@ package struct Trash: Sendable {
         path = layout.root + "-trash"
     }
 
-    /// Makes the folder, with the cache's own mode: what lies there is as private as before.
+    /// Makes the folder, with the cache's own mode: what is in it is as private as before.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where a rename cannot go there.
+    /// - Throws: ``ErrorCode/invalidInput`` where nothing can be renamed into it.
     package func create() throws(AIError) {
         guard let cache = try FileSystem.status(layout.root) else { return }
         let place = FileSystem.exists(path) ? path : Path.parent(path)
         guard try FileSystem.status(place)?.device == cache.device else {
             throw AIError(
                 .invalidInput,
-                "\(path) would be on another file system than the cache, so nothing can be moved there",
-                advice: "leave --trash out", context: .init(path: path))
+                "the trash \(path) is on another file system than the cache, so nothing can be moved there",
+                advice: "delete without --trash", context: .init(path: path))
         }
         guard !FileSystem.exists(path) else { return }
         try FileSystem.createDirectories(path)
@@ -32,7 +32,7 @@ package struct Trash: Sendable {
     /// Held by whoever changes something in the trash: one at a time.
     func exclusive() throws(AIError) -> Lock {
         let folder = try FileDescriptor(path, [.directory])
-        // NFS wants a descriptor for writing, which no folder has: there it is left to its users.
+        // NFS wants a descriptor for writing, which a folder cannot have: there nothing is locked.
         if try folder.tryLock() == false { try folder.lock() }
         return Lock(folder)
     }
@@ -51,7 +51,8 @@ package struct Trash: Sendable {
     func place(_ entry: TrashEntry) -> String { Path.join(path, entry.name) }
     func place(_ name: String, of entry: TrashEntry) -> String { Path.join(place(entry), name) }
 
-    /// What lies in the trash, the newest first, and why some of it cannot be told. What has no manifest yet holds nothing.
+    /// The entries of the trash, the newest first, and the faults of those that cannot be read. A folder without a manifest is
+    /// empty.
     package func contents() throws(AIError) -> (entries: [TrashEntry], faults: [AIError]) {
         var out: [TrashEntry] = []
         var faults: [AIError] = []
@@ -65,12 +66,12 @@ package struct Trash: Sendable {
         return (out.sorted { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }, faults)
     }
 
-    /// What can be told of ``contents()``.
+    /// The entries of ``contents()`` that can be read.
     package func entries() throws(AIError) -> [TrashEntry] { try contents().entries }
 
-    /// The folders that deletions have made there. Whatever else lies there is somebody's own, and is left alone.
+    /// The folders that deletions have made there. Everything else there is somebody's own, and is left alone.
     ///
-    /// - Parameter prefix: what stands before their names.
+    /// - Parameter prefix: what their names begin with.
     func entryNames(prefix: String = "") throws(AIError) -> [String] {
         var out: [String] = []
         for name in try FileSystem.entries(path) ?? [] {
@@ -117,10 +118,10 @@ package struct Trash: Sendable {
 
     // MARK: Emptying
 
-    /// What stands before the name of an entry that is being deleted.
+    /// What the name of an entry begins with while it is being deleted.
     private static let gone = ".deleted-"
 
-    /// Deletes entries for good.
+    /// Deletes entries permanently.
     package func empty(_ entries: [TrashEntry]) throws(AIError) -> Deletion.Outcome {
         guard let top = try OpenFolder.open(path) else { return Deletion.Outcome() }
         let lock = try exclusive()

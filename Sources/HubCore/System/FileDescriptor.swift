@@ -63,17 +63,16 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return descriptor
     }
 
-    /// Opens a model's file for reading. What only has a file's name may be anything; the open of a pipe would wait for
-    /// whoever writes into it.
+    /// Opens a model's file for reading. It may be anything: opening a pipe would wait for its writer.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no regular file, and for a link that leads nowhere or to itself.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a regular file, and for a link that is broken or leads to itself.
     package static func modelFile(_ path: String) throws(AIError) -> FileDescriptor {
         let descriptor = opened(path, [.nonBlocking], 0)
         guard descriptor >= 0 else {
             let number = errno
             let isLink = number == ENOENT && FileSystem.linkText(path) != nil
             // Of a socket: ENXIO on Linux, EOPNOTSUPP on macOS. open(2)
-            let words = [ELOOP: "the link leads in a circle", ENXIO: "not a file", EOPNOTSUPP: "not a file"]
+            let words = [ELOOP: "a link that leads to itself", ENXIO: "not a file", EOPNOTSUPP: "not a file"]
             guard let what = isLink ? "a broken link" : words[number] else {
                 throw .system("cannot open", path: path, errno: number)
             }
@@ -90,8 +89,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     private init(raw: Int32, path: String) { (self.raw, self.path) = (raw, path) }
 
-    /// Opens a file for reading without its time of access being noted, as far as the system and the file's owner allow
-    /// that: whoever looks after files is no user of theirs.
+    /// Opens a file for reading without changing its access time, as far as the system and the file's owner allow that:
+    /// checking a file is not using it.
     package init(unnoticed path: String) throws(AIError) {
         let descriptor = hub_open_unnoticed(path)
         guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
@@ -100,7 +99,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing gives a lock back only with the last copy of the descriptor, and a program that another thread is just
+        // Closing releases a lock only with the last copy of the descriptor, and a program that another thread is just
         // starting has one until it begins. flock(2)
         if isLocked.load(ordering: .relaxed) { _ = hub_flock(raw, LOCK_UN) }
         close(raw)
@@ -144,7 +143,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
                 }
             }
         }
-        // A file that has become shorter ends where the first half does.
+        // A file that was truncated ends in the first half.
         let count = try first.get()
         return count < half ? count : try count + second.get()
     }
@@ -217,7 +216,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         [ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK].contains(number)
     }
 
-    /// Gives the lock back before the descriptor is closed.
+    /// Releases the lock before the descriptor is closed.
     package func unlock() { _ = hub_flock(raw, LOCK_UN) }
 
     /// Shares all extents of `source`; false where the file system cannot.

@@ -216,7 +216,7 @@ package enum FileSystem {
     /// Whether a folder lies on a network file system, where shared memory and often locks do not work.
     package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
 
-    /// Whether reading a file in this folder is noted in its time of access; true where that cannot be told.
+    /// Whether reading a file in this folder changes its access time; true where that is unknown.
     package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }
 
     /// Sets access and modification time, in seconds since 1970.

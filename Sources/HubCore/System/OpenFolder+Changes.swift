@@ -26,7 +26,9 @@ extension OpenFolder {
     /// folder is not empty.
     @discardableResult
     package func removeEmptyFolder(_ entry: Entry) throws(AIError) -> Bool {
-        guard let number = number({ entry.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }) else { return true }
+        guard let number = number({ entry.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }) else {
+            return true
+        }
         if [ENOENT, ENOTEMPTY, EEXIST, ENOTDIR].contains(number) { return false }
         throw failure("cannot delete the folder", entry, number)
     }
@@ -68,7 +70,8 @@ extension OpenFolder {
     /// renameat(2)
     package func move(_ name: String, to folder: OpenFolder, as newName: String) throws(AIError) {
         guard let number = number({ renameat(descriptor, name, folder.descriptor, newName) }) else { return }
-        throw .system("cannot rename \(Path.join(path, name)) to", path: Path.join(folder.path, newName), errno: number)
+        throw .system(
+            "cannot rename \(Path.join(path, name)) to", path: Path.join(folder.path, newName), errno: number)
     }
 
     /// linkat(2): a second name for the same inode.

@@ -115,7 +115,8 @@ import Testing
     }
 
     /// A link in the place of a folder is left alone with all behind it.
-    @Test(arguments: [".locks", ".locks/models--org--m"]) func noLinkIsFollowedToTheLastRemains(name: String) throws {
+    @Test(arguments: [".locks", ".locks/models--org--m"]) func noLinkIsFollowedToTheLastRemains(name: String) throws
+    {
         let folder = cache.repository()
         try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
         let kept = cache.folder("elsewhere/hub.deleted/kept")

@@ -65,7 +65,8 @@ import Testing
             let result = try await stage.run(
                 way.words,
                 with: [
-                    "LD_PRELOAD": preload, "SWAP_ROOT": stage.machine("hf"), "SWAP_FOLDER": place, "SWAP_LINK": link,
+                    "LD_PRELOAD": preload, "SWAP_ROOT": stage.machine("hf"), "SWAP_FOLDER": place,
+                    "SWAP_LINK": link,
                     "SWAP_MARK": stage.machine("mark"),
                 ])
             #expect(!result.wasKilled && result.status < 128, "\(folder): \(result.error)")
@@ -100,7 +101,9 @@ import Testing
         try write("refs/gone", commit("9"))
         try write("trees/\(commit("9")).json")
         try write("blobs/\(String(repeating: "7", count: 64)).hub.incomplete")
-        for name in ["chunk_cache/a/b", "shard_cache/c", "staging/d"] { try write(stage.machine("hf/xet/server/\(name)")) }
+        for name in ["chunk_cache/a/b", "shard_cache/c", "staging/d"] {
+            try write(stage.machine("hf/xet/server/\(name)"))
+        }
         return stage
     }
 
