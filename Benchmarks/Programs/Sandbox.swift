@@ -23,8 +23,13 @@ struct Sandbox {
 
     /// Empties it.
     func reset() throws {
-        try FileSystem.removeTree(home)
+        try Self.remove(home)
         try FileSystem.createDirectories(home)
+    }
+
+    /// Removes a folder with everything in it.
+    static func remove(_ path: String) throws {
+        try OpenFolder.open(Path.parent(path))?.removeTree(Path.name(path))
     }
 
     /// The cache of both clients.

@@ -42,7 +42,7 @@ enum Listing {
                 work: "scan \(size)", measures: [.wall, .processor],
                 bars: [Bar(.wall, .share(0.1), beside: "hf cache ls")], warmUps: 1,
                 ours: Contestant(
-                    name: "hub ls", command: hub, prepare: { try FileSystem.removeTree(box.state) }),
+                    name: "hub ls", command: hub, prepare: { try Sandbox.remove(box.state) }),
                 peers: [peer]),
             Contest(
                 work: "list \(size)", measures: [.wall, .processor],

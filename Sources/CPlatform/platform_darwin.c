@@ -23,9 +23,11 @@ int hub_reflink(int source, int destination) {
 }
 
 // fsync(2) on macOS says so itself: only F_FULLFSYNC asks the drive to flush.
-int hub_sync_data(int descriptor) {
+int hub_sync_all(int descriptor) {
     return fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor);
 }
+
+int hub_sync_data(int descriptor) { return hub_sync_all(descriptor); }
 
 int hub_open_unnoticed(const char *path) {
     int descriptor;

@@ -33,6 +33,8 @@ int hub_reflink(int source, int destination) { return ioctl(destination, FICLONE
 
 int hub_sync_data(int descriptor) { return fdatasync(descriptor); }
 
+int hub_sync_all(int descriptor) { return fsync(descriptor); }
+
 int hub_open_unnoticed(const char *path) {
     int flags = O_RDONLY | O_CLOEXEC | O_NOATIME;
     for (;;) {

@@ -3,15 +3,15 @@ import HubCore
 import Support
 import Testing
 
-/// The library that takes something away from the file system of a program, see Tests/Preload.
+/// The libraries that change what the file system does for a program, see Tests/Preload.
 enum FaultyDisk {
-    /// Builds it into a folder; its path, for LD_PRELOAD. Cancels the test where that cannot be.
-    static func library(in folder: TemporaryFolder) async throws -> String {
+    /// Builds one into a folder; its path, for LD_PRELOAD. Cancels the test where that cannot be.
+    static func library(in folder: TemporaryFolder, source name: String = "faulty_disk") async throws -> String {
         // A sanitizer must be the first library of a program.
         guard Sanitizer.options.isEmpty else { try Test.cancel("not under a sanitizer") }
         let path = HubEnvironment.process["PATH"] ?? ""
-        let source = Path.join(Path.parent(Fixtures.path), "Preload/faulty_disk.c")
-        let library = folder("faulty_disk.so")
+        let source = Path.join(Path.parent(Fixtures.path), "Preload/\(name).c")
+        let library = folder("\(name).so")
         for compiler in ["clang", "cc"] {
             for place in path.split(separator: ":") where FileSystem.exists("\(place)/\(compiler)") {
                 let made = try await RunningProcess.run(

@@ -88,6 +88,38 @@ import Darwin
         #expect(try FileSystem.entries(folder.path) == [])
     }
 
+    /// From an open folder no link and no `..` leads anywhere else.
+    @Test func anOpenFolderReachesOnlyWhatIsBelowIt() throws {
+        try folder.write("top/sub/file", "x")
+        try folder.write("outside/sub/file", "kept")
+        try FileSystem.createSymlink(folder("outside"), at: folder("top/link"))
+        try FileSystem.createSymlink("nowhere", at: folder("top/broken"))
+        let top = try OpenFolder.open(existing: folder("top"))
+        for path in ["link", "link/sub", "broken", "sub/file", "sub/file/x"] {
+            #expect(throws: AIError.self, "\(path)") { try top.ownFolder(path) }
+        }
+        for path in ["..", "sub/..", "../outside/sub/file", "sub/../../outside/x", "", "."] {
+            #expect(throws: AIError.self, "\(path)") { try top.place(of: path) }
+        }
+        #expect(try top.ownFolder("absent/sub") == nil && top.place(of: "absent/sub/x") == nil)
+        #expect(throws: AIError.self) { try top.makeFolder(.init("link")) }
+        #expect(throws: AIError.self) { try top.place(of: "link/new/x", making: true) }
+        let (made, name) = try #require(try top.place(of: "new/er/x", making: true))
+        try made.replace(name, with: Array("1".utf8), durable: true)
+        #expect(try text("top/new/er/x") == "1")
+        #expect(try !top.removeEmptyFolder("link") && !top.removeEmptyFolder("sub"))
+        try top.removeEmptyFolders(above: "sub/file")
+        // The folder stays the one that was opened.
+        let sub = try #require(try top.ownFolder("sub"))
+        try FileSystem.rename(folder("top/sub"), to: folder("moved"))
+        try FileSystem.createSymlink(folder("outside/sub"), at: folder("top/sub"))
+        #expect(try sub.remove("file"))
+        #expect(throws: AIError.self) { try top.place(of: "sub/file") }
+        for name in try top.entries().map(\.name) { try top.removeTree(name) }
+        #expect(try top.entries().isEmpty && FileSystem.entries(folder("moved")) == [])
+        #expect(try text("outside/sub/file") == "kept")
+    }
+
     @Test func entriesAreSortedByBytesAndLackTheDots() throws {
         for name in ["b", "a", ".hidden", "Z", "\u{E9}", "e\u{301}", "a.b"] { try folder.write(name, "") }
         #expect(
@@ -207,7 +239,6 @@ import Darwin
         try file.truncate(to: 10)
         #expect(try file.status().size == 10)
         try file.synchronizeData()
-        try file.synchronize()
     }
 
     @Test func aLockExcludesAnotherDescriptorUntilItIsGivenBack() throws {

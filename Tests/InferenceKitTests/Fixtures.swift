@@ -1,4 +1,5 @@
 import HubCore
+import Support
 import Testing
 
 /// The fixtures and goldens beside the tests.

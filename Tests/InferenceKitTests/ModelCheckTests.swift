@@ -262,7 +262,7 @@ import Darwin
         #expect(check.verdict == .fail && check.findings.first?.file == name, "\(check.findings)")
         guard kind == "pipe" else { return }
         let alone = try await ModelCheck.run(folder.file(name), options: Self.full)
-        #expect(alone.findings.first?.detail == "\(name): it is no file")
+        #expect(alone.findings.first?.detail == "\(name): not a file")
     }
 
     @Test func anIndexThatLiesIsFound() async throws {

@@ -82,6 +82,39 @@ static void step_at(int descriptor) {
     if (lacks("crash:") && name_of(descriptor, path, sizeof path) == 0) step(path);
 }
 
+static void cache_step_at(int descriptor, const char *name) {
+    char path[8192];
+    if (!lacks("kill:")) return;
+    if (*name == '/' || descriptor == AT_FDCWD) return cache_step(name);
+    if (name_of(descriptor, path, 4096) != 0) return;
+    strcat(path, "/");
+    cache_step(strncat(path, name, 4000));
+}
+
+int unlinkat(int descriptor, const char *name, int flags) {
+    int (*real)(int, const char *, int) = dlsym(RTLD_NEXT, "unlinkat");
+    cache_step_at(descriptor, name);
+    return real(descriptor, name, flags);
+}
+
+int mkdirat(int descriptor, const char *name, mode_t mode) {
+    int (*real)(int, const char *, mode_t) = dlsym(RTLD_NEXT, "mkdirat");
+    cache_step_at(descriptor, name);
+    return real(descriptor, name, mode);
+}
+
+int linkat(int from_folder, const char *from, int folder, const char *to, int flags) {
+    int (*real)(int, const char *, int, const char *, int) = dlsym(RTLD_NEXT, "linkat");
+    cache_step_at(folder, to);
+    return real(from_folder, from, folder, to, flags);
+}
+
+int renameat(int from_folder, const char *from, int folder, const char *to) {
+    int (*real)(int, const char *, int, const char *) = dlsym(RTLD_NEXT, "renameat");
+    cache_step_at(from_folder, from);
+    return real(from_folder, from, folder, to);
+}
+
 int unlink(const char *path) {
     int (*real)(const char *) = dlsym(RTLD_NEXT, "unlink");
     step(path);

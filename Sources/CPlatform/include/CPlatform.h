@@ -23,6 +23,9 @@ int hub_reflink(int source, int destination);
 /// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
 int hub_sync_data(int descriptor);
 
+/// Data and metadata, or a folder's names, on stable storage: fsync, F_FULLFSYNC on macOS.
+int hub_sync_all(int descriptor);
+
 /// open(2) for reading, close-on-exec, without noting the time of access where that may be asked for (O_NOATIME). -1
 /// with errno.
 int hub_open_unnoticed(const char *path);

@@ -201,10 +201,10 @@ package struct CacheDiagnosis: Sendable {
     private mutating func addLeftovers(_ walk: CacheWalk, now: Double) {
         add(.missing, walk.missing)
         let trees = walk.trees.filter { now - $0.modified >= CacheMend.rest }
-        add(.trees, trees, mend: .removeTrees(trees.map(\.path)))
+        add(.trees, trees, mend: .removeTrees(state.layout, trees.map(\.path)))
         add(.temporaries, walk.temporaries.filter { now - $0.modified >= CacheMend.rest })
         let probes = walk.probes.filter { now - $0.modified >= CacheMend.rest }
-        add(.probes, probes, mend: .removeFiles(probes.map(\.path)))
+        add(.probes, probes, mend: .removeFiles(state.layout, probes.map(\.path)))
         add(.locks, walk.locks)
     }
 

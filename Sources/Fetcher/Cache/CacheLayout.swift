@@ -93,6 +93,7 @@ package struct RepositoryFolder: Sendable, Hashable {
     func partialLink(_ etag: String) -> String {
         Path.join(blobs, "\(etag).\(FileSystem.randomHex(4)).hub.link.incomplete")
     }
+    static func partialRef() -> String { "ref.\(FileSystem.randomHex(4)).hub.incomplete" }
     func partialCopy(_ etag: String) -> String { Path.join(blobs, etag + ".hub.copy.incomplete") }
 
     /// The blobs of which a pull that was cut off has left something: a partial, a map, or what was about to get its name.
@@ -130,21 +131,28 @@ package struct RepositoryFolder: Sendable, Hashable {
 
     /// The blobs that the links in a folder, or below it, lead to now.
     func linkedBlobs(below path: String) throws(AIError) -> Set<String> {
+        guard let place = try OpenFolder.open(path) else { return [] }
+        return try linkedBlobs(in: place)
+    }
+
+    /// The blobs that the links in an open folder, or below it, lead to now.
+    func linkedBlobs(in place: OpenFolder) throws(AIError) -> Set<String> {
         var out: Set<String> = []
-        func visit(_ path: String) throws(AIError) {
-            for name in try FileSystem.entries(path) ?? [] {
-                let child = Path.join(path, name)
-                guard let status = try FileSystem.linkStatus(child) else { continue }
-                if status.kind == .directory {
-                    try visit(child)
-                } else if let text = FileSystem.linkText(child) {
-                    let target = Path.normalized(Path.join(path, text))
-                    if Path.parent(target) == blobs { out.insert(Path.name(target)) }
-                }
+        for entry in try place.entries() {
+            if try place.status(of: entry)?.kind == .directory {
+                if let inner = try place.ownFolder(entry) { out.formUnion(try linkedBlobs(in: inner)) }
+            } else if let blob = blob(ofLink: entry, in: place) {
+                out.insert(blob)
             }
         }
-        try visit(path)
         return out
+    }
+
+    /// The entry of `blobs/` that a link names, by its text; nil where it leads elsewhere or is not a link.
+    func blob(ofLink entry: OpenFolder.Entry, in place: OpenFolder) -> String? {
+        guard let text = place.linkText(entry) else { return nil }
+        let target = Path.normalized(Path.join(place.path, text))
+        return Path.parent(target) == blobs ? Path.name(target) : nil
     }
 
     // MARK: Refs
@@ -166,23 +174,35 @@ package struct RepositoryFolder: Sendable, Hashable {
         guard Commit(revision) == nil else { return }
         let path = ref(revision)
         if try FileSystem.text(path) == commit.hash { return }
-        var above = Path.parent(path)
-        while above != refs, above.utf8.count > refs.utf8.count {
-            if let status = try FileSystem.linkStatus(above), status.kind != .directory {
-                try FileSystem.remove(above)
-            }
-            above = Path.parent(above)
-        }
-        if try FileSystem.linkStatus(path)?.kind == .directory {
-            // Pull requests (`refs/pr/1`) are no branches: a branch `refs` may stand beside them, and has no place here.
-            if revision == "refs" || revision.hasPrefix("refs/") { return }
-            try FileSystem.removeTree(path)
-        }
+        // A user may have moved the folder to another disk: a link to it is followed, one below it is not.
+        if let refs = try OpenFolder.open(refs), try !makeRoom(for: revision, in: refs) { return }
         try FileSystem.createDirectories(Path.parent(path))
         // What a crash left beside it would pass for a ref.
         try FileSystem.createDirectories(blobs)
-        let temporary = Path.join(blobs, "ref.\(FileSystem.randomHex(4)).hub.incomplete")
+        let temporary = Path.join(blobs, Self.partialRef())
         try FileSystem.replace(path, with: Array(commit.hash.utf8), durable: true, temporary: temporary)
+    }
+
+    /// Removes refs that stand where a ref, or a folder on the way to it, is to be; false where it has no place.
+    private func makeRoom(for revision: String, in refs: OpenFolder) throws(AIError) -> Bool {
+        var place = refs
+        var parts = Path.parts(revision).map { OpenFolder.Entry(String($0)) }
+        guard !parts.contains(where: { $0.name == ".." }), let last = parts.popLast() else { return false }
+        for part in parts {
+            guard let status = try place.status(of: part) else { return true }
+            guard status.kind == .directory else {
+                try place.remove(part)
+                return true
+            }
+            guard let next = try place.ownFolder(part) else { return true }
+            place = next
+        }
+        if try place.status(of: last)?.kind == .directory {
+            // Pull requests (`refs/pr/1`) are not branches: a branch `refs` may stand beside them, and has no place here.
+            if revision == "refs" || revision.hasPrefix("refs/") { return false }
+            try place.removeTree(last)
+        }
+        return true
     }
 
     // MARK: Trees

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// Something that can be done about a finding without losing anything that was fetched. Each looks again before it acts.
+/// A fix for a finding that loses nothing that was downloaded. Each looks again before it acts.
 package enum CacheMend: Sendable, Hashable {
     package struct Ref: Sendable, Hashable {
         var folder: RepositoryFolder
@@ -12,19 +12,19 @@ package enum CacheMend: Sendable, Hashable {
         var name: String
     }
 
-    /// Refs are written without what stands around their commits.
+    /// Rewrites refs without the white space around their commits.
     case rewriteRefs([Ref])
-    /// Refs that name no snapshot go: they hide the whole repository from Python.
+    /// Deletes refs that do not name a snapshot: they hide the whole repository from Python.
     case removeDanglingRefs([Ref])
-    /// Partials of ours that cannot be gone on with, for nothing says which of their bytes are safe.
+    /// Deletes partials of ours that cannot be continued, as nothing says which of their bytes are safe.
     case removePartials([Partial])
-    /// Files that are made again when somebody needs them.
-    case removeFiles([String])
-    /// The lists of files of revisions that are gone.
-    case removeTrees([String])
+    /// Deletes files that are made again when they are needed.
+    case removeFiles(CacheLayout, [String])
+    /// Deletes the file lists of revisions that are gone.
+    case removeTrees(CacheLayout, [String])
     case sweepXet(XetFolder)
 
-    /// What was left alone for an hour is nobody's work.
+    /// Seconds after which nobody is working on a file any more.
     static let rest = 3600.0
 
     /// What was done, as a sentence, and whether that was everything.
@@ -38,11 +38,11 @@ package enum CacheMend: Sendable, Hashable {
         switch self {
         case .rewriteRefs(let refs):
             let count = try Self.count(refs) { ref throws(AIError) in try rewrite(ref) }
-            return Outcome(text: "\(Self.plural(count, "ref")) written anew", isWhole: count == refs.count)
+            return Outcome(text: "\(Self.plural(count, "ref")) rewritten", isWhole: count == refs.count)
         case .removeDanglingRefs(let refs):
             let count = try Self.count(refs) { ref throws(AIError) in
                 guard try isStillDangling(ref, now: now) else { return false }
-                return try FileSystem.remove(ref.path)
+                return try ref.folder.cache.remove(ref.path)
             }
             return Outcome(text: "\(Self.plural(count, "ref")) deleted", isWhole: count == refs.count)
         case .removePartials(let partials):
@@ -50,16 +50,16 @@ package enum CacheMend: Sendable, Hashable {
             for partial in partials { freed += try remove(partial) }
             let left = partials.contains { FileSystem.exists($0.folder.blob($0.name)) }
             return Outcome(text: "\(ByteCount(freed)) freed", isWhole: !left)
-        case .removeFiles(let paths):
+        case .removeFiles(let layout, let paths):
             let count = try Self.count(paths) { path throws(AIError) in
                 guard try isAtRest(path, now: now) else { return false }
-                return try FileSystem.remove(path)
+                return try layout.remove(path)
             }
             return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
-        case .removeTrees(let paths):
+        case .removeTrees(let layout, let paths):
             let count = try Self.count(paths) { path throws(AIError) in
                 guard try isAtRest(path, now: now), Self.isOfGoneRevision(tree: path) else { return false }
-                return try FileSystem.remove(path)
+                return try layout.remove(path)
             }
             return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
         case .sweepXet(let xet):
@@ -87,13 +87,20 @@ package enum CacheMend: Sendable, Hashable {
         } catch { return false }
     }
 
-    /// Only while nobody is at work on the repository.
+    /// Only while nobody works on the repository.
     private func rewrite(_ ref: Ref) throws(AIError) -> Bool {
         guard try ref.folder.heldLocks().isEmpty, let commit = try ref.folder.commit(ofRef: ref.name) else {
             return false
         }
-        try ref.folder.writeRef(ref.name, commit)
-        return try FileSystem.contents(ref.path) == Array(commit.hash.utf8)
+        guard let top = try ref.folder.open(), let (place, name) = try top.place(of: "refs/\(ref.name)") else {
+            return false
+        }
+        // What a crash left beside it would pass for a ref.
+        let blobs = try top.makeFolder(OpenFolder.Entry("blobs"))
+        try place.replace(
+            name, with: Array(commit.hash.utf8), durable: true,
+            temporary: (blobs, RepositoryFolder.partialRef()))
+        return true
     }
 
     private static func plural(_ count: Int, _ noun: String) -> String {
@@ -115,10 +122,11 @@ package enum CacheMend: Sendable, Hashable {
     /// Under the lock of its blob, and only while it has no map.
     private func remove(_ partial: Partial) throws(AIError) -> Int64 {
         let (folder, etag) = (partial.folder, DeletionPlanner.etag(ofPartial: partial.name))
-        let path = folder.blob(partial.name)
         func removed() throws(AIError) -> Int64 {
-            guard try FileSystem.linkStatus(folder.blob(etag + ".hub.map.incomplete")) == nil,
-                let status = try FileSystem.linkStatus(path), status.kind == .file, try FileSystem.remove(path)
+            guard let blobs = try folder.open()?.ownFolder("blobs"),
+                try blobs.status(of: etag + ".hub.map.incomplete") == nil,
+                let status = try blobs.status(of: partial.name), status.kind == .file,
+                try blobs.remove(partial.name)
             else { return 0 }
             return status.links == 1 ? status.size : 0
         }
@@ -131,5 +139,15 @@ package enum CacheMend: Sendable, Hashable {
             _ = consume lock
             return freed
         }
+    }
+}
+
+extension CacheLayout {
+    /// Removes a file below the cache without following links on the way: whether there was something to remove.
+    fileprivate func remove(_ path: String) throws(AIError) -> Bool {
+        guard let below = path.dropping(prefix: root + "/"),
+            let (folder, name) = try OpenFolder.open(root)?.place(of: below)
+        else { return false }
+        return try folder.remove(name)
     }
 }

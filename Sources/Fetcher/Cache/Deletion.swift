@@ -2,6 +2,8 @@ package import HubCore
 
 /// Carries a plan out. Killed at any moment it leaves a cache that Python reads, and what the journal needs to finish it:
 /// refs go before the snapshots they name, snapshots before the blobs they link to, a folder's name last.
+///
+/// Deletions never go by a path that was checked before: each starts at an open folder, see ``OpenFolder``.
 package struct Deletion {
     /// What came of it.
     package struct Outcome: Sendable {
@@ -56,19 +58,24 @@ package struct Deletion {
         var remaining = rows[...]
         var outcome = Outcome()
         for (index, row) in plan.rows.enumerated() {
+            // Of what has not begun nothing is left to finish.
+            var hasBegun = row.isRest
             do throws(AIError) {
-                if try carryOut(row, &outcome) { outcome.done.insert(index) }
+                if try carryOut(row, &outcome, &hasBegun) { outcome.done.insert(index) }
+                hasBegun = false
             } catch {
                 outcome.failed.append((index, error))
             }
-            // One that failed too: who was told asks again, or not. What may not be deleted would fail every later run.
-            if row.folder != nil || !row.payloads.isEmpty, let done = remaining.popFirst() { journal?.end([done]) }
+            guard row.folder != nil || !row.payloads.isEmpty, let note = remaining.popFirst() else { continue }
+            if !hasBegun { journal?.end([note]) }
         }
         return outcome
     }
 
     /// Whether it is done; false where it was spared.
-    private func carryOut(_ row: DeletionPlan.Row, _ outcome: inout Outcome) throws(AIError) -> Bool {
+    private func carryOut(
+        _ row: DeletionPlan.Row, _ outcome: inout Outcome, _ hasBegun: inout Bool
+    ) throws(AIError) -> Bool {
         if case .local(let folder, let files) = row.subject {
             outcome.add(try folder.delete(files, sparing: protection.openFiles))
             return true
@@ -85,6 +92,7 @@ package struct Deletion {
         defer {
             withExtendedLifetime(claim) {}
             outcome.add(removal.freed)
+            hasBegun = hasBegun || removal.hasRemoved
         }
         switch row.subject {
         case .revision(let commit): try removal.remove(commit, left: row.blobs)

@@ -33,6 +33,8 @@ package struct DeletionPlan: Sendable {
         var blobs: Set<String> = []
         /// Payloads of the shared store that those lead to.
         var payloads: Set<String> = []
+        /// Whether it finishes a deletion that began earlier.
+        var isRest = false
     }
 
     /// Something that was asked for and stays.

@@ -8,11 +8,12 @@ extension DeletionPlanner {
     package mutating func addInterrupted(_ begun: [BegunDeletion], keep: [ModelReference] = []) throws(AIError) {
         let reason = "its deletion was cut off"
         for deletion in begun {
-            let refusals = refusals
+            let (refusals, rows) = (refusals, plan.rows.count)
             if let repository = state.repositories.first(where: { $0.folder.name == deletion.folder }) {
                 try addRest(of: deletion, in: repository, reason, keep: keep)
             }
             addUnusedPayloads(among: Set(deletion.payloads), reason: reason)
+            for index in rows..<plan.rows.count { plan.rows[index].isRest = true }
             // What had to stay this time is for a later run.
             if refusals == self.refusals { plan.interrupted.append(deletion.row) }
         }

@@ -9,22 +9,22 @@ extension LocalFolder {
         try names(below: downloads).compactMap { $0.hasSuffix(".metadata") ? String($0.dropLast(9)) : nil }
     }
 
-    /// What unfinished downloads have left.
+    /// What unfinished downloads have left, by path below the notes.
     private func partials() throws(AIError) -> [String] {
-        try names(below: downloads).filter { $0.hasSuffix(".incomplete") }.map { Path.join(downloads, $0) }
+        try names(below: downloads).filter { $0.hasSuffix(".incomplete") }
     }
 
-    /// Why a file has to stay; nil where it is as the pull left it and nobody is at work with it.
+    /// Why a file has to stay; nil where it is as the pull left it and nobody uses it.
     private func obstacle(to file: String, _ open: OpenFiles) throws(AIError) -> String? {
         let path = place(file)
-        guard let status = try FileSystem.linkStatus(path) else { return "it is not there" }
-        guard status.kind == .file, let note = try note(of: file) else { return "changed since it was fetched" }
+        guard let status = try FileSystem.linkStatus(path) else { return "it is gone" }
+        guard status.kind == .file, let note = try note(of: file) else { return "changed since it was downloaded" }
         // The clock of the notes allows a second, in which people can type; the size tells more of it.
         if let commit = Commit(note.commit),
             let size = try readTree(commit)?.files.first(where: { $0.path == file })?.size,
             size != status.size
         {
-            return "changed since it was fetched"
+            return "changed since it was downloaded"
         }
         if let user = open.users[PhysicalFile(status).identity] { return "in use: \(user) has it open" }
         let lock = String(notePath(file).dropLast("metadata".count)) + "lock"
@@ -35,7 +35,7 @@ extension LocalFolder {
         return nil
     }
 
-    /// Whether a pull is at work there.
+    /// Whether a pull is working there.
     private func isBeingFilled() throws(AIError) -> Bool {
         for name in try names(below: downloads) where name.hasSuffix(".lock") {
             if let file = try? FileDescriptor(Path.join(downloads, name), [.noFollow, .nonBlocking]),
@@ -60,7 +60,7 @@ extension LocalFolder {
         var kept: [DeletionPlan.Kept] = []
         var freed = Deletion.Outcome.Freed()
         for file in try contents() {
-            let why = noted.contains(ExactText(file)) ? try obstacle(to: file, open) : "no pull has put it there"
+            let why = noted.contains(ExactText(file)) ? try obstacle(to: file, open) : "not downloaded by a pull"
             if let why {
                 kept.append(.init(path: place(file), reason: why))
             } else if let status = try FileSystem.linkStatus(place(file)) {
@@ -70,7 +70,7 @@ extension LocalFolder {
         }
         if kept.isEmpty {
             for partial in try partials() {
-                if let status = try FileSystem.linkStatus(partial) { freed.add(status) }
+                if let status = try FileSystem.linkStatus(Path.join(downloads, partial)) { freed.add(status) }
             }
         }
         return (going, kept, freed)
@@ -80,40 +80,46 @@ extension LocalFolder {
     func delete(_ files: [String], sparing open: OpenFiles) throws(AIError) -> Deletion.Outcome.Freed {
         var freed = Deletion.Outcome.Freed()
         guard try obstacle() == nil else { return freed }
+        guard let top = try OpenFolder.open(path) else { return freed }
+        let notes = try top.ownFolder(Self.bookkeeping + "/download")
         for file in files where try obstacle(to: file, open) == nil {
-            guard let status = try FileSystem.linkStatus(place(file)) else { continue }
-            if try FileSystem.remove(place(file)) { freed.add(status) }
-            try FileSystem.remove(notePath(file))
-            var parent = Path.parent(place(file))
-            while parent != path, try FileSystem.removeEmptyDirectory(parent) { parent = Path.parent(parent) }
+            guard let (place, name) = try top.place(of: file), let status = try place.status(of: name) else {
+                continue
+            }
+            if try place.remove(name) { freed.add(status) }
+            if let (place, name) = try notes?.place(of: file + ".metadata") { try place.remove(name) }
+            try top.removeEmptyFolders(above: file)
         }
-        // Notes of what has gone before are of no use to anybody.
+        // Notes of what is gone are of no use to anybody.
         guard try contents().isEmpty, try obstacle() == nil else { return freed }
         for partial in try partials() {
-            guard let status = try FileSystem.linkStatus(partial) else { continue }
-            if try FileSystem.remove(partial) { freed.add(status) }
+            guard let (place, name) = try notes?.place(of: partial), let status = try place.status(of: name) else {
+                continue
+            }
+            if try place.remove(name) { freed.add(status) }
         }
-        try removeBookkeeping()
+        try removeBookkeeping(in: top)
         return freed
     }
 
     /// Removes what `--local-dir` makes, and what is empty then. In the same folder others can keep what is theirs: it is
     /// that of Python's whole cache where the home folder was pulled into.
-    private func removeBookkeeping() throws(AIError) {
-        for name in ["download", "trees"] { try FileSystem.removeTree(Path.join(bookkeeping, name)) }
-        let marks: Set<String> = [".gitignore", "CACHEDIR.TAG"]
-        guard let left = try FileSystem.entries(bookkeeping), marks.isSuperset(of: left) else { return }
-        for name in left { try FileSystem.remove(Path.join(bookkeeping, name)) }
-        for folder in [bookkeeping, Path.parent(bookkeeping), path] {
-            guard try FileSystem.removeEmptyDirectory(folder) else { return }
-        }
+    private func removeBookkeeping(in top: OpenFolder) throws(AIError) {
+        guard let folder = try top.ownFolder(Self.bookkeeping) else { return }
+        for name in ["download", "trees"] { try folder.removeTree(name) }
+        let left = try folder.entries().map(\.name)
+        guard Set([".gitignore", "CACHEDIR.TAG"]).isSuperset(of: left) else { return }
+        for name in left { try folder.remove(name) }
+        try top.removeEmptyFolders(above: Self.bookkeeping + "/download")
+        // Only where all of it is empty.
+        try FileSystem.removeEmptyDirectory(path)
     }
 
-    /// Why nothing of it may be deleted now: somebody is at work there, or a link leads the bookkeeping elsewhere.
+    /// Why nothing of it may be deleted now: a pull is working there, or a link leads the bookkeeping elsewhere.
     private func obstacle() throws(AIError) -> DeletionPlan.Kept? {
         for place in [Path.parent(bookkeeping), bookkeeping, downloads]
         where try FileSystem.linkStatus(place)?.kind == .symlink {
-            return .init(path: path, reason: "its notes lie elsewhere: \(place) is a link")
+            return .init(path: path, reason: "its records are elsewhere: \(place) is a symbolic link")
         }
         return try isBeingFilled() ? .init(path: path, reason: "in use: it is being downloaded") : nil
     }

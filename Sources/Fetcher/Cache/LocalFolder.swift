@@ -11,7 +11,10 @@ package struct LocalFolder: Sendable, Hashable {
     /// A folder that need not exist yet.
     package init(_ path: String) { self.path = CacheLayout(path).root }
 
-    var bookkeeping: String { Path.join(path, ".cache/huggingface") }
+    /// Where the bookkeeping is, from the folder.
+    static let bookkeeping = ".cache/huggingface"
+
+    var bookkeeping: String { Path.join(path, Self.bookkeeping) }
     var downloads: String { Path.join(bookkeeping, "download") }
 
     /// What is noted of a file.

@@ -1,11 +1,16 @@
 import HubCore
 
-/// The steps by which things of one repository go. The caller holds ``RepositoryUse``.
+/// The steps by which parts of one repository are deleted. The caller holds ``RepositoryUse``.
+///
+/// Every step starts at the cache's folder and goes down by descriptors, never through a link: what lies outside of the
+/// cache stays, whatever is put in a folder's place meanwhile.
 struct RepositoryRemoval {
     let folder: RepositoryFolder
     /// What other processes read stays, however it came to that.
     let openFiles: OpenFiles
     private(set) var freed = Deletion.Outcome.Freed()
+    /// Whether anything is gone.
+    private(set) var hasRemoved = false
     private let store: SharedStore
 
     init(folder: RepositoryFolder, openFiles: OpenFiles) {
@@ -17,95 +22,106 @@ struct RepositoryRemoval {
 
     /// - Parameter left: entries of `blobs/` that the plan counted on: after a cut nothing links to them any more.
     mutating func remove(_ commit: Commit, left: Set<String>) throws(AIError) {
-        try removeRefs(naming: commit, below: folder.refs)
+        guard let top = try folder.open() else { return }
+        if let refs = try top.ownFolder("refs") { try removeRefs(naming: commit, in: refs) }
         var blobs = left
-        try removeFiles(of: folder.snapshot(commit), blobs: &blobs)
-        if try folder.snapshotNames().isEmpty { return try removeRemains() }
+        if let snapshots = try top.ownFolder("snapshots"), let snapshot = try snapshots.ownFolder(commit.hash) {
+            try removeFiles(in: snapshot, blobs: &blobs)
+            if try snapshots.removeEmptyFolder(commit.hash) { hasRemoved = true }
+        }
+        if try folder.snapshotNames(in: top).isEmpty { return try removeRemains() }
         try remove(orphans: blobs)
-        try FileSystem.remove(folder.tree(commit))
-        try FileSystem.removeEmptyDirectory(folder.trees)
-        try FileSystem.removeTree(Path.join(folder.missing, commit.hash))
-        try FileSystem.removeEmptyDirectory(folder.missing)
+        // What a link leads to instead is not this repository's, and no file of a model is in them.
+        if try top.status(of: "trees")?.kind == .directory, let trees = try top.ownFolder("trees") {
+            try trees.remove(commit.hash + ".json")
+            try top.removeEmptyFolder("trees")
+        }
+        if try top.status(of: ".no_exist")?.kind == .directory, let missing = try top.ownFolder(".no_exist") {
+            try missing.removeTree(commit.hash)
+            try top.removeEmptyFolder(".no_exist")
+        }
     }
 
     /// Removes files of a revision, folders that become empty, and blobs that nothing else needs.
     mutating func remove(_ paths: [String], of commit: Commit) throws(AIError) {
-        let snapshot = folder.snapshot(commit)
+        guard let snapshot = try folder.open()?.ownFolder("snapshots/\(commit.hash)") else { return }
         var blobs: Set<String> = []
         for path in paths {
-            let file = Path.join(snapshot, path)
-            try removeEntry(file, blobs: &blobs)
-            var parent = Path.parent(file)
-            while parent != snapshot, try FileSystem.removeEmptyDirectory(parent) { parent = Path.parent(parent) }
+            guard let (place, name) = try snapshot.place(of: path) else { continue }
+            try removeEntry(OpenFolder.Entry(name), in: place, blobs: &blobs)
+            try snapshot.removeEmptyFolders(above: path)
         }
         try remove(orphans: blobs)
     }
 
-    private func removeRefs(naming commit: Commit, below path: String) throws(AIError) {
-        for name in try FileSystem.entries(path) ?? [] {
-            let child = Path.join(path, name)
-            if try FileSystem.linkStatus(child)?.kind == .directory {
-                try removeRefs(naming: commit, below: child)
-                try FileSystem.removeEmptyDirectory(child)
-            } else if try FileSystem.text(child)?.filter({ !$0.isWhitespace }) == commit.hash {
-                try FileSystem.remove(child)
+    private mutating func removeRefs(naming commit: Commit, in place: OpenFolder) throws(AIError) {
+        for entry in try place.entries() {
+            if try place.status(of: entry)?.kind == .directory {
+                if let inner = try place.ownFolder(entry) { try removeRefs(naming: commit, in: inner) }
+                try place.removeEmptyFolder(entry)
+            } else if try place.isRef(entry, to: commit) {
+                if try place.remove(entry) { hasRemoved = true }
             }
         }
     }
 
-    /// Removes a snapshot's entries, following no link, and collects the blobs they linked to.
-    private mutating func removeFiles(of path: String, blobs: inout Set<String>) throws(AIError) {
-        for name in try FileSystem.entries(path) ?? [] {
-            let child = Path.join(path, name)
-            if try FileSystem.linkStatus(child)?.kind == .directory {
-                try removeFiles(of: child, blobs: &blobs)
+    /// Removes a snapshot's entries and collects the blobs they linked to.
+    private mutating func removeFiles(in place: OpenFolder, blobs: inout Set<String>) throws(AIError) {
+        for entry in try place.entries() {
+            if try place.status(of: entry)?.kind == .directory {
+                if let inner = try place.ownFolder(entry) { try removeFiles(in: inner, blobs: &blobs) }
+                try place.removeEmptyFolder(entry)
             } else {
-                try removeEntry(child, blobs: &blobs)
+                try removeEntry(entry, in: place, blobs: &blobs)
             }
         }
-        try FileSystem.removeEmptyDirectory(path)
     }
 
-    private mutating func removeEntry(_ path: String, blobs: inout Set<String>) throws(AIError) {
-        guard let status = try FileSystem.linkStatus(path) else { return }
-        if let text = FileSystem.linkText(path) {
-            let target = Path.normalized(Path.join(Path.parent(path), text))
-            if Path.parent(target) == folder.blobs { blobs.insert(Path.name(target)) }
-        }
-        if try FileSystem.remove(path) { freed.add(status) }
+    private mutating func removeEntry(
+        _ entry: OpenFolder.Entry, in place: OpenFolder, blobs: inout Set<String>
+    ) throws(AIError) {
+        guard let status = try place.status(of: entry) else { return }
+        if let blob = folder.blob(ofLink: entry, in: place) { blobs.insert(blob) }
+        guard try place.remove(entry) else { return }
+        hasRemoved = true
+        freed.add(status)
     }
 
     // MARK: Blobs
 
     mutating func remove(partials names: [String]) throws(AIError) {
         let folder = folder
-        try folder.withBlobLocks(Set(names)) { names throws(AIError) in
-            for name in names { try removeBlob(name) }
-        }
+        try folder.withBlobLocks(Set(names)) { names throws(AIError) in try removeBlobs(names) }
         try removeIfEmpty()
     }
 
-    /// Removes those entries of `blobs/` that no snapshot links to. The locks come first: who holds one may be about to
+    /// Removes those entries of `blobs/` that no snapshot links to. The locks come first: whoever holds one may be about to
     /// make a link.
     mutating func remove(orphans names: Set<String>) throws(AIError) {
         guard !names.isEmpty else { return }
         let folder = folder
         try folder.withBlobLocks(names) { names throws(AIError) in
-            let needed = try folder.linkedBlobs(below: folder.snapshots)
-            for name in names where !needed.contains(name) { try removeBlob(name) }
+            guard let top = try folder.open() else { return }
+            let needed = try top.ownFolder("snapshots").map { snapshots throws(AIError) in
+                try folder.linkedBlobs(in: snapshots)
+            }
+            try removeBlobs(names.filter { needed?.contains($0) != true })
         }
         try removeIfEmpty()
     }
 
-    private mutating func removeBlob(_ name: String) throws(AIError) {
-        let path = folder.blob(name)
-        // A folder is no blob, whoever has put it there.
-        guard let status = try FileSystem.linkStatus(path), status.kind != .directory else { return }
-        if let target = try FileSystem.status(path), openFiles.users[PhysicalFile(target).identity] != nil {
-            return
-        }
-        let hash = FileSystem.linkText(path).flatMap { store.exists() ? store.hash(ofLink: $0, in: folder) : nil }
-        guard try FileSystem.remove(path) else { return }
+    private mutating func removeBlobs(_ names: [String]) throws(AIError) {
+        guard let blobs = try folder.open()?.ownFolder("blobs") else { return }
+        for name in names { try removeBlob(name, in: blobs) }
+    }
+
+    private mutating func removeBlob(_ name: String, in blobs: OpenFolder) throws(AIError) {
+        // A folder is not a blob, whoever put it there.
+        guard let status = try blobs.status(of: name), status.kind != .directory else { return }
+        if let target = try blobs.target(name), openFiles.users[PhysicalFile(target).identity] != nil { return }
+        let hash = blobs.linkText(name).flatMap { store.exists() ? store.hash(ofLink: $0, in: folder) : nil }
+        guard try blobs.remove(name) else { return }
+        hasRemoved = true
         if let hash {
             let swept = try store.sweep(hash, sparing: openFiles)
             freed.size += swept.size
@@ -120,39 +136,79 @@ struct RepositoryRemoval {
     /// Removes what is left of a repository without snapshots.
     mutating func removeRemains() throws(AIError) {
         // A pull may have put a snapshot there since.
-        guard try folder.snapshotNames().isEmpty else { return }
-        try FileSystem.removeTree(folder.refs)
         let folder = folder
-        try folder.withBlobLocks(Set(try FileSystem.entries(folder.blobs) ?? [])) { names throws(AIError) in
-            for name in names { try removeBlob(name) }
+        guard let top = try folder.open(), try folder.snapshotNames(in: top).isEmpty else { return }
+        try top.removeTree("refs")
+        if let blobs = try top.ownFolder("blobs") {
+            let names = Set(try blobs.entries().filter(\.isText).map(\.name))
+            try folder.withBlobLocks(names) { names throws(AIError) in try removeBlobs(names) }
         }
         try removeIfEmpty()
     }
 
-    /// A repository that held nothing but what has just gone is no repository any more. To Python a folder without
-    /// `snapshots` is a damaged one, so that goes last, and at once: by a rename to where Python does not look.
-    private func removeIfEmpty() throws(AIError) {
-        // What is no repository's folder is somebody's own, the cache itself above all.
-        guard RepositoryFolder.isName(folder.name), Path.parent(folder.path) == folder.cache.root,
-            try folder.snapshotNames().isEmpty, try FileSystem.entries(folder.blobs)?.isEmpty ?? true,
-            FileSystem.exists(folder.path)
+    /// A repository that held nothing but what has just gone is not a repository any more. To Python a folder without
+    /// `snapshots` is damaged, so that goes last, and at once: by a rename to where Python does not look.
+    private mutating func removeIfEmpty() throws(AIError) {
+        // A folder of any other name is somebody's own, the cache itself above all.
+        guard RepositoryFolder.isName(folder.name), let root = try OpenFolder.open(folder.cache.root),
+            let top = try root.ownFolder(folder.name), try folder.snapshotNames(in: top).isEmpty
         else { return }
-        // Whoever has put a blob there since the look keeps it.
-        try FileSystem.removeEmptyDirectory(folder.blobs)
-        guard try FileSystem.linkStatus(folder.blobs) == nil else { return }
-        for name in try FileSystem.entries(folder.path) ?? [] where name != "snapshots" {
-            try FileSystem.removeTree(Path.join(folder.path, name))
-        }
-        try FileSystem.createDirectories(folder.locks)
-        let aside = Path.join(folder.locks, "hub.deleted")
-        try FileSystem.removeTree(aside)
-        try FileSystem.rename(folder.path, to: aside)
-        let hidden = Path.join(aside, "snapshots")
-        let names = try FileSystem.entries(hidden) ?? []
-        guard names.allSatisfy(RepositoryFolder.isLitter), try FileSystem.entries(aside)?.count ?? 0 <= 1 else {
+        // Whoever puts a blob there meanwhile keeps it.
+        try top.removeEmptyFolder("blobs")
+        guard try top.status(of: "blobs") == nil else { return }
+        hasRemoved = true
+        for entry in try top.entries() where entry.name != "snapshots" { try top.removeTree(entry) }
+        guard let aside = try lockFolder(in: root) else { return try removeInPlace(top, in: root) }
+        let name = "hub.deleted"
+        try aside.removeTree(name)
+        try root.move(folder.name, to: aside, as: name)
+        guard let moved = try aside.ownFolder(name), try folder.snapshotNames(in: moved).isEmpty,
+            try moved.entries().count <= 1
+        else {
             // Another client has come in between the last look and the rename.
-            return try FileSystem.rename(aside, to: folder.path)
+            return try aside.move(name, to: root, as: folder.name)
         }
-        try FileSystem.removeTree(aside)
+        try aside.removeTree(name)
+    }
+
+    /// `.locks/<repository>`; nil where a link leads to it, behind which nothing of this cache belongs.
+    private func lockFolder(in root: OpenFolder) throws(AIError) -> OpenFolder? {
+        var place = root
+        for name in [".locks", folder.name] {
+            if let status = try place.status(of: name), status.kind != .directory { return nil }
+            place = try place.makeFolder(OpenFolder.Entry(name))
+        }
+        return place
+    }
+
+    /// In two steps, between which Python would find a folder without `snapshots`.
+    private func removeInPlace(_ top: OpenFolder, in root: OpenFolder) throws(AIError) {
+        if let snapshots = try top.ownFolder("snapshots") {
+            for entry in try snapshots.entries() where RepositoryFolder.isLitter(entry.name) {
+                try snapshots.remove(entry)
+            }
+        }
+        if try top.removeEmptyFolder("snapshots") { try root.removeEmptyFolder(folder.name) }
+    }
+}
+
+extension RepositoryFolder {
+    /// Opens the folder for a deletion: from the cache's own, not through a link. nil where it is gone.
+    func open() throws(AIError) -> OpenFolder? {
+        try OpenFolder.open(cache.root)?.ownFolder(OpenFolder.Entry(name))
+    }
+
+    /// As ``snapshotNames()``, of the open folder.
+    fileprivate func snapshotNames(in top: OpenFolder) throws(AIError) -> [String] {
+        let entries = try top.ownFolder("snapshots")?.entries() ?? []
+        return entries.map(\.name).filter { !Self.isLitter($0) }
+    }
+}
+
+extension OpenFolder {
+    /// Whether a file is a ref to a commit.
+    func isRef(_ entry: Entry, to commit: Commit) throws(AIError) -> Bool {
+        guard entry.isText, let bytes = try contents(entry.name, limit: 4096) else { return false }
+        return String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace } == commit.hash
     }
 }

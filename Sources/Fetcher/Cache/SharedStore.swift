@@ -81,40 +81,49 @@ struct SharedStore {
         return out
     }
 
-    /// After links to a payload have gone: under its lock, deletes it where no line of its manifest is true any more,
+    /// The open folder of a payload, reached without following links; nil where it is gone.
+    ///
+    /// - Parameter making: makes it where it is missing.
+    func folder(of hash: String, making: Bool = false) throws(AIError) -> OpenFolder? {
+        try OpenFolder.open(layout.root)?.place(of: "blobs/\(hash.prefix(2))/\(hash)", making: making)?.folder
+    }
+
+    /// The open file that is locked around every change of a payload.
+    func lockFile(_ hash: String, in folder: OpenFolder) throws(AIError) -> FileDescriptor {
+        let file = try FileDescriptor(
+            hash + ".lock", in: folder, [.write, .create, .noFollow, .nonBlocking], mode: 0o666)
+        // Whoever shares the cache must be able to take the lock, whatever our umask; where the file is another user's,
+        // that is its owner's business.
+        try? file.setMode(0o666)
+        return file
+    }
+
+    /// Writes a payload's manifest. Whoever shares the cache must be able to add to it.
+    func writeManifest(_ hash: String, _ lines: some Sequence<String>, in folder: OpenFolder) throws(AIError) {
+        let text = lines.sorted().joined(separator: "\n") + "\n"
+        try folder.replace(
+            hash + ".refs", with: Array(text.utf8), mode: 0o666, isModeExact: true, durable: true)
+    }
+
+    /// After links to a payload are gone: under its lock, deletes it where no line of its manifest is true any more,
     /// else writes the lines that are. Bytes freed.
     func sweep(_ hash: String, sparing open: OpenFiles = OpenFiles()) throws(AIError) -> Deletion.Outcome.Freed {
         var freed = Deletion.Outcome.Freed()
-        let path = payload(hash)
         // A link can outlive what it led to, folder and all.
-        guard try FileSystem.linkStatus(Path.parent(path))?.kind == .directory else { return freed }
-        let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
-        // Whoever shares the cache must be able to take the lock and to add to the manifest, whatever our umask; where
-        // the file is another user's, that is its owner's business.
-        try? lock.setMode(0o666)
+        guard let folder = try folder(of: hash) else { return freed }
+        let lock = try lockFile(hash, in: folder)
         // Held only for moments; whoever holds it longer is publishing, and the payload is needed.
         guard try lock.tryLock() != false, let valid = references(hash) else { return freed }
         guard valid.isEmpty else {
-            let manifest = path + ".refs"
-            let next = "\(manifest).\(FileSystem.randomHex(4)).tmp"
-            try FileSystem.replace(next, with: Array((valid.sorted().joined(separator: "\n") + "\n").utf8))
-            do throws(AIError) {
-                let file = try FileDescriptor(next, [.write])
-                try file.setMode(0o666)
-                try file.synchronizeData()
-                try FileSystem.rename(next, to: manifest)
-            } catch {
-                _ = try? FileSystem.remove(next)
-                throw error
-            }
+            try writeManifest(hash, valid, in: folder)
             return freed
         }
-        if let status = try FileSystem.linkStatus(path) {
+        if let status = try folder.status(of: hash) {
             guard status.kind == .file, open.users[PhysicalFile(status).identity] == nil else { return freed }
-            if try FileSystem.remove(path) { freed.add(status) }
+            if try folder.remove(hash) { freed.add(status) }
         }
         // Alone it is what a cut between the two has left.
-        try FileSystem.remove(path + ".refs")
+        try folder.remove(hash + ".refs")
         return freed
     }
 }

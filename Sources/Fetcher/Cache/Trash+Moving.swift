@@ -96,22 +96,24 @@ extension Trash {
     }
 
     private func finish(_ name: String) throws(AIError) {
-        let place = Path.join(path, name)
+        guard let top = try OpenFolder.open(path), let folder = try top.ownFolder(OpenFolder.Entry(name)) else {
+            return
+        }
         // A manifest that was cut off before it took the other's place.
-        for name in try FileSystem.entries(place) ?? []
-        where name.hasPrefix(TrashEntry.manifest + ".") && name.hasSuffix(".tmp") {
-            try FileSystem.remove(Path.join(place, name))
+        for entry in try folder.entries()
+        where entry.name.hasPrefix(TrashEntry.manifest + ".") && entry.name.hasSuffix(".tmp") {
+            try folder.remove(entry)
         }
         guard let entry = try entry(name) else {
             // Before its manifest nothing went into it.
-            try FileSystem.removeEmptyDirectory(place)
+            try top.removeEmptyFolder(name)
             return
         }
         guard !entry.isComplete else { return }
         if entry.payload != nil { return try carryOut(payload: entry, OpenFiles()) }
-        let folder = RepositoryFolder(cache: layout, name: entry.folder)
-        guard let claim = try RepositoryUse.claim(folder) else { return }
-        try carryOut(entry, folder, unchangedSince: entry.trashedAt)
+        let repository = RepositoryFolder(cache: layout, name: entry.folder)
+        guard let claim = try RepositoryUse.claim(repository) else { return }
+        try carryOut(entry, repository, unchangedSince: entry.trashedAt)
         withExtendedLifetime(claim) {}
     }
 
@@ -185,85 +187,95 @@ extension Trash {
         throws(AIError)
     {
         do throws(AIError) {
-            try write(entry)
-            try moveAll(of: entry, folder, unchangedSince: time)
+            try moveAll(of: entry, to: write(entry), folder, unchangedSince: time)
         } catch {
-            // What cannot be moved would fail every later run too: who was told asks again, or not.
-            try? settle(entry)
+            // With half of it moved, a later run moves the rest.
+            if try isEmpty(entry) { try settle(entry) }
             throw error
         }
         try settle(entry)
     }
 
-    private func moveAll(of entry: TrashEntry, _ folder: RepositoryFolder, unchangedSince time: Double?)
-        throws(AIError)
-    {
+    /// Whether nothing has been moved into an entry.
+    private func isEmpty(_ entry: TrashEntry) throws(AIError) -> Bool {
+        guard let kept = try folder(of: entry) else { return true }
+        for move in entry.moves where try kept.status(of: move.to) != nil { return false }
+        return true
+    }
+
+    private func moveAll(
+        of entry: TrashEntry, to kept: OpenFolder, _ folder: RepositoryFolder, unchangedSince time: Double?
+    ) throws(AIError) {
+        guard let root = try OpenFolder.open(layout.root) else { return }
         let store = SharedStore(layout: layout)
         for hash in entry.payloads {
-            let kept = place(TrashEntry.payloadName(hash), of: entry)
             // A link can outlive what it led to.
-            if FileSystem.exists(store.payload(hash)), !FileSystem.exists(kept) {
-                try FileSystem.createHardLink(store.payload(hash), at: kept)
-            }
+            guard let payloads = try store.folder(of: hash), try payloads.status(of: hash)?.kind == .file,
+                try kept.status(of: TrashEntry.payloadName(hash)) == nil
+            else { continue }
+            try payloads.link(hash, to: kept, as: TrashEntry.payloadName(hash))
         }
         let blobs = "\(folder.name)/blobs/"
         for move in entry.moves where !move.from.hasPrefix(blobs) {
             // All of it: its partials are locked like any other's.
             if move.from == folder.name, try !folder.heldLocks().isEmpty { continue }
-            try self.move(move, of: entry, unchangedSince: time)
+            try self.move(move, from: root, to: kept, unchangedSince: time)
         }
         let waiting = Dictionary(
             entry.moves.compactMap { move in move.from.dropping(prefix: blobs).map { ($0, move) } }
         ) { first, _ in first }
         try folder.withBlobLocks(Set(waiting.keys)) { names throws(AIError) in
-            let needed = try folder.linkedBlobs(below: folder.snapshots)
-            for name in names where !needed.contains(name) {
-                try move(waiting[name]!, of: entry, unchangedSince: time)
+            let needed = try root.ownFolder("\(folder.name)/snapshots").map { snapshots throws(AIError) in
+                try folder.linkedBlobs(in: snapshots)
+            }
+            for name in names where needed?.contains(name) != true {
+                try move(waiting[name]!, from: root, to: kept, unchangedSince: time)
             }
         }
-        for name in ["refs", "trees", ".no_exist"] {
-            try FileSystem.removeEmptyDirectory(Path.join(folder.path, name))
+        if let top = try root.ownFolder(OpenFolder.Entry(folder.name)) {
+            for name in ["refs", "trees", ".no_exist"] { try top.removeEmptyFolder(name) }
         }
-        // A repository that held nothing else is none any more.
+        // One that held nothing else is not a repository any more.
         var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
         try removal.remove(partials: [])
     }
 
-    /// Notes that an entry is finished; one into which nothing went is none.
+    /// Notes that an entry is finished; an empty one is removed.
     private func settle(_ entry: TrashEntry) throws(AIError) {
+        guard try !isEmpty(entry) else { return try remove(entry) }
         var entry = entry
         entry.isComplete = true
-        for move in entry.moves where try FileSystem.linkStatus(place(move.to, of: entry)) != nil {
-            return try write(entry)
-        }
-        for hash in entry.payloads { try FileSystem.remove(place(TrashEntry.payloadName(hash), of: entry)) }
-        try FileSystem.remove(place(TrashEntry.manifest, of: entry))
-        try FileSystem.removeEmptyDirectory(place(entry))
+        try write(entry)
     }
 
-    private func move(_ move: TrashEntry.Move, of entry: TrashEntry, unchangedSince time: Double?) throws(AIError) {
-        let (from, to) = (Path.join(layout.root, move.from), place(move.to, of: entry))
-        guard try FileSystem.linkStatus(to) == nil, let status = try FileSystem.linkStatus(from) else { return }
+    private func move(
+        _ move: TrashEntry.Move, from root: OpenFolder, to kept: OpenFolder, unchangedSince time: Double?
+    ) throws(AIError) {
+        guard try kept.status(of: move.to) == nil, let (place, name) = try root.place(of: move.from),
+            let status = try place.status(of: name)
+        else { return }
         if let time, status.changed > time { return }
-        try FileSystem.rename(from, to: to)
+        try place.move(name, to: kept, as: move.to)
     }
 
     /// Moves a payload of the shared store with its manifest: under its lock, and while no repository links to it.
     private func carryOut(payload entry: TrashEntry, _ open: OpenFiles) throws(AIError) {
         let store = SharedStore(layout: layout)
-        guard let hash = entry.payload else { return }
-        let path = store.payload(hash)
-        guard store.exists(), let status = try FileSystem.linkStatus(path) else { return try settle(entry) }
-        let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
+        guard let hash = entry.payload, let root = try OpenFolder.open(layout.root) else { return }
+        guard store.exists(), let folder = try store.folder(of: hash), let status = try folder.status(of: hash)
+        else {
+            return try settle(entry)
+        }
+        let lock = try store.lockFile(hash, in: folder)
         guard try lock.tryLock() != false else { return }
-        try bringBackManifest(of: path, entry)
+        try bringBackManifest(of: entry, to: root)
         if open.users[PhysicalFile(status).identity] == nil, store.references(hash)?.isEmpty == true {
             do throws(AIError) {
-                try write(entry)
-                for step in entry.moves { try move(step, of: entry, unchangedSince: nil) }
+                let kept = try write(entry)
+                for step in entry.moves { try move(step, from: root, to: kept, unchangedSince: nil) }
             } catch {
                 // Without its manifest nobody could ever delete it.
-                try? bringBackManifest(of: path, entry)
+                try? bringBackManifest(of: entry, to: root)
                 try? settle(entry)
                 throw error
             }
@@ -272,15 +284,16 @@ extension Trash {
     }
 
     /// Undoes the first half of a move that was cut off: what the manifest says has to be asked again.
-    private func bringBackManifest(of payload: String, _ entry: TrashEntry) throws(AIError) {
-        guard let move = entry.moves.first, entry.moves.count > 1, FileSystem.exists(payload) else { return }
-        let (there, kept) = (Path.join(layout.root, move.from), place(move.to, of: entry))
-        guard try FileSystem.linkStatus(kept) != nil else { return }
-        if try FileSystem.linkStatus(there) == nil {
-            try FileSystem.rename(kept, to: there)
+    private func bringBackManifest(of entry: TrashEntry, to root: OpenFolder) throws(AIError) {
+        guard let manifest = entry.moves.first, let payload = entry.moves.last, entry.moves.count > 1,
+            let (place, name) = try root.place(of: payload.from), try place.status(of: name) != nil,
+            let kept = try folder(of: entry), try kept.status(of: manifest.to) != nil
+        else { return }
+        if try place.status(of: Path.name(manifest.from)) == nil {
+            try kept.move(manifest.to, to: place, as: Path.name(manifest.from))
         } else {
-            // Who has linked to the payload since has made a new one.
-            try FileSystem.remove(kept)
+            // Whoever linked to the payload since has made a new one.
+            try kept.remove(manifest.to)
         }
     }
 }
@@ -305,17 +318,16 @@ extension RepositoryFolder {
     /// The refs that name a commit, by path below the repository.
     fileprivate func refs(naming commit: Commit) throws(AIError) -> [String] {
         var out: [String] = []
-        func visit(_ path: String, _ prefix: String) throws(AIError) {
-            for name in try FileSystem.entries(path) ?? [] {
-                let child = Path.join(path, name)
-                if try FileSystem.linkStatus(child)?.kind == .directory {
-                    try visit(child, prefix + name + "/")
-                } else if try FileSystem.text(child)?.filter({ !$0.isWhitespace }) == commit.hash {
-                    out.append(prefix + name)
+        func visit(_ place: OpenFolder, _ prefix: String) throws(AIError) {
+            for entry in try place.entries() where entry.isText {
+                if try place.status(of: entry)?.kind == .directory {
+                    if let inner = try place.ownFolder(entry) { try visit(inner, prefix + entry.name + "/") }
+                } else if try place.isRef(entry, to: commit) {
+                    out.append(prefix + entry.name)
                 }
             }
         }
-        try visit(refs, "refs/")
+        if let place = try open()?.ownFolder("refs") { try visit(place, "refs/") }
         return out
     }
 

@@ -14,7 +14,9 @@ extension Trash {
     /// Puts an entry back as it was. Nothing is changed where something stands in its place, where something of it is gone,
     /// or where a blob that it needs lies in another entry. A blob that is there too is read: what its name says is kept.
     ///
-    /// - Parameter journal: forgets deletions of the folder that were cut off, which would go on with what is back.
+    /// An entry whose every part is back already, because an earlier restore was killed at its end, is only removed.
+    ///
+    /// - Parameter journal: forgets deletions of the folder that were cut off, which would continue with what is back.
     package func restore(_ entry: TrashEntry, journal: DeletionJournal? = nil) throws(AIError) {
         var entry = entry
         let lock = try exclusive()
@@ -23,7 +25,7 @@ extension Trash {
         guard let claim = try RepositoryUse.claim(folder) else {
             throw AIError(
                 .ioError, "\(entry.repository?.description ?? entry.folder) is in use: it is being downloaded",
-                advice: "try again when that is done")
+                advice: "try again when that has finished")
         }
         var waiting: [TrashEntry.Move] = []
         for move in entry.moves where try FileSystem.linkStatus(place(move.to, of: entry)) != nil {
@@ -34,19 +36,19 @@ extension Trash {
         for move in waiting { steps.append((move, try way(of: move, entry, folder))) }
         // From here on it is on its way back: no later run may go on moving it away.
         entry.isComplete = true
-        try write(entry)
+        let kept = try write(entry)
         journal?.forget(entry.folder)
-        try restorePayloads(of: entry, folder)
+        try FileSystem.createDirectories(layout.root)
+        let root = try OpenFolder.open(existing: layout.root)
+        try restorePayloads(of: entry, in: kept, folder)
         for (move, way) in steps.reversed() where way != .held {
-            let path = Path.join(layout.root, move.from)
+            guard let (place, name) = try root.place(of: move.from, making: true) else { continue }
             // Somebody's that has come since. What is not back yet still waits.
-            if way == .free, try FileSystem.linkStatus(path) != nil { throw inTheWay(path) }
-            try FileSystem.createDirectories(Path.parent(path))
-            try FileSystem.rename(place(move.to, of: entry), to: path)
+            if way == .free, try place.status(of: name) != nil { throw inTheWay(Path.join(place.path, name)) }
+            try kept.move(move.to, to: place, as: name)
         }
         withExtendedLifetime(claim) {}
-        try FileSystem.removeTree(place(entry))
-        try FileSystem.removeEmptyDirectory(path)
+        try remove(entry)
     }
 
     // MARK: What stands in the place
@@ -69,8 +71,8 @@ extension Trash {
 
     private func inTheWay(_ path: String) -> AIError {
         AIError(
-            .invalidInput, "\(path) stands in the way of what was there",
-            advice: "hub rm --trash puts it aside; then restore again", context: .init(path: path))
+            .invalidInput, "\(path) already exists, and is not what would be restored",
+            advice: "move it away with hub rm --trash, then restore again", context: .init(path: path))
     }
 
     /// nil where neither the content is the same nor one of the two is what its name says.
@@ -121,12 +123,6 @@ extension Trash {
     private func checkWhole(_ waiting: [TrashEntry.Move], of entry: TrashEntry, _ folder: RepositoryFolder)
         throws(AIError)
     {
-        guard !waiting.isEmpty else {
-            throw AIError(
-                .ioError, "nothing of \(entry.title) is left in the trash",
-                advice: "hub ls shows whether it is back; hub pull fetches it anew",
-                context: .init(path: place(entry)))
-        }
         let own = Set(waiting.map(\.from))
         guard !own.contains(folder.name) else { return }
         var gone: Set<String> = []
@@ -143,11 +139,17 @@ extension Trash {
                 advice:
                     "hub trash restore \(other.title) first, or all of \(other.repository?.description ?? "it")")
         }
+        guard !waiting.isEmpty || gone.isEmpty else {
+            throw AIError(
+                .ioError, "nothing of \(entry.title) is left in the trash",
+                advice: "hub ls shows whether it is back; hub pull downloads it again",
+                context: .init(path: place(entry)))
+        }
         guard gone.isEmpty else {
             throw AIError(
                 .ioError,
-                "\(entry.title) cannot come back whole: \(gone.sorted().joined(separator: ", ")) is gone from the trash",
-                advice: "hub pull fetches it anew; what is left lies in \(place(entry)) until hub trash empty",
+                "\(entry.title) cannot be restored: \(gone.sorted().joined(separator: ", ")) is gone from the trash",
+                advice: "hub pull downloads it again; the rest stays in \(place(entry)) until hub trash empty",
                 context: .init(path: place(entry)))
         }
     }
@@ -188,11 +190,11 @@ extension Trash {
     }
 
     /// Puts payloads back into the store where they are gone, and the lines that say who needs them, before the links come.
-    private func restorePayloads(of entry: TrashEntry, _ folder: RepositoryFolder) throws(AIError) {
+    private func restorePayloads(
+        of entry: TrashEntry, in kept: OpenFolder, _ folder: RepositoryFolder
+    ) throws(AIError) {
         let store = SharedStore(layout: layout)
-        for hash in entry.payloads {
-            let kept = place(TrashEntry.payloadName(hash), of: entry)
-            guard FileSystem.exists(kept) else { continue }
+        for hash in entry.payloads where try kept.status(of: TrashEntry.payloadName(hash))?.kind == .file {
             let names = try blobNames(leadingTo: hash, of: entry, folder, store)
             try store.bringBack(hash, from: kept, for: names.map { "\(folder.name)/blobs/\($0)" })
         }
@@ -235,22 +237,16 @@ extension TrashEntry.Move {
 extension SharedStore {
     /// Makes sure of a payload and of the lines of its manifest, under its lock. What was the store's own file comes back;
     /// nothing new is published.
-    fileprivate func bringBack(_ hash: String, from kept: String, for lines: [String]) throws(AIError) {
-        let path = payload(hash)
-        try FileSystem.createDirectories(Path.parent(path))
-        let lock = try FileDescriptor(path + ".lock", [.write, .create, .noFollow], mode: 0o666)
-        try? lock.setMode(0o666)
+    fileprivate func bringBack(_ hash: String, from kept: OpenFolder, for lines: [String]) throws(AIError) {
+        guard let folder = try folder(of: hash, making: true) else { return }
+        let lock = try lockFile(hash, in: folder)
         try lock.lock()
-        let manifest = path + ".refs"
-        let isThere = FileSystem.exists(path)
-        let known = isThere ? try FileSystem.text(manifest, limit: 64 << 20) : ""
+        let isThere = try folder.status(of: hash)?.kind == .file
+        let known = isThere ? try FileSystem.text(payload(hash) + ".refs", limit: 64 << 20) : ""
         // Without a manifest nobody deletes the payload, and none is to be made up.
         if let known {
-            let all = Set(known.split(separator: "\n").map(String.init)).union(lines).sorted()
-            try FileSystem.replace(
-                manifest, with: Array((all.joined(separator: "\n") + "\n").utf8), mode: 0o666, isModeExact: true,
-                durable: true)
+            try writeManifest(hash, Set(known.split(separator: "\n").map(String.init)).union(lines), in: folder)
         }
-        if !isThere { try FileSystem.createHardLink(kept, at: path) }
+        if !isThere { try kept.link(TrashEntry.payloadName(hash), to: folder, as: hash) }
     }
 }

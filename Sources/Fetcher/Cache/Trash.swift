@@ -1,7 +1,7 @@
 package import HubCore
 
-/// A folder beside the cache into which deletions can move things instead: by rename alone, so that it costs nothing, frees
-/// nothing, and comes back exactly. Each entry has its manifest before its first move.
+/// A folder beside the cache into which deletions can move things instead, by rename alone: that is fast, frees nothing, and
+/// can be undone exactly. Each entry has its manifest before its first move.
 package struct Trash: Sendable {
     let layout: CacheLayout
     /// The folder; it need not exist.
@@ -12,17 +12,17 @@ package struct Trash: Sendable {
         path = layout.root + "-trash"
     }
 
-    /// Makes the folder, with the cache's own mode: what lies there is as private as before.
+    /// Makes the folder, with the cache's own mode: what is in it is as private as before.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where a rename cannot go there.
+    /// - Throws: ``ErrorCode/invalidInput`` where nothing can be renamed into it.
     package func create() throws(AIError) {
         guard let cache = try FileSystem.status(layout.root) else { return }
         let place = FileSystem.exists(path) ? path : Path.parent(path)
         guard try FileSystem.status(place)?.device == cache.device else {
             throw AIError(
                 .invalidInput,
-                "\(path) would be on another file system than the cache, so nothing can be moved there",
-                advice: "leave --trash out", context: .init(path: path))
+                "the trash \(path) is on another file system than the cache, so nothing can be moved there",
+                advice: "delete without --trash", context: .init(path: path))
         }
         guard !FileSystem.exists(path) else { return }
         try FileSystem.createDirectories(path)
@@ -32,7 +32,7 @@ package struct Trash: Sendable {
     /// Held by whoever changes something in the trash: one at a time.
     func exclusive() throws(AIError) -> Lock {
         let folder = try FileDescriptor(path, [.directory])
-        // NFS wants a descriptor for writing, which no folder has: there it is left to its users.
+        // NFS wants a descriptor for writing, which a folder cannot have: there nothing is locked.
         if try folder.tryLock() == false { try folder.lock() }
         return Lock(folder)
     }
@@ -43,10 +43,16 @@ package struct Trash: Sendable {
         init(_ folder: consuming FileDescriptor) { self.folder = folder }
     }
 
+    /// The open folder of an entry; nil where it is gone.
+    func folder(of entry: TrashEntry) throws(AIError) -> OpenFolder? {
+        try OpenFolder.open(path)?.ownFolder(OpenFolder.Entry(entry.name))
+    }
+
     func place(_ entry: TrashEntry) -> String { Path.join(path, entry.name) }
     func place(_ name: String, of entry: TrashEntry) -> String { Path.join(place(entry), name) }
 
-    /// What lies in the trash, the newest first, and why some of it cannot be told. What has no manifest yet holds nothing.
+    /// The entries of the trash, the newest first, and the faults of those that cannot be read. A folder without a manifest is
+    /// empty.
     package func contents() throws(AIError) -> (entries: [TrashEntry], faults: [AIError]) {
         var out: [TrashEntry] = []
         var faults: [AIError] = []
@@ -60,12 +66,12 @@ package struct Trash: Sendable {
         return (out.sorted { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }, faults)
     }
 
-    /// What can be told of ``contents()``.
+    /// The entries of ``contents()`` that can be read.
     package func entries() throws(AIError) -> [TrashEntry] { try contents().entries }
 
-    /// The folders that deletions have made there. Whatever else lies there is somebody's own, and is left alone.
+    /// The folders that deletions have made there. Everything else there is somebody's own, and is left alone.
     ///
-    /// - Parameter prefix: what stands before their names.
+    /// - Parameter prefix: what their names begin with.
     func entryNames(prefix: String = "") throws(AIError) -> [String] {
         var out: [String] = []
         for name in try FileSystem.entries(path) ?? [] {
@@ -90,50 +96,71 @@ package struct Trash: Sendable {
         return entry
     }
 
-    func write(_ entry: TrashEntry) throws(AIError) {
-        try FileSystem.createDirectories(place(entry))
-        try FileSystem.replace(
-            place(TrashEntry.manifest, of: entry), with: Array(JSON.object(entry.json).text().utf8), durable: true)
+    /// Writes an entry's manifest, and makes its folder where it is missing.
+    ///
+    /// - Returns: that folder.
+    @discardableResult
+    func write(_ entry: TrashEntry) throws(AIError) -> OpenFolder {
+        let folder = try OpenFolder.open(existing: path).makeFolder(OpenFolder.Entry(entry.name))
+        try folder.replace(TrashEntry.manifest, with: Array(JSON.object(entry.json).text().utf8), durable: true)
+        return folder
+    }
+
+    /// Removes an entry's folder with all that is left in it. The manifest goes last: while it is there, whoever is asked
+    /// to bring the entry back can tell what of it is back.
+    func remove(_ entry: TrashEntry) throws(AIError) {
+        guard let folder = try folder(of: entry) else { return }
+        for child in try folder.entries() where child.name != TrashEntry.manifest { try folder.removeTree(child) }
+        try folder.remove(TrashEntry.manifest)
+        try OpenFolder.open(path)?.removeEmptyFolder(entry.name)
+        try FileSystem.removeEmptyDirectory(path)
     }
 
     // MARK: Emptying
 
-    /// What stands before the name of an entry that is being deleted.
+    /// What the name of an entry begins with while it is being deleted.
     private static let gone = ".deleted-"
 
-    /// Deletes entries for good.
+    /// Deletes entries permanently.
     package func empty(_ entries: [TrashEntry]) throws(AIError) -> Deletion.Outcome {
-        guard FileSystem.exists(path) else { return Deletion.Outcome() }
+        guard let top = try OpenFolder.open(path) else { return Deletion.Outcome() }
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
         var freed = Deletion.Outcome.Freed()
         for entry in entries {
-            // Half an entry is none to bring back.
-            try FileSystem.rename(place(entry), to: Path.join(path, Self.gone + entry.name))
+            // Half an entry cannot be brought back.
+            try top.move(entry.name, to: top, as: Self.gone + entry.name)
         }
         for name in try entryNames(prefix: Self.gone) {
-            let gone = Path.join(path, name)
-            let manifest = try FileSystem.contents(Path.join(gone, TrashEntry.manifest))
+            guard let folder = try top.ownFolder(OpenFolder.Entry(name)) else { continue }
+            let manifest = try folder.contents(TrashEntry.manifest, limit: 64 << 20)
             let entry = manifest.flatMap { try? JSON.parse($0) }.flatMap { TrashEntry(name: name, json: $0) }
-            try delete(gone, uncounted: entry?.bookkeeping ?? [], &freed)
+            try delete(folder, uncounted: entry?.bookkeeping ?? [], &freed)
+            try top.removeTree(name)
         }
         try FileSystem.removeEmptyDirectory(path)
         return Deletion.Outcome(freedBytes: freed.size, allocatedBytes: freed.allocated)
     }
 
+    /// Deletes what is in a folder.
+    ///
     /// - Parameter uncounted: names that no plan counts either.
     private func delete(
-        _ folder: String, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
+        _ folder: OpenFolder, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
     ) throws(AIError) {
-        for name in try FileSystem.entries(folder) ?? [] {
-            let child = Path.join(folder, name)
-            guard !uncounted.contains(name), let status = try FileSystem.linkStatus(child) else { continue }
+        for entry in try folder.entries() {
+            guard !uncounted.contains(entry.name), let status = try folder.status(of: entry) else {
+                try folder.removeTree(entry)
+                continue
+            }
             if status.kind == .directory {
-                try delete(child, uncounted: ["refs", "trees", ".no_exist"], &freed)
-            } else if try FileSystem.remove(child) {
+                if let inner = try folder.ownFolder(entry) {
+                    try delete(inner, uncounted: ["refs", "trees", ".no_exist"], &freed)
+                }
+                try folder.removeEmptyFolder(entry)
+            } else if try folder.remove(entry) {
                 freed.add(status)
             }
         }
-        try FileSystem.removeTree(folder)
     }
 }

@@ -116,9 +116,15 @@ package struct XetFolder: Sendable, Hashable {
     package func sweep(now: Double) throws(AIError) -> Int64 {
         let before = contents()
         guard isIdle(before, now: now) else { return 0 }
-        for server in try servers() {
-            for cache in server.caches { try FileSystem.removeTree(cache) }
-            try FileSystem.removeEmptyDirectory(server.path)
+        let servers = try servers()
+        guard !servers.isEmpty, let above = try OpenFolder.open(Path.parent(path)),
+            let top = try above.ownFolder(OpenFolder.Entry(Path.name(path)))
+        else { return 0 }
+        for server in servers {
+            let name = Path.name(server.path)
+            guard let folder = try top.ownFolder(OpenFolder.Entry(name)) else { continue }
+            for cache in server.caches { try folder.removeTree(Path.name(cache)) }
+            try top.removeEmptyFolder(name)
         }
         return before.bytes - contents().bytes
     }

@@ -11,7 +11,7 @@ extension RemoveCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let targets = try arguments.operands.map { text throws(AIError) in (text, try target(text, context)) }
         let workspace = try await context.workspace()
-        // Moves that were agreed to and cut off; nothing is lost by them.
+        // Moves that a user agreed to and that were interrupted; nothing is lost by them.
         if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
         var failures = Failures()
@@ -26,7 +26,7 @@ extension RemoveCommand {
                 case .folder(let folder):
                     guard !arguments[SharedFlags.trash] else {
                         throw AIError(
-                            .invalidInput, "\(text.printable) is no part of the cache: --trash is for what is",
+                            .invalidInput, "\(text.printable) is not in the cache, so --trash does not apply to it",
                             advice: "leave --trash out, or move the folder yourself")
                     }
                     planner = try await adding(folder, text, to: planner, workspace)
@@ -43,14 +43,15 @@ extension RemoveCommand {
             for (text, rows) in rows where !rows.isEmpty && tried?.isDisjoint(with: rows) == true {
                 try await failures.attempt(context.output) {
                     throw AIError(
-                        .ioError, "\(text.printable) stays: it came into use meanwhile", advice: patience)
+                        .ioError, "\(text.printable) was not deleted: another process has started to use it",
+                        advice: patience)
                 }
             }
         }
         try failures.finish()
     }
 
-    private static let patience = "try again when nobody is at work with it"
+    private static let patience = "try again when that process has finished"
 
     private static func target(_ text: String, _ context: Context) throws(AIError) -> Target {
         text.namesFolder
@@ -68,7 +69,7 @@ extension RemoveCommand {
         guard !revisions.isEmpty || (!repositories.isEmpty && !selector.namesRevision) else {
             throw AIError(
                 .notCached, "\(text.printable) is not in the cache \(state.layout.root)",
-                advice: "hub ls lists what is")
+                advice: "hub ls shows what is")
         }
         let before = planner.plan
         if let pattern = selector.files {
@@ -103,11 +104,11 @@ extension RemoveCommand {
         let context = AIError.Context(repository: entry.repository.description)
         if entry.reason.hasPrefix("pinned") {
             return AIError(
-                .invalidInput, "\(name) is \(entry.reason)", advice: "hub unpin \(name) lets it go",
+                .invalidInput, "\(name) is \(entry.reason)", advice: "run hub unpin \(name) first",
                 context: context)
         }
         guard entry.reason.hasPrefix("in use") else {
-            return AIError(.ioError, "\(name) stays: \(entry.reason)", context: context)
+            return AIError(.ioError, "\(name) was not deleted: \(entry.reason)", context: context)
         }
         return AIError(.ioError, "\(name) is \(entry.reason)", advice: patience, context: context)
     }
@@ -118,8 +119,8 @@ extension RemoveCommand {
         let identities = try await Offload.run {
             guard folder.isKnown else {
                 throw AIError(
-                    .notCached, "\(text.printable) is no folder that hub pull --local-dir has filled",
-                    advice: "only what a pull has noted there is deleted")
+                    .notCached, "\(text.printable) is not a folder that hub pull --local-dir has filled",
+                    advice: "hub deletes only files that a pull has recorded there")
             }
             return try folder.identities()
         }

@@ -7,8 +7,8 @@ extension TrashCommand {
         guard let action = Action(rawValue: word) else {
             let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
             throw AIError(
-                .invalidInput, "hub trash does not know \"\(word.printable)\"",
-                advice: near.map { "did you mean hub trash \($0)?" } ?? "it takes ls, restore and empty")
+                .invalidInput, "unknown action \"\(word.printable)\"",
+                advice: near.map { "did you mean hub trash \($0)?" } ?? "use ls, restore or empty")
         }
         let words = Array(arguments.operands.dropFirst())
         try check(action, words, arguments)
@@ -21,14 +21,14 @@ extension TrashCommand {
         var failures = Failures()
         for fault in faults {
             if action == .restore {
-                // Something else is wanted, or it is said to be missing.
+                // What is asked for may be another entry; if it is this one, it is said to be missing.
                 context.output.warning(fault.message, advice: fault.specificAdvice)
             } else {
                 try await failures.attempt(context.output) { throw fault }
             }
         }
         let nothing =
-            entries.isEmpty && !faults.isEmpty ? "nothing in the trash can be read" : "nothing is in the trash"
+            entries.isEmpty && !faults.isEmpty ? "nothing in the trash can be read" : "the trash is empty"
         switch action {
         case .ls:
             show(
@@ -47,15 +47,15 @@ extension TrashCommand {
             let flag = [olderThan.flag, SharedFlags.yes.flag].first(where: { arguments.has($0.name) })
         {
             throw AIError(
-                .invalidInput, "hub trash \(action.rawValue) takes no --\(flag.name)",
-                advice: "it belongs to hub trash empty")
+                .invalidInput, "hub trash \(action.rawValue) does not take --\(flag.name)",
+                advice: "it is an option of hub trash empty")
         }
         if action == .restore, words.isEmpty {
             throw AIError(
-                .invalidInput, "hub trash restore needs more words", advice: "usage: hub trash restore REF...")
+                .invalidInput, "missing REF", advice: "usage: hub trash restore REF...")
         }
         if action == .empty, !words.isEmpty {
-            throw AIError(.invalidInput, "hub trash empty has a word too many", advice: "usage: hub trash empty")
+            throw AIError(.invalidInput, "hub trash empty does not take a REF", advice: "usage: hub trash empty")
         }
     }
 
@@ -119,10 +119,10 @@ extension TrashCommand {
             if found.isEmpty {
                 try await failures.attempt(context.output) {
                     throw AIError(
-                        .notCached, "\(text.printable) is not in the trash", advice: "hub trash lists what is")
+                        .notCached, "\(text.printable) is not in the trash", advice: "hub trash shows what is")
                 }
             }
-            // The newest first: what it stood on went after it.
+            // The newest first: what older entries need went after them.
             for entry in found {
                 try await failures.attempt(context.output) {
                     if !isDryRun { try await Offload.run { try trash.restore(entry, journal: journal) } }
@@ -130,10 +130,12 @@ extension TrashCommand {
                 }
             }
         }
-        let word = isDryRun ? "would come back: " : "restored "
+        let word = isDryRun ? "would restore " : "restored "
         context.output.render(json: json(done), quiet: done.map(title)) {
             for entry in done {
-                context.output.line(Styled(word) + Styled(title(entry), .name) + Styled(", \(entry.what)"))
+                // A revision is what a title names; of anything else it has to be said.
+                let what = entry.what == "revision" ? "" : " (\(entry.what))"
+                context.output.line(Styled(word) + Styled(title(entry), .name) + Styled(what))
             }
         }
         try failures.finish()
@@ -149,7 +151,7 @@ extension TrashCommand {
         if old.isEmpty || arguments[SharedFlags.dryRun] { return }
         guard
             try await context.confirm(
-                "Delete this for good?", isGiven: arguments[SharedFlags.yes],
+                "Delete this permanently?", isGiven: arguments[SharedFlags.yes],
                 otherwise: "deleting needs a yes; nothing was deleted")
         else { return context.output.note("nothing was deleted") }
         let outcome = try await Offload.run { try trash.empty(old) }
@@ -161,7 +163,7 @@ extension TrashCommand {
 }
 
 extension CacheSelector {
-    /// Whether something in the trash is meant.
+    /// Whether it selects an entry of the trash.
     fileprivate func matches(_ entry: TrashEntry) -> Bool {
         entry.repository.map { matches($0, commit: entry.commit, refs: entry.refs) } ?? false
     }

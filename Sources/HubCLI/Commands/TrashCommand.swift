@@ -5,15 +5,16 @@ enum TrashCommand {
     enum Action: String, Sendable, CaseIterable { case ls, restore, empty }
 
     static let olderThan = Option.age(
-        "older-than", "empty: only what went into it so long ago", detail: "Such as 30d, 2w, 12h.")
+        "older-than", "empty: only what has been in the trash for so long", detail: "For example 30d, 2w, 12h.")
 
     static let command = Command(
         name: "trash", isMinor: true, purpose: .changes,
-        doc: "what hub rm --trash and hub gc --trash have put aside",
+        doc: "list, restore or empty what --trash has put aside",
         detail: """
-            The trash lies beside the cache, on the same disk: what is in it frees nothing. ls (the default) shows it. \
-            restore REF puts a model, or one revision of it, back exactly as it was; it refuses where something else stands \
-            in the place. empty deletes it for good, and only then is the space free; without a terminal it needs --yes.
+            hub rm --trash and hub gc --trash move files into a trash beside the cache. It is on the same disk, so that \
+            alone frees no space. ls (the default) lists what is in it. restore REF puts a model, or one revision of it, \
+            back exactly as it was; it refuses if something else is in the place now. empty deletes it permanently and \
+            frees the space; without a terminal it needs --yes.
             """,
         operands: [
             Operand("ls|restore|empty", .optional, .choice(Action.allCases.map(\.rawValue))),
@@ -21,8 +22,8 @@ enum TrashCommand {
         ],
         flags: [olderThan.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag],
         examples: [
-            .init("hub trash", "What lies in it."),
-            .init("hub trash restore org/model", "Back into the cache."),
+            .init("hub trash", "List what is in it."),
+            .init("hub trash restore org/model", "Put a model back into the cache."),
             .init("hub trash empty --older-than 30d --yes", "For a nightly job."),
         ],
         run: run)

@@ -41,6 +41,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
         self.path = path
     }
 
+    /// openat(2) of a name in a folder, close-on-exec.
+    package init(
+        _ name: String, in folder: OpenFolder, _ options: Options = [], mode: UInt32 = 0o666
+    ) throws(AIError) {
+        let path = Path.join(folder.path, name)
+        var descriptor: Int32
+        repeat {
+            descriptor = openat(folder.descriptor, name, options.rawValue | O_CLOEXEC, mode_t(mode))
+        } while descriptor < 0 && errno == EINTR
+        guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
+        self.raw = descriptor
+        self.path = path
+    }
+
     private static func opened(_ path: String, _ options: Options, _ mode: UInt32) -> Int32 {
         var descriptor: Int32
         repeat {
@@ -49,17 +63,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return descriptor
     }
 
-    /// Opens a model's file for reading. What only has a file's name may be anything; the open of a pipe would wait for
-    /// whoever writes into it.
+    /// Opens a model's file for reading. It may be anything: opening a pipe would wait for its writer.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no regular file, and for a link that leads nowhere or to itself.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a regular file, and for a link that is broken or leads to itself.
     package static func modelFile(_ path: String) throws(AIError) -> FileDescriptor {
         let descriptor = opened(path, [.nonBlocking], 0)
         guard descriptor >= 0 else {
             let number = errno
             let isLink = number == ENOENT && FileSystem.linkText(path) != nil
-            let what = [ELOOP: "the link leads in a circle", ENXIO: "it is no file"][number]
-            guard let what = isLink ? "the link leads to no file" : what else {
+            // Of a socket: ENXIO on Linux, EOPNOTSUPP on macOS. open(2)
+            let words = [ELOOP: "a link that leads to itself", ENXIO: "not a file", EOPNOTSUPP: "not a file"]
+            guard let what = isLink ? "a broken link" : words[number] else {
                 throw .system("cannot open", path: path, errno: number)
             }
             throw AIError(.malformedModel, "\(path): \(what)", context: .init(path: path))
@@ -67,7 +81,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         let file = FileDescriptor(raw: descriptor, path: path)
         let kind = try file.status().kind
         guard kind == .file else {
-            let what = kind == .directory ? "it is a folder" : "it is no file"
+            let what = kind == .directory ? "a folder, not a file" : "not a file"
             throw AIError(.malformedModel, "\(path): \(what)", context: .init(path: path))
         }
         return file
@@ -75,8 +89,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     private init(raw: Int32, path: String) { (self.raw, self.path) = (raw, path) }
 
-    /// Opens a file for reading without its time of access being noted, as far as the system and the file's owner allow
-    /// that: whoever looks after files is no user of theirs.
+    /// Opens a file for reading without changing its access time, as far as the system and the file's owner allow that:
+    /// checking a file is not using it.
     package init(unnoticed path: String) throws(AIError) {
         let descriptor = hub_open_unnoticed(path)
         guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
@@ -85,7 +99,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing gives a lock back only with the last copy of the descriptor, and a program that another thread is just
+        // Closing releases a lock only with the last copy of the descriptor, and a program that another thread is just
         // starting has one until it begins. flock(2)
         if isLocked.load(ordering: .relaxed) { _ = hub_flock(raw, LOCK_UN) }
         close(raw)
@@ -129,7 +143,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
                 }
             }
         }
-        // A file that has become shorter ends where the first half does.
+        // A file that was truncated ends in the first half.
         let count = try first.get()
         return count < half ? count : try count + second.get()
     }
@@ -150,14 +164,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Writes all of it at the beginning of the file.
+    package func write(_ bytes: [UInt8]) throws(AIError) {
+        let result = bytes.withUnsafeBytes { buffer in
+            Result { () throws(AIError) in try write(buffer, at: 0) }
+        }
+        try result.get()
+    }
+
     /// Everything written, on stable storage (fdatasync; F_FULLFSYNC on macOS).
     package func synchronizeData() throws(AIError) {
         guard hub_sync_data(raw) == 0 else { throw .system("cannot flush", path: path, errno: errno) }
-    }
-
-    /// Data and metadata on stable storage; for a folder, its entries.
-    package func synchronize() throws(AIError) {
-        guard fsync(raw) == 0 else { throw .system("cannot flush", path: path, errno: errno) }
     }
 
     /// Sets the size and reserves the space, see `hub_preallocate`.
@@ -180,8 +197,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
         switch errno {
         case EWOULDBLOCK: return false
-        // NFS emulates it by fcntl locks, of which the exclusive one wants a descriptor for writing. flock(2)
-        case ENOSYS, EOPNOTSUPP, ENOLCK, EBADF: return nil
+        // NFS emulates it by fcntl locks; an exclusive one needs a descriptor for writing. flock(2)
+        case EBADF: return nil
+        case let number where Self.hasNoLocks(number): return nil
         default: throw .system("cannot lock", path: path, errno: errno)
         }
     }
@@ -189,12 +207,16 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// flock(2), waiting until it is granted; nothing where the file system has no flock.
     package func lock(shared: Bool = false) throws(AIError) {
         if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 { return isLocked.store(true, ordering: .relaxed) }
-        guard [ENOSYS, EOPNOTSUPP, ENOLCK].contains(errno) else {
-            throw .system("cannot lock", path: path, errno: errno)
-        }
+        guard Self.hasNoLocks(errno) else { throw .system("cannot lock", path: path, errno: errno) }
     }
 
-    /// Gives the lock back before the descriptor is closed.
+    /// Whether an errno of flock(2) says that the file system has no locks. ENOTSUP and EOPNOTSUPP are one number on Linux
+    /// and two on macOS.
+    private static func hasNoLocks(_ number: Int32) -> Bool {
+        [ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK].contains(number)
+    }
+
+    /// Releases the lock before the descriptor is closed.
     package func unlock() { _ = hub_flock(raw, LOCK_UN) }
 
     /// Shares all extents of `source`; false where the file system cannot.

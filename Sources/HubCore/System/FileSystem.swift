@@ -37,27 +37,7 @@ package enum FileSystem {
 
     /// The names in a folder, sorted by bytes, without `.` and `..`; nil where there is no such folder.
     package static func entries(_ path: String) throws(AIError) -> [String]? {
-        guard let directory = opendir(path) else {
-            if errno == ENOENT || errno == ENOTDIR || errno == ELOOP { return nil }
-            throw .system("cannot list", path: path, errno: errno)
-        }
-        defer { closedir(directory) }
-        return try names(in: directory, path).map { String(decoding: $0, as: UTF8.self) }
-            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
-
-    /// The names in an open folder as the system has them, without `.` and `..`.
-    private static func names(in directory: OpaquePointer, _ path: String) throws(AIError) -> [[UInt8]] {
-        var names: [[UInt8]] = []
-        while true {
-            // "If the end of the directory stream is reached, NULL is returned and errno is not changed." readdir(3)
-            errno = 0
-            guard let entry = readdir(directory) else { break }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            if name != Array(".".utf8) && name != Array("..".utf8) { names.append(name) }
-        }
-        guard errno == 0 else { throw .system("cannot list", path: path, errno: errno) }
-        return names
+        try OpenFolder.open(path)?.entries().map(\.name)
     }
 
     /// A whole file; nil where there is none.
@@ -99,7 +79,8 @@ package enum FileSystem {
     package static func createDirectories(_ path: String, mode: UInt32 = 0o777) throws(AIError) {
         if mkdir(path, mode_t(mode)) == 0 { return }
         let number = errno
-        if number == EEXIST {
+        // EISDIR is macOS's answer for `/`.
+        if number == EEXIST || number == EISDIR {
             if let status = try status(path), status.kind == .directory { return }
             throw .system("cannot make the folder", path: path, errno: ENOTDIR)
         }
@@ -129,12 +110,7 @@ package enum FileSystem {
         do throws(AIError) {
             let file = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: mode)
             if isModeExact { try file.setMode(mode) }
-            let result: Result<Void, AIError> = bytes.withUnsafeBytes { buffer in
-                do throws(AIError) { return .success(try file.write(buffer, at: 0)) } catch {
-                    return .failure(error)
-                }
-            }
-            try result.get()
+            try file.write(bytes)
             if durable { try file.synchronizeData() }
             try rename(temporary, to: path)
         } catch {
@@ -176,34 +152,6 @@ package enum FileSystem {
         if rmdir(path) == 0 { return true }
         if errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR { return false }
         throw .system("cannot delete the folder", path: path, errno: errno)
-    }
-
-    /// Removes a folder and everything in it, following no link. Names that are no text go too.
-    ///
-    /// - Throws: also where the folder could not be emptied because something was put into it meanwhile.
-    package static func removeTree(_ path: String) throws(AIError) { try removeTree(Array(path.utf8)) }
-
-    private static func removeTree(_ path: [UInt8]) throws(AIError) {
-        let name = (path + [0]).map { CChar(bitPattern: $0) }
-        func failure(_ what: String) -> AIError {
-            .system(what, path: String(decoding: path, as: UTF8.self), errno: errno)
-        }
-        var info = stat()
-        guard lstat(name, &info) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return }
-            throw failure("cannot look at")
-        }
-        guard info.st_mode & S_IFMT == S_IFDIR else {
-            guard unlink(name) == 0 || errno == ENOENT else { throw failure("cannot delete") }
-            return
-        }
-        guard let directory = opendir(name) else { throw failure("cannot list") }
-        let inside = Result { () throws(AIError) in
-            try names(in: directory, String(decoding: path, as: UTF8.self))
-        }
-        closedir(directory)
-        for entry in try inside.get() { try removeTree(path + "/".utf8 + entry) }
-        guard rmdir(name) == 0 || errno == ENOENT else { throw failure("cannot delete the folder") }
     }
 
     /// symlink(2). `text` is what the link says, unchecked.
@@ -250,11 +198,7 @@ package enum FileSystem {
 
     /// The folder's entries on stable storage, so that a rename in it survives a power cut.
     package static func synchronizeDirectory(_ path: String) throws(AIError) {
-        let directory = try FileDescriptor(path, [.directory])
-        do throws(AIError) { try directory.synchronize() } catch {
-            // Some network and FUSE file systems refuse fsync on folders; the file's own data is already safe.
-            guard error.errno == EINVAL || error.errno == ENOTSUP || error.errno == EBADF else { throw error }
-        }
+        try OpenFolder.open(existing: path).synchronize()
     }
 
     /// Bytes free for this user on the file system that holds `path`, or the nearest folder above that exists.
@@ -272,7 +216,7 @@ package enum FileSystem {
     /// Whether a folder lies on a network file system, where shared memory and often locks do not work.
     package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
 
-    /// Whether reading a file in this folder is noted in its time of access; true where that cannot be told.
+    /// Whether reading a file in this folder changes its access time; true where that is unknown.
     package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }
 
     /// Sets access and modification time, in seconds since 1970.

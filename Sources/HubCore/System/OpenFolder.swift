@@ -6,33 +6,100 @@ import Musl
 import Darwin
 #endif
 
-/// An open folder, from which its entries are looked at by name alone: the system does not walk the whole path for each,
-/// and a folder that is renamed meanwhile stays the one that is read. For one thread at a time.
+/// An open folder. Its entries are reached by name from its descriptor: the system does not walk the whole path for each,
+/// and the folder stays the same one even if its path comes to lead elsewhere. For one thread at a time.
 package final class OpenFolder {
-    private let directory: OpaquePointer
+    private let directory: DirectoryStream
     /// The path it was opened by, for errors.
     package let path: String
 
-    /// What lies in a folder.
+    /// A name in a folder.
     package struct Entry: Sendable {
-        /// The name; where it is no UTF-8, with what is none replaced.
+        /// The name; bytes that are not UTF-8 are replaced.
         package let name: String
-        /// What it is, a link not followed; nil where the file system does not say so with the name.
+        /// What it is, without following a link; nil where the file system does not say.
         package let kind: FileStatus.Kind?
-        /// The name as the system has it, where it is no UTF-8.
+        /// The name's bytes, where they are not UTF-8.
         fileprivate let raw: [CChar]?
-        /// Whether the name is UTF-8: no path of text leads to what has another.
+        /// Whether the name is UTF-8. No text leads to one that is not.
         package var isText: Bool { raw == nil }
+
+        package init(_ name: String) { self.init(name: name, kind: nil, raw: nil) }
+
+        fileprivate init(name: String, kind: FileStatus.Kind?, raw: [CChar]?) {
+            (self.name, self.kind, self.raw) = (name, kind, raw)
+        }
+
+        func withCString<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
+            if let raw { return raw.withUnsafeBufferPointer { body($0.baseAddress!) } }
+            return name.withCString(body)
+        }
     }
 
-    /// Opens a folder, links followed; nil where nothing or something else is there.
+    /// Opens a folder, following links; nil where no folder is there.
     package static func open(_ path: String) throws(AIError) -> OpenFolder? {
         try opened(openat(AT_FDCWD, path, flags), path)
     }
 
-    /// Opens a folder in this one, links followed; nil where nothing or something else has the name.
+    /// Opens a folder that has to be there, following links.
+    package static func open(existing path: String) throws(AIError) -> OpenFolder {
+        guard let folder = try open(path) else { throw .system("cannot open", path: path, errno: ENOENT) }
+        return folder
+    }
+
+    /// Opens a folder in this one, following links; nil where no folder has the name.
     package func folder(_ name: String) throws(AIError) -> OpenFolder? {
         try Self.opened(openat(descriptor, name, Self.flags), Path.join(path, name))
+    }
+
+    /// Opens a folder in this one without following a link; nil where nothing has the name.
+    ///
+    /// - Throws: where a link, or anything else that is not a folder, has the name.
+    package func ownFolder(_ entry: Entry) throws(AIError) -> OpenFolder? {
+        let place = Path.join(path, entry.name)
+        let opened = entry.withCString { openat(descriptor, $0, Self.flags | O_NOFOLLOW) }
+        if opened < 0, errno == ENOTDIR || errno == ELOOP {
+            guard let status = try status(of: entry) else { return nil }
+            let what = status.kind == .symlink ? "a symbolic link, which hub does not follow here" : "not a folder"
+            throw AIError(.ioError, "\(place) is \(what)", context: .init(path: place))
+        }
+        return try Self.opened(opened, place)
+    }
+
+    /// Opens a folder below this one by its relative path. Every part of the way is a folder, not a link.
+    package func ownFolder(_ path: String) throws(AIError) -> OpenFolder? {
+        var place = self
+        for part in Path.parts(path) {
+            guard let next = try place.ownFolder(Entry(Self.checked(part, of: path))) else { return nil }
+            place = next
+        }
+        return place
+    }
+
+    /// The folder that holds what a relative path leads to, and the name there; nil where the folder is missing. The way
+    /// is that of ``ownFolder(_:)-(String)``.
+    ///
+    /// - Parameter making: makes the folders that are missing.
+    package func place(of path: String, making: Bool = false) throws(AIError) -> (folder: OpenFolder, name: String)?
+    {
+        var parts = Path.parts(path)
+        guard let name = parts.popLast() else { throw Self.leadsOutside(path) }
+        var place = self
+        for part in parts {
+            let entry = Entry(try Self.checked(part, of: path))
+            guard let next = making ? try place.makeFolder(entry) : try place.ownFolder(entry) else { return nil }
+            place = next
+        }
+        return (place, try Self.checked(name, of: path))
+    }
+
+    private static func checked(_ part: Substring, of path: String) throws(AIError) -> String {
+        guard part != ".", part != ".." else { throw leadsOutside(path) }
+        return String(part)
+    }
+
+    private static func leadsOutside(_ path: String) -> AIError {
+        AIError(.ioError, "\(path) does not name anything below a folder", context: .init(path: path))
     }
 
     private static var flags: Int32 { O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK }
@@ -50,7 +117,7 @@ package final class OpenFolder {
         return OpenFolder(directory: directory, path: path)
     }
 
-    private init(directory: OpaquePointer, path: String) { (self.directory, self.path) = (directory, path) }
+    private init(directory: DirectoryStream, path: String) { (self.directory, self.path) = (directory, path) }
 
     deinit { closedir(directory) }
 
@@ -66,8 +133,9 @@ package final class OpenFolder {
         return FileStatus(info)
     }
 
-    /// What lies in the folder, sorted by the bytes of the names, without `.` and `..`. To be called once.
+    /// What is in the folder now, sorted by the bytes of the names, without `.` and `..`.
     package func entries() throws(AIError) -> [Entry] {
+        rewinddir(directory)
         // The names one after the other, each with its zero byte, so that sorting moves and counts nothing.
         var names: [CChar] = []
         var found: [(start: Int, kind: FileStatus.Kind?)] = []
@@ -103,49 +171,54 @@ package final class OpenFolder {
         case Int32(DT_REG): .file
         case Int32(DT_DIR): .directory
         case Int32(DT_LNK): .symlink
-        // Not every file system tells.
+        // Not every file system says.
         case Int32(DT_UNKNOWN): nil
         default: .other
         }
     }
 
-    /// lstat(2) of an entry; nil where it has gone.
-    package func status(of entry: Entry) throws(AIError) -> FileStatus? {
-        if let raw = entry.raw { return try status(raw, entry.name, AT_SYMLINK_NOFOLLOW) }
-        return try entry.name.withCString { name in
-            Result { () throws(AIError) in try status(name, entry.name, AT_SYMLINK_NOFOLLOW) }
-        }.get()
-    }
+    /// lstat(2) of an entry; nil where it is gone.
+    package func status(of entry: Entry) throws(AIError) -> FileStatus? { try status(entry, AT_SYMLINK_NOFOLLOW) }
+
+    /// lstat(2) of a name; nil where nothing has it.
+    package func status(of name: String) throws(AIError) -> FileStatus? { try status(of: Entry(name)) }
 
     /// stat(2) of what a name leads to; nil where nothing is there.
-    package func target(_ name: String) throws(AIError) -> FileStatus? {
-        try name.withCString { text in Result { () throws(AIError) in try status(text, name, 0) } }.get()
-    }
+    package func target(_ name: String) throws(AIError) -> FileStatus? { try status(Entry(name), 0) }
 
-    private func status(_ name: UnsafePointer<CChar>, _ text: String, _ flags: Int32) throws(AIError) -> FileStatus?
-    {
+    private func status(_ entry: Entry, _ flags: Int32) throws(AIError) -> FileStatus? {
         var info = stat()
-        if fstatat(descriptor, name, &info, flags) == 0 { return FileStatus(info) }
-        if errno == ENOENT || errno == ENOTDIR || errno == ELOOP { return nil }
-        throw .system("cannot look at", path: Path.join(path, text), errno: errno)
+        let number = number { entry.withCString { fstatat(descriptor, $0, &info, flags) } }
+        guard let number else { return FileStatus(info) }
+        if number == ENOENT || number == ENOTDIR || number == ELOOP { return nil }
+        throw failure("cannot look at", entry, number)
     }
 
-    /// When what a name leads to was last changed, in nanoseconds; nil where nothing is there or it cannot be told.
+    /// The errno of a call that failed; nil where it did not.
+    func number(_ call: () -> Int32) -> Int32? { call() == 0 ? nil : errno }
+
+    func failure(_ what: String, _ entry: Entry, _ number: Int32) -> AIError {
+        .system(what, path: Path.join(path, entry.name), errno: number)
+    }
+
+    /// When what a name leads to was last changed, in nanoseconds; nil where nothing is there or the time is unknown.
     package func modifiedNanoseconds(_ name: UnsafePointer<CChar>) -> Int64? {
         var info = stat()
         guard fstatat(descriptor, name, &info, 0) == 0 else { return nil }
         return FileStatus(info).modifiedNanoseconds
     }
 
-    /// What a symbolic link says; nil where the name is no link.
-    package func linkText(_ name: String) -> String? {
+    /// The text of a symbolic link; nil where the name is not a link.
+    package func linkText(_ name: String) -> String? { linkText(Entry(name)) }
+
+    package func linkText(_ entry: Entry) -> String? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer in
-            let count = readlinkat(descriptor, name, buffer.baseAddress!, buffer.count)
+            let count = entry.withCString { readlinkat(descriptor, $0, buffer.baseAddress!, buffer.count) }
             return count >= 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
         }
     }
 
-    /// A file's first bytes, links followed; nil where there is no file.
+    /// The first bytes of a file, following a link; nil where there is no file.
     package func contents(_ name: String, limit: Int) throws(AIError) -> [UInt8]? {
         let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         let place = Path.join(path, name)

@@ -44,7 +44,7 @@ import Testing
         for name in ["main", "refs/pr/1"] { try cache.write(folder.ref(name), Commit.of("a").hash + "\r\n") }
         #expect(try findings()[.refsWithSpace]?.count == 2)
         let (said, left) = try mend(.refsWithSpace)
-        #expect(said == "2 refs written anew" && left == nil)
+        #expect(said == "2 refs rewritten" && left == nil)
         #expect(try FileSystem.contents(folder.ref("refs/pr/1")) == Array(Commit.of("a").hash.utf8))
         #expect(try PythonScan(cache.layout.root).revisions.count == 1)
     }

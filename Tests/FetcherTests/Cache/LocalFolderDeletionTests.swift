@@ -49,7 +49,7 @@ import Testing
         try FileSystem.setTimes(folder.place("a.bin"), accessed: now, modified: now - 200)
         try note(.gitSHA1(sha1("1")))
         let plan = try plan()
-        #expect(plan.isEmpty && plan.kept.map(\.reason) == ["changed since it was fetched"])
+        #expect(plan.isEmpty && plan.kept.map(\.reason) == ["changed since it was downloaded"])
         #expect(try folder.note(of: "a.bin") == nil)
         let targets = try VerificationTarget.targets(in: folder) { _ in nil }
         #expect(targets.flatMap(\.claims).map(\.isForeign) == [true])

@@ -91,21 +91,43 @@ import Testing
         #expect(try cache.listing() == before)
     }
 
-    /// What was moved before a move failed can be brought back; no later run tries again.
-    @Test func aMoveThatFailsIsNotTriedForEver() throws {
+    /// What was moved before a move failed can be brought back, and every later run tries to move the rest.
+    @Test func aMoveThatFailsIsTriedAgain() throws {
         let folder = cache.repository()
         try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
         try trash.create()
         var cut = entry(
             folder.name, ["\(folder.name)/refs/main", "\(folder.name)/snapshots/\(Commit.of("a").hash)"])
         // A name that no file system takes.
-        cut.moves[1].to = String(repeating: "1", count: 18)
         cut.moves.append(.init(from: "\(folder.name)/\(String(repeating: "x", count: 300))", to: "7"))
         cut.trashedAt += 100
         try trash.write(cut)
-        #expect(trash.finish().count == 1)
-        #expect(try trash.entries().map(\.isComplete) == [true])
+        for _ in 1...2 {
+            #expect(trash.finish().count == 1)
+            #expect(try trash.entries().map(\.isComplete) == [false])
+        }
+        cut.moves.removeLast()
+        try trash.write(cut)
         #expect(trash.finish().isEmpty)
+        #expect(try trash.entries().map(\.isComplete) == [true])
+        try trash.restore(try #require(try trash.entries().first))
+        #expect(FileSystem.exists(folder.ref("main")) && !FileSystem.exists(trash.path))
+    }
+
+    /// A link in the place of a folder is left alone with all behind it.
+    @Test(arguments: [".locks", ".locks/models--org--m"]) func noLinkIsFollowedToTheLastRemains(name: String) throws
+    {
+        let folder = cache.repository()
+        try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
+        let kept = cache.folder("elsewhere/hub.deleted/kept")
+        try cache.write(kept, "mine")
+        try cache.write(cache.folder("elsewhere/models--org--m/hub.deleted/kept"), "mine")
+        try FileSystem.createDirectories(Path.parent(Path.join(cache.layout.root, name)))
+        try FileSystem.createSymlink(cache.folder("elsewhere"), at: Path.join(cache.layout.root, name))
+        var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
+        try removal.remove(.of("a"), left: [])
+        #expect(!FileSystem.exists(folder.path) && FileSystem.exists(kept))
+        #expect(FileSystem.exists(cache.folder("elsewhere/models--org--m/hub.deleted/kept")))
     }
 
     // MARK: What is there when something comes back

@@ -148,9 +148,9 @@ import Testing
         #expect(
             Self.told(result) == """
                 hub: nope/x is not in the cache \(stage.cache)
-                     hub ls lists what is
+                     hub ls shows what is
                 hub: no/* is not in the cache \(stage.cache)
-                     hub ls lists what is
+                     hub ls shows what is
 
                 """)
         #expect(try await ids() == ["datasets/org/data", "org/two"])

@@ -57,7 +57,7 @@ import Testing
         let orphan = try #require(findings["orphan_blobs"])
         #expect(orphan.level == .note && orphan.bytes == 5 && orphan.advice == "hub gc --orphans deletes it")
         #expect(findings["refs_with_line_end"]?.level == .bad)
-        #expect(mended == ["refs_with_line_end": "1 ref written anew"])
+        #expect(mended == ["refs_with_line_end": "1 ref rewritten"])
         let again = try await look().findings
         #expect(again["refs_with_line_end"] == nil && again["broken_links"] != nil)
     }

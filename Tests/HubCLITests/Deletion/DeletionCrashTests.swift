@@ -100,5 +100,61 @@ import Testing
         }
         #expect(killed >= 5)
     }
+
+    /// All is back before the trash's own entry goes.
+    @Test(arguments: ["org/one", "org/one@1111111"])
+    func aRestoreKilledAtAnyStepIsFinishedByTheNext(word: String) async throws {
+        let stage = try Stage()
+        let library = try await FaultyDisk.library(in: stage.machine)
+        let words = ["trash", "restore", word]
+        var killed = 0
+        for step in 1..<200 {
+            for folder in [stage.cache, stage.cache + "-trash", Path.parent(stage.catalog)] {
+                try FileSystem.removeTree(folder)
+            }
+            try Self.fill(stage)
+            let before = try Self.listing(stage)
+            try #require(try await stage.run("rm", word, "--trash", "--yes").status == 0)
+            let result = try await stage.run(words, with: ["LD_PRELOAD": library, "FAULTY_DISK": "kill:\(step)"])
+            #expect(try Self.complaints(stage) == [], "step \(step)")
+            guard result.wasKilled else {
+                #expect(result.status == 0, "\(result.error)")
+                break
+            }
+            killed += 1
+            // Killed after the manifest went, nothing is left to restore.
+            let again = try await stage.run(words)
+            #expect([0, 3].contains(again.status), "step \(step): \(again.error)")
+            #expect(try stage.listing(stage.cache + "-trash").allSatisfy { !$0.contains("/") }, "step \(step)")
+            #expect(try Self.listing(stage).filter { !$0.hasPrefix("trash") } == before, "step \(step)")
+        }
+        #expect(killed >= 5)
+    }
+
+    /// The blobs cannot be locked, so refs and snapshot go and the command fails. When that is put right, the same command
+    /// deletes the rest.
+    @Test(arguments: [
+        ["gc", "--older-than", "0d", "--yes"], ["rm", "org/one", "--yes"], ["rm", "org/one@1111111", "--yes"],
+        ["rm", "org/one@1111111", "--yes", "--trash"],
+    ])
+    func afterAFaultTheSameCommandDeletesTheRest(words: [String]) async throws {
+        let expected = try Stage()
+        try Self.fill(expected)
+        #expect(try await expected.run(words).status == 0)
+        let stage = try Stage()
+        try Self.fill(stage)
+        let obstacle = Path.join(stage.cache, ".locks/models--org--one")
+        try FileSystem.createDirectories(Path.parent(obstacle))
+        try FileSystem.replace(obstacle, with: [])
+        for _ in 1...2 {
+            #expect(try await stage.run(words).status == 6)
+            #expect(try Self.complaints(stage) == [])
+        }
+        try FileSystem.remove(obstacle)
+        let result = try await stage.run(words)
+        #expect([0, 3].contains(result.status), "\(result.error)")
+        #expect(try Self.listing(stage) == Self.listing(expected))
+        #expect(try await stage.run("gc", "--partials", "--dry-run").output.contains("nothing to delete"))
+    }
 }
 #endif

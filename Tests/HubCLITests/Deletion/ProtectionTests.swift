@@ -21,7 +21,7 @@ import Testing
         #expect(refused.status == 2)
         #expect(
             refused.error.contains(
-                "hub: org/one@11111111 is pinned: for the paper\n     hub unpin org/one@11111111 lets it go\n"))
+                "hub: org/one@11111111 is pinned: for the paper\n     run hub unpin org/one@11111111 first\n"))
         let swept = try await stage.run("gc", "--older-than", "0d", "--yes", "--json")
         #expect(swept.status == 0)
         let entry = try #require(try swept.document().objects("protected").first)

@@ -1,0 +1,6 @@
+#if canImport(Darwin)
+import Darwin
+
+/// `DIR *`
+typealias DirectoryStream = UnsafeMutablePointer<DIR>
+#endif

@@ -1,0 +1,122 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Changes in an open folder. Each goes by a single name from the descriptor, so that a folder on the way cannot be swapped
+/// for a link between a look and the change.
+extension OpenFolder {
+    /// unlinkat(2): whether there was something to remove. A link goes itself.
+    @discardableResult
+    package func remove(_ entry: Entry) throws(AIError) -> Bool {
+        guard let number = number({ entry.withCString { unlinkat(descriptor, $0, 0) } }) else { return true }
+        if number == ENOENT { return false }
+        throw failure("cannot delete", entry, number)
+    }
+
+    @discardableResult
+    package func remove(_ name: String) throws(AIError) -> Bool { try remove(Entry(name)) }
+
+    /// Removes an empty folder: whether it is gone now; false where nothing or something else has the name, and where the
+    /// folder is not empty.
+    @discardableResult
+    package func removeEmptyFolder(_ entry: Entry) throws(AIError) -> Bool {
+        guard let number = number({ entry.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }) else {
+            return true
+        }
+        if [ENOENT, ENOTEMPTY, EEXIST, ENOTDIR].contains(number) { return false }
+        throw failure("cannot delete the folder", entry, number)
+    }
+
+    @discardableResult
+    package func removeEmptyFolder(_ name: String) throws(AIError) -> Bool { try removeEmptyFolder(Entry(name)) }
+
+    /// Removes the folders that a relative path leads through, from the innermost on, as far as they are empty.
+    package func removeEmptyFolders(above path: String) throws(AIError) {
+        var parts = Path.parts(path).dropLast()
+        while !parts.isEmpty {
+            guard let (folder, name) = try place(of: parts.joined(separator: "/")),
+                try folder.removeEmptyFolder(name)
+            else { return }
+            parts.removeLast()
+        }
+    }
+
+    /// Removes a name with everything below it. Links are not followed, and names that are not text go too.
+    ///
+    /// - Parameter note: called with what every file was, after it is gone.
+    /// - Throws: also where something was put into a folder meanwhile.
+    package func removeTree(_ entry: Entry, note: (FileStatus) -> Void = { _ in }) throws(AIError) {
+        guard let status = try status(of: entry) else { return }
+        guard status.kind == .directory else {
+            if try remove(entry) { note(status) }
+            return
+        }
+        if let folder = try ownFolder(entry) {
+            for child in try folder.entries() { try folder.removeTree(child, note: note) }
+        }
+        let number = number { entry.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }
+        guard let number, number != ENOENT else { return }
+        throw failure("cannot delete the folder", entry, number)
+    }
+
+    package func removeTree(_ name: String) throws(AIError) { try removeTree(Entry(name)) }
+
+    /// renameat(2)
+    package func move(_ name: String, to folder: OpenFolder, as newName: String) throws(AIError) {
+        guard let number = number({ renameat(descriptor, name, folder.descriptor, newName) }) else { return }
+        throw .system(
+            "cannot rename \(Path.join(path, name)) to", path: Path.join(folder.path, newName), errno: number)
+    }
+
+    /// linkat(2): a second name for the same inode.
+    package func link(_ name: String, to folder: OpenFolder, as newName: String) throws(AIError) {
+        guard let number = number({ linkat(descriptor, name, folder.descriptor, newName, 0) }) else { return }
+        throw .system("cannot link", path: Path.join(folder.path, newName), errno: number)
+    }
+
+    /// Makes a folder in this one, or opens the one that is there, without following a link.
+    package func makeFolder(_ entry: Entry) throws(AIError) -> OpenFolder {
+        let number = number { entry.withCString { mkdirat(descriptor, $0, 0o777) } }
+        if let number, number != EEXIST { throw failure("cannot make the folder", entry, number) }
+        guard let folder = try ownFolder(entry) else { throw failure("cannot make the folder", entry, ENOENT) }
+        return folder
+    }
+
+    /// Writes a new file and renames it over the old one: a reader sees the old or the new, whole.
+    ///
+    /// - Parameters:
+    ///   - isModeExact: the file has this very mode before anything is in it, whatever the umask.
+    ///   - durable: content and name are on stable storage when this returns.
+    ///   - place: the folder and name it is written under first; this folder and a random name where nil.
+    package func replace(
+        _ name: String, with bytes: [UInt8], mode: UInt32 = 0o666, isModeExact: Bool = false, durable: Bool = false,
+        temporary place: (folder: OpenFolder, name: String)? = nil
+    ) throws(AIError) {
+        let (folder, temporary) = place ?? (self, "\(name).\(FileSystem.randomHex(4)).tmp")
+        let file = try FileDescriptor(temporary, in: folder, [.write, .create, .exclusive, .noFollow], mode: mode)
+        do throws(AIError) {
+            if isModeExact { try file.setMode(mode) }
+            try file.write(bytes)
+            if durable { try file.synchronizeData() }
+            try folder.move(temporary, to: self, as: name)
+        } catch {
+            _ = try? folder.remove(temporary)
+            throw error
+        }
+        if durable { try synchronize() }
+    }
+
+    /// The names in the folder on stable storage, so that a rename in it survives a power cut.
+    package func synchronize() throws(AIError) {
+        guard let number = number({ hub_sync_all(descriptor) }) else { return }
+        // Some network and FUSE file systems refuse it for folders; the files' own data is already safe.
+        if [EINVAL, ENOTSUP, EOPNOTSUPP, EBADF].contains(number) { return }
+        throw .system("cannot flush", path: path, errno: number)
+    }
+}

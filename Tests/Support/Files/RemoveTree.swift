@@ -1,0 +1,8 @@
+package import HubCore
+
+extension FileSystem {
+    /// Removes a path with everything below it; nothing where nothing is there.
+    package static func removeTree(_ path: String) throws(AIError) {
+        try OpenFolder.open(Path.parent(path))?.removeTree(Path.name(path))
+    }
+}
