@@ -23,7 +23,7 @@ package struct CacheOverview: Sendable {
 extension CacheScanner {
     /// The sums over the cache, read from the disk only where something has changed; an absent folder is an empty cache.
     package func overview() throws(AIError) -> CacheOverview {
-        let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
+        let uses = try catalog.map { catalog throws(AIError) in try CacheRecord(layout, in: catalog).uses() } ?? [:]
         let (candidates, foreign) = try candidates()
         var findings = try findings(candidates, fresh: false, detailed: false)
         try addStore(to: &findings, candidates)

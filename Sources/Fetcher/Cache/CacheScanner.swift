@@ -28,7 +28,7 @@ package struct CacheScanner {
     ///
     /// - Parameter fresh: reads everything from the disk, for decisions about deleting.
     package func scan(fresh: Bool = false) throws(AIError) -> CacheState {
-        let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
+        let uses = try catalog.map { catalog throws(AIError) in try CacheRecord(layout, in: catalog).uses() } ?? [:]
         let (candidates, foreign) = try candidates()
         var findings = try findings(candidates, fresh: fresh, detailed: true)
         try addRepositories(to: &findings, candidates, where: { _ in true })

@@ -22,7 +22,7 @@ package struct DeletionPlanner {
         store = SharedStore(layout: state.layout)
         obstacles = DeletionObstacles(protection)
         count = FreedCount(state.layout)
-        plan.remarks = protection.remarks
+        plan.details = protection.openFiles.remark.map { [$0] } ?? []
         plan.pinsFault = protection.pinsFault
     }
 

@@ -6,23 +6,20 @@ package struct Protection: Sendable {
     /// By repository folder.
     package var pins: [String: [Commit: Pin]] = [:]
     package var openFiles = OpenFiles()
-    /// Why nobody knows what is pinned; nil where it is known.
+    /// Why the pins cannot be read; nil where they are known.
     package var pinsFault: AIError?
-    /// What could not be found out, for a person to read.
-    package var remarks: [String] = []
 
     package init() {}
 
     package init(pins: [Pin], openFiles: OpenFiles = OpenFiles()) {
         for pin in pins { self.pins[pin.folder, default: [:]][pin.commit] = pin }
         self.openFiles = openFiles
-        if let remark = openFiles.remark { remarks.append(remark) }
     }
 
-    /// The error of who would have to go on without knowing what is pinned.
+    /// The error of a deletion by rule that cannot tell what is pinned.
     package static func refusal(_ fault: AIError) -> AIError {
         AIError(
-            .catalogUnusable, "what is pinned cannot be told, so nothing was deleted: \(fault.message)",
+            .catalogUnusable, "cannot read the pins (\(fault.message)); nothing was deleted",
             advice: fault.recoverySuggestion)
     }
 
@@ -47,7 +44,7 @@ extension Workspace {
 
     /// As ``pins()``. Blocks.
     private func readPins() -> [Pin] {
-        dispensable.use { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) } ?? []
+        dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).pins() } ?? []
     }
 
     /// What of a cache may not be deleted now.
@@ -68,7 +65,6 @@ extension Workspace {
         } catch {
             var protection = Protection(pins: [], openFiles: openFiles)
             protection.pinsFault = error
-            protection.remarks.append("what is pinned cannot be told without the catalog")
             return protection
         }
     }
@@ -76,11 +72,13 @@ extension Workspace {
     /// What is pinned, for who may not go on without knowing.
     private func pinsForDeletion() throws(AIError) -> [Pin] {
         do throws(AIError) {
-            return try dispensable.insist { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) }
-                ?? []
+            return try dispensable.insist { catalog throws(AIError) in
+                try CacheRecord(layout, in: catalog).pins()
+            } ?? []
         } catch {
-            // Where there is no catalog nothing was ever pinned.
-            if try FileSystem.linkStatus(catalogPath) == nil { return [] }
+            // Where no catalog was ever made nothing is pinned, and a full disk has no room to make one. Where it was
+            // deleted its backups know the pins, of whichever cache.
+            if try Catalog.isAbsent(catalogPath) { return Catalog.backedUpPins(catalogPath) }
             throw error
         }
     }

@@ -37,12 +37,8 @@ extension PinCommand {
                     throw AIError(.notCached, "\(text.printable) is not in the cache \(state.layout.root)")
                 }
                 try await Offload.run {
-                    let catalog = try usable(workspace)
-                    for pin in found {
-                        try catalog.pin(
-                            cache: state.layout.root, folder: pin.folder.name, commit: pin.commit, note: pin.note,
-                            at: Timestamp.now)
-                    }
+                    let record = CacheRecord(state.layout, in: try usable(workspace))
+                    for pin in found { try record.pin(pin.folder.name, pin.commit, note: pin.note) }
                 }
                 done += found
             }
@@ -73,10 +69,8 @@ extension PinCommand {
                     throw AIError(.notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is")
                 }
                 try await Offload.run {
-                    let catalog = try usable(workspace)
-                    for pin in found {
-                        try catalog.unpin(cache: state.layout.root, folder: pin.folder.name, commit: pin.commit)
-                    }
+                    let record = CacheRecord(state.layout, in: try usable(workspace))
+                    for pin in found { try record.unpin(pin.folder.name, pin.commit) }
                 }
                 done += found
             }

@@ -26,15 +26,20 @@ extension RemoveCommand {
                 case .folder(let folder):
                     guard !arguments[SharedFlags.trash] else {
                         throw AIError(
-                            .invalidInput, "\(text.printable) is no part of the cache: --trash is for what is",
-                            advice: "leave --trash out, or move the folder yourself")
+                            .invalidInput, "\(text.printable) is not in the cache; --trash works only there",
+                            advice: "leave out --trash, or move the folder yourself")
                     }
                     planner = try await adding(folder, text, to: planner, workspace)
                 }
             }
             rows.append((text, start..<planner.plan.rows.count))
         }
-        let view = DeletionView(context: context, workspace: workspace, plan: planner.plan, told: told)
+        let view = DeletionView(context: context, workspace: workspace, plan: planner.plan, told: told, isNamed: true)
+        if let fault = view.plan.pinsFault, view.plan.concernsPins {
+            context.output.warning(
+                "cannot read the pins (\(fault.message)): what was named goes even if it is pinned",
+                advice: fault.recoverySuggestion)
+        }
         if view.hasSomethingToSay {
             let outcome = try await view.run(
                 isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],
@@ -43,14 +48,14 @@ extension RemoveCommand {
             for (text, rows) in rows where !rows.isEmpty && tried?.isDisjoint(with: rows) == true {
                 try await failures.attempt(context.output) {
                     throw AIError(
-                        .ioError, "\(text.printable) stays: it came into use meanwhile", advice: patience)
+                        .ioError, "\(text.printable) stays: another process has begun to use it", advice: patience)
                 }
             }
         }
         try failures.finish()
     }
 
-    private static let patience = "try again when nobody is at work with it"
+    private static let patience = "try again when that process has finished"
 
     private static func target(_ text: String, _ context: Context) throws(AIError) -> Target {
         text.namesFolder
@@ -103,11 +108,14 @@ extension RemoveCommand {
         let context = AIError.Context(repository: entry.repository.description)
         if entry.reason.hasPrefix("pinned") {
             return AIError(
-                .invalidInput, "\(name) is \(entry.reason)", advice: "hub unpin \(name) lets it go",
+                .invalidInput, "\(name) is \(entry.reason)", advice: "remove the pin with: hub unpin \(name)",
                 context: context)
         }
         guard entry.reason.hasPrefix("in use") else {
-            return AIError(.ioError, "\(name) stays: \(entry.reason)", context: context)
+            return AIError(
+                .ioError, "\(name) stays: \(entry.reason)",
+                advice: entry.reason.hasPrefix("changed ") ? "try again an hour after its last change" : nil,
+                context: context)
         }
         return AIError(.ioError, "\(name) is \(entry.reason)", advice: patience, context: context)
     }
@@ -118,8 +126,8 @@ extension RemoveCommand {
         let identities = try await Offload.run {
             guard folder.isKnown else {
                 throw AIError(
-                    .notCached, "\(text.printable) is no folder that hub pull --local-dir has filled",
-                    advice: "only what a pull has noted there is deleted")
+                    .notCached, "hub pull --local-dir has not filled \(text.printable)",
+                    advice: "hub rm deletes only files that a pull has noted there")
             }
             return try folder.identities()
         }
