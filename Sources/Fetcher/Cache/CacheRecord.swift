@@ -78,7 +78,9 @@ package struct CacheRecord: Sendable {
     /// The id for a new record; the catalog knows the cache's other keys from then on.
     private func idForWriting() throws(AIError) -> String {
         guard let id = try identified() else { return try made() }
-        if let status = try FileSystem.status(layout.root), try !catalog.knownCaches().contains(where: { $0.id == id }) {
+        if let status = try FileSystem.status(layout.root),
+            try !catalog.knownCaches().contains(where: { $0.id == id })
+        {
             try catalog.remember(known(id, status), at: Timestamp.now)
         }
         return id
@@ -154,7 +156,8 @@ package struct CacheRecord: Sendable {
         } catch {
             throw AIError(
                 error.code, "cannot pin anything in \(layout.root): \(error.message)",
-                advice: "hub writes .locks/hub.id there once, so that pins survive a move of the cache; run this where the cache can be written",
+                advice:
+                    "hub writes .locks/hub.id there once, so that pins survive a move of the cache; run this where the cache can be written",
                 context: .init(path: idFile), cause: error)
         }
     }

@@ -72,12 +72,15 @@ struct DeletionObstacles {
         else { return nil }
         let minutes = Int((now - modified) / 60)
         let age = minutes < 1 ? "less than a minute" : minutes == 1 ? "1 minute" : "\(minutes) minutes"
-        return "changed \(age) ago: another program may still be writing the unfinished download \(newest.name.prefix(12))"
+        return
+            "changed \(age) ago: another program may still be writing the unfinished download \(newest.name.prefix(12))"
     }
 
     /// Why a blob that no snapshot links to has to stay.
     mutating func find(orphan blob: CachedBlob, in folder: RepositoryFolder) throws(AIError) -> String? {
-        if try isHeld(blob.name, in: folder) { return "in use: another process is about to link \(blob.name.prefix(12))" }
+        if try isHeld(blob.name, in: folder) {
+            return "in use: another process is about to link \(blob.name.prefix(12))"
+        }
         return user(of: [blob]).map { "in use: \($0) has \(blob.name.prefix(12)) open" }
     }
 

@@ -78,7 +78,9 @@ package struct DeletionPolicy: Sendable {
         candidates.sort { $0.1.lastUsedAt < $1.1.lastUsedAt }
         var unreached: [DeletionPlan.Unreached] {
             var out: [DeletionPlan.Unreached] = []
-            if let maxSize, remaining.bytes > maxSize { out.append(.size(wanted: maxSize, reached: remaining.bytes)) }
+            if let maxSize, remaining.bytes > maxSize {
+                out.append(.size(wanted: maxSize, reached: remaining.bytes))
+            }
             if let free, diskFree + planner.freedBytes < free { out.append(.free(wanted: free, now: diskFree)) }
             return out
         }

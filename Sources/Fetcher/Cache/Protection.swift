@@ -1,7 +1,7 @@
 package import Catalog
 package import HubCore
 
-/// What may not be deleted whatever a plan asks for: what is pinned, and what other processes have open.
+/// What must not be deleted, whatever a plan asks for: what is pinned, and what other processes have open.
 package struct Protection: Sendable {
     /// By repository folder.
     package var pins: [String: [Commit: Pin]] = [:]
@@ -47,12 +47,12 @@ extension Workspace {
         dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).pins() } ?? []
     }
 
-    /// What of a cache may not be deleted now.
+    /// What must not be deleted from a cache now.
     package func protection(for state: CacheState) async throws -> Protection {
         try await protection(for: state.files)
     }
 
-    /// What may not be deleted now, as far as these files go.
+    /// The same for these files alone.
     package func protection(for files: Set<PhysicalFile.Identity>) async throws -> Protection {
         try await Offload.run { [self] in try readProtection(for: files) }
     }
@@ -69,7 +69,7 @@ extension Workspace {
         }
     }
 
-    /// What is pinned, for who may not go on without knowing.
+    /// What is pinned, or the error why that is unknown.
     private func pinsForDeletion() throws(AIError) -> [Pin] {
         do throws(AIError) {
             return try dispensable.insist { catalog throws(AIError) in

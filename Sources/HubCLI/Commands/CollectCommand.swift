@@ -25,7 +25,8 @@ enum CollectCommand {
 
     static let choose = Switch(
         "choose", "choose in a full-screen list",
-        detail: "This is what gc does on a terminal without a rule. With --free it shows how much is still missing.")
+        detail: "This is what gc does on a terminal without a rule. With --free it shows how much is still missing."
+    )
     static let plain = Switch(
         "plain", "choose from numbered rows instead of the full-screen list",
         detail: "For screen readers and for terminals that cannot show a full screen.")
@@ -81,7 +82,8 @@ enum CollectCommand {
             throw AIError(
                 .invalidInput, "missing a rule for what to delete",
                 advice:
-                    "give one such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB")
+                    "give one such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB"
+            )
         }
         let workspace = try await context.workspace()
         // Moves that were agreed to and cut off; nothing is lost by them.

@@ -232,7 +232,8 @@ struct DeletionView {
 
     /// What programs are to tell apart: who is at work, or what was noted, is for people.
     private static func kind(of reason: String) -> String {
-        ["in use", "pinned"].first { reason.hasPrefix($0) } ?? (reason.hasPrefix("changed ") ? "recently changed" : reason)
+        ["in use", "pinned"].first { reason.hasPrefix($0) }
+            ?? (reason.hasPrefix("changed ") ? "recently changed" : reason)
     }
 }
 

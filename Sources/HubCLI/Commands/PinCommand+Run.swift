@@ -66,7 +66,8 @@ extension PinCommand {
             try await failures.attempt(context.output) {
                 let found = pins.filter { matches($0, selector, state) }
                 guard !found.isEmpty else {
-                    throw AIError(.notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is")
+                    throw AIError(
+                        .notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is pinned")
                 }
                 try await Offload.run {
                     let record = CacheRecord(state.layout, in: try usable(workspace))
@@ -86,7 +87,8 @@ extension PinCommand {
             let selector = try CacheSelector(text, context)
             guard selector.files == nil else {
                 throw AIError(
-                    .invalidInput, "\"\(text.printable)\" names files; models and revisions are pinned whole")
+                    .invalidInput,
+                    "\"\(text.printable)\" names files; only whole models and revisions can be pinned")
             }
             return (text, selector)
         }

@@ -34,7 +34,8 @@ extension RemoveCommand {
             }
             rows.append((text, start..<planner.plan.rows.count))
         }
-        let view = DeletionView(context: context, workspace: workspace, plan: planner.plan, told: told, isNamed: true)
+        let view = DeletionView(
+            context: context, workspace: workspace, plan: planner.plan, told: told, isNamed: true)
         if let fault = view.plan.pinsFault, view.plan.concernsPins {
             context.output.warning(
                 "cannot read the pins (\(fault.message)): what was named goes even if it is pinned",

@@ -6,13 +6,13 @@ enum RemoveCommand {
     static let command = Command(
         name: "rm", purpose: .changes, doc: "delete models from the cache",
         detail: """
-            Takes models, revisions (gpt2@main), files of them (gpt2:'*.bin'), globs over names ('org/*'), and folders \
-            that hub pull --local-dir has filled (./folder), of which only files go that are as the pull left them.
+            Deletes models, revisions (gpt2@main), files of them (gpt2:'*.bin'), models whose names match a glob ('org/*'), \
+            and folders that hub pull --local-dir has filled (./folder): of those, only files that are unchanged since.
 
-            Shows what goes, why and what that frees, asks, and deletes. Where nobody can be asked and --yes is \
-            missing, it shows the plan, deletes nothing and ends with status 2. What is pinned is refused; what another \
-            process is fetching or has open stays. With --trash what goes from the cache is moved beside it, and hub \
-            trash restore brings it back.
+            Shows what goes, why and how much that frees, asks, and deletes. Without a terminal and without --yes it shows \
+            the plan, deletes nothing and ends with status 2. Pinned revisions are refused; what another process is \
+            downloading or has open stays. With --trash, what goes is moved beside the cache, and hub trash restore brings \
+            it back. If the pins cannot be read, rm says so and deletes what was named.
             """,
         operands: [Operand("REF|GLOB|FOLDER", .some, .modelOrFolder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag],
