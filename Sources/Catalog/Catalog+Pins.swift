@@ -21,38 +21,72 @@ public struct Pin: Sendable, Hashable {
 }
 
 extension Catalog {
-    /// Pins a revision of a cache folder; one that is pinned already takes the new note and keeps its time.
+    /// Pins a revision of a cache. One that is pinned already gets the new note and keeps its time.
+    ///
+    /// - Parameter cache: the cache's key.
     public func pin(cache: String, folder: String, commit: Commit, note: String?, at now: Double) throws(AIError) {
         try write(isPrecious: true) { connection in
             try connection.run(
                 """
                 INSERT INTO pins (cache, folder, "commit", note, pinned_at) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET note = excluded.note
+                ON CONFLICT DO UPDATE SET note = excluded.note, removed_at = NULL,
+                    pinned_at = iif(removed_at IS NULL, pinned_at, max(excluded.pinned_at, removed_at))
                 """, cache, folder, commit.hash, note, now)
         }
     }
 
-    /// Takes a pin away; whether there was one.
+    /// Removes a pin; whether there was one.
     @discardableResult
     public func unpin(cache: String, folder: String, commit: Commit) throws(AIError) -> Bool {
+        try unpin(cache: cache, folder: folder, commit: commit, at: Timestamp.now)
+    }
+
+    func unpin(cache: String, folder: String, commit: Commit, at now: Double) throws(AIError) -> Bool {
         try write(isPrecious: true) { connection in
             try connection.run(
-                "DELETE FROM pins WHERE cache = ? AND folder = ? AND \"commit\" = ?", cache, folder, commit.hash)
+                """
+                UPDATE pins SET removed_at = max(?, pinned_at), note = NULL
+                WHERE cache = ? AND folder = ? AND "commit" = ? AND removed_at IS NULL
+                """, now, cache, folder, commit.hash)
             return connection.changes > 0
         }
     }
 
-    /// The pins of a cache folder, by folder and commit.
-    public func pins(ofCache path: String) throws(AIError) -> [Pin] {
-        try read { connection in
-            try connection.query(
-                "SELECT folder, \"commit\", note, pinned_at FROM pins WHERE cache = ? ORDER BY folder, \"commit\"",
-                path
-            ) { row in
-                Commit(row.text(1)).map {
-                    Pin(folder: row.text(0), commit: $0, note: row.optionalText(2), pinnedAt: row.double(3))
-                }
-            }.compactMap { $0 }
+    /// The pins of a cache, by folder and commit. Pins that the catalog has lost, for its log was cut or a page was
+    /// damaged, come from the newest backup: each change of a pin is written there at once.
+    public func pins(ofCache key: String) throws(AIError) -> [Pin] {
+        var rows = try read { try PinRows.all($0) ?? [] }
+        if let backup = CatalogBackups(path).pins() {
+            let lost = PinRows.missing(from: rows, in: backup.rows)
+            if !lost.isEmpty {
+                rows = rows.filter { row in !lost.contains { $0.key == row.key } } + lost
+                putBack(lost, from: backup.path)
+            }
         }
+        return rows.filter { $0.key.cache == key }.compactMap(\.pin).sorted {
+            ($0.folder, $0.commit.hash) < ($1.folder, $1.commit.hash)
+        }
+    }
+
+    private func putBack(_ lost: [PinRows.Row], from backup: String) {
+        do throws(AIError) {
+            try write(isPrecious: true) { try PinRows.merge(lost, into: $0) }
+            tell("the catalog had lost changes of pins; they were restored from its backup \(backup)")
+        } catch {
+            // They hold all the same: the next reader finds them in the backup again.
+            tell("the catalog has lost changes of pins; they are read from its backup \(backup): \(error.message)")
+        }
+    }
+
+    /// All pins that backups of a catalog know, for who finds no catalog and can make none.
+    package static func backedUpPins(_ path: String) -> [Pin] {
+        CatalogBackups(path).pins()?.rows.compactMap(\.pin) ?? []
+    }
+
+    /// Whether there is no catalog, or only the empty file of who could not make one.
+    package static func isAbsent(_ path: String) throws(AIError) -> Bool {
+        guard let status = try FileSystem.linkStatus(path) else { return true }
+        let log = try FileSystem.status(path + "-wal")?.size ?? 0
+        return status.kind == .file && status.size == 0 && log == 0
     }
 }

@@ -79,6 +79,9 @@ public final class Catalog: Sendable {
         }
     }
 
+    /// Says something that a person should know.
+    func tell(_ text: String) { file.notice(text) }
+
     private func use<Value>(_ body: (inout Guarded) throws -> Value) throws(AIError) -> Value {
         let (path, file) = (path, file)
         // The result is carried out of the lock as a value that only this thread holds.

@@ -46,7 +46,9 @@ struct CatalogBackups: Sendable {
         let tables = try connection.snapshot {
             try Schema.kept.map { ($0, try KeptRows.rows(of: $0, in: connection)) }
         }
-        guard try tables.contains(where: { !$0.1.rows.isEmpty }) || !all().isEmpty else { return false }
+        // That a cache has an id is no loss: it lies in the cache.
+        let isWorthIt = tables.contains { $0.0 != "cache_ids" && !$0.1.rows.isEmpty }
+        guard try isWorthIt || !all().isEmpty else { return false }
         let version = try connection.first("PRAGMA user_version", map: { $0.int(0) }) ?? 0
         let name = "\(prefix)-\(Self.day(now))\(suffix)"
         let temporary = "\(name).\(FileSystem.randomHex(4)).tmp"
@@ -75,6 +77,8 @@ struct CatalogBackups: Sendable {
                 try copy.execute(sql ?? "")
                 _ = try KeptRows.insert(reading, into: table, of: copy)
             }
+            // What the catalog has lost since then is not lost here.
+            if let older = pins() { try PinRows.merge(older.rows, into: copy) }
             try copy.execute("PRAGMA user_version = \(version)")
         }
     }
@@ -96,6 +100,17 @@ struct CatalogBackups: Sendable {
         for name in days.dropLast(Self.mostDays) + versions.dropLast(Self.mostVersions) {
             try FileSystem.remove(Path.join(folder, name))
         }
+    }
+
+    /// The pins, and those that were removed, as the newest backup has them that can be read.
+    func pins() -> (path: String, rows: [PinRows.Row])? {
+        for backup in (try? all()) ?? [] {
+            guard let connection = try? Connection(backup.path, readOnly: true),
+                let rows = (try? PinRows.all(connection)) ?? nil
+            else { continue }
+            return (backup.path, rows)
+        }
+        return nil
     }
 
     /// Puts rows into a new catalog: of each table those of the newest backup that has it, and of older ones only where

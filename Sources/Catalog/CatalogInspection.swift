@@ -23,7 +23,7 @@ package struct CatalogInspection: Sendable {
                 try connection.query("SELECT name FROM sqlite_schema WHERE type = 'table'", map: { $0.text(0) }))
             let stray = try connection.query("PRAGMA foreign_key_check", map: { $0.text(0) }).count
             let rows = try Self.told.filter(tables.contains).map { table in
-                (table: table, count: try number("SELECT count(*) FROM \(KeptRows.quoted(table))"))
+                (table: table, count: try KeptRows.count(table, connection))
             }
             return (try number("PRAGMA user_version"), said == ["ok"] ? [] : said, stray, rows)
         }

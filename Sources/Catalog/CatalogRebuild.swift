@@ -78,8 +78,7 @@ package struct CatalogRebuild: Sendable, Hashable {
             }
             result.backup = try backups.restore(result.damaged, into: new)
             for table in Schema.kept {
-                result.rows[table] = try new.first(
-                    "SELECT count(*) FROM \(KeptRows.quoted(table))", map: { Int($0.int(0)) })
+                result.rows[table] = try KeptRows.count(table, new)
             }
         }
         // Everything into the one file that is renamed; closing it would keep silent of a full disk.

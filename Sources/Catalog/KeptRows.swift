@@ -58,6 +58,13 @@ enum KeptRows {
         return count
     }
 
+    /// How many rows a table has; a pin that was removed is none.
+    static func count(_ table: String, _ connection: Connection) throws -> Int {
+        let condition = table == "pins" ? " WHERE removed_at IS NULL" : ""
+        return try connection.first("SELECT count(*) FROM \(quoted(table))\(condition)", map: { Int($0.int(0)) })
+            ?? 0
+    }
+
     private static func rows(
         _ table: String, _ columns: [String], order: String, _ connection: Connection,
         onFault: (any Error) throws -> Void

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Pins are what a person asked never to be deleted. Facts are about the catalog itself, such as who filled it.
+    /// Pins are what a person asked never to delete. Facts are about the catalog itself, such as who filled it.
     static let keeping = """
         CREATE TABLE pins (
             cache TEXT NOT NULL, folder TEXT NOT NULL, "commit" TEXT NOT NULL, note TEXT, pinned_at REAL NOT NULL,
@@ -8,7 +8,7 @@ extension Schema {
         CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
         """
 
-    /// The tables whose rows neither the Hub nor the cache can give back. Backups hold them alone, and they survive when
-    /// the catalog is made again. A migration that makes another such table adds it here.
-    static let kept = ["pins", "uses", "bandwidth", "registry"]
+    /// The tables whose rows neither the Hub nor the cache can restore. Backups hold only these, and they survive a
+    /// rebuild of the catalog. A migration that adds such a table lists it here.
+    static let kept = ["pins", "uses", "bandwidth", "registry", "cache_ids"]
 }

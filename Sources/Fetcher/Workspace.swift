@@ -124,7 +124,7 @@ package final class Workspace: Sendable {
     /// Notes that a cached revision was used.
     package func markUsed(_ folder: RepositoryFolder, _ commit: Commit) {
         dispensable.use { catalog throws(AIError) in
-            try catalog.markUsed(cache: layout.root, folder: folder.name, commit: commit, at: Timestamp.now)
+            try CacheRecord(layout, in: catalog).markUsed(folder.name, commit)
         }
     }
 

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Catalog
+import Fetcher
 import HubCore
 import Support
 import Testing
@@ -123,7 +124,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try catalogs[0].uses(ofCache: "/c").count == 100)
-        #expect(try catalogs[0].uses(ofCache: stage.cache).count == 1)
+        #expect(try CacheRecord(CacheLayout(stage.cache), in: catalogs[0]).uses().count == 1)
         try expectSound(catalogs[1], 0)
     }
 

@@ -7,11 +7,11 @@ package struct CacheOverview: Sendable {
     package var repositories: [RepositoryOverview]
     /// Entries of the cache's root that belong to no Hugging Face library.
     package var foreign: [CacheProblem]
-    /// Whether the file system notes when a file is read; where not, only uses that `hub` saw are known.
+    /// Whether the file system records when a file is read. If not, only uses that `hub` saw are known.
     package var keepsAccessTimes: Bool
     /// Bytes of the files that snapshots need, each physical file once over all repositories.
     package var totalSize: Int64 = 0
-    /// Bytes of what other clients and `hub` have begun to fetch.
+    /// Bytes of unfinished downloads, of every client.
     package var partialSize: Int64 = 0
     /// Bytes that nobody needs, each physical file once: orphans and payloads of the shared store.
     package var otherSize: Int64 = 0
@@ -23,22 +23,24 @@ package struct CacheOverview: Sendable {
 extension CacheScanner {
     /// The sums over the cache, read from the disk only where something has changed; an absent folder is an empty cache.
     package func overview() throws(AIError) -> CacheOverview {
-        let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
+        let uses = try catalog.map { catalog throws(AIError) in try CacheRecord(layout, in: catalog).uses() } ?? [:]
         let (candidates, foreign) = try candidates()
         var findings = try findings(candidates, fresh: false, detailed: false)
         try addStore(to: &findings, candidates)
         var overview = CacheOverview(
             layout: layout, repositories: findings.map(\.overview), foreign: foreign,
             keepsAccessTimes: FileSystem.keepsAccessTimes(layout.root))
+        let sweep = AccessSweep(overview.repositories.compactMap { $0.revisions.compactMap(\.lastUsedAt).max() })
         for index in overview.repositories.indices {
             let name = overview.repositories[index].folder.name
-            overview.repositories[index].addUse(uses[name] ?? [:], keepsAccessTimes: overview.keepsAccessTimes)
+            overview.repositories[index].addUse(
+                uses[name] ?? [:], sweep, keepsAccessTimes: overview.keepsAccessTimes)
         }
         try addSums(to: &overview, findings)
         return overview
     }
 
-    /// What goes with a repository that has files in the shared store: who else has them is not for it to know.
+    /// What deleting a repository frees that has files in the shared store, which other repositories may have too.
     private func addStore(to findings: inout [Finding], _ candidates: [Candidate]) throws(AIError) {
         let indices = findings.indices.filter { findings[$0].overview.usesStore }
         guard !indices.isEmpty else { return }
@@ -85,7 +87,7 @@ extension CacheScanner {
 }
 
 extension RepositoryOverview {
-    /// Looks at what changes without a change of any folder: when files were read, and how far partials have come.
+    /// Reads what changes without a change of any folder: when files were read, and how large partials are.
     ///
     /// - Parameter root: the cache's folder.
     mutating func look(in root: OpenFolder) {
@@ -106,12 +108,12 @@ extension RepositoryOverview {
         }
     }
 
-    /// Adds what `hub` noted, by commit; where the file system notes nothing, that is all that is known.
-    fileprivate mutating func addUse(_ noted: [String: Double], keepsAccessTimes: Bool) {
+    /// Adds the uses that `hub` noted, by commit.
+    fileprivate mutating func addUse(_ noted: [String: Double], _ sweep: AccessSweep, keepsAccessTimes: Bool) {
         for index in revisions.indices {
-            var used = keepsAccessTimes ? revisions[index].lastUsedAt : nil
-            if let time = noted[revisions[index].commit.hash] { used = max(used ?? 0, time) }
-            revisions[index].lastUsedAt = used
+            revisions[index].lastUsedAt = sweep.lastUse(
+                accessed: keepsAccessTimes ? revisions[index].lastUsedAt : nil,
+                noted: noted[revisions[index].commit.hash])
         }
     }
 }

@@ -28,14 +28,19 @@ package struct CacheScanner {
     ///
     /// - Parameter fresh: reads everything from the disk, for decisions about deleting.
     package func scan(fresh: Bool = false) throws(AIError) -> CacheState {
-        let uses = try catalog?.uses(ofCache: layout.root) ?? [:]
+        let uses = try catalog.map { catalog throws(AIError) in try CacheRecord(layout, in: catalog).uses() } ?? [:]
         let (candidates, foreign) = try candidates()
         var findings = try findings(candidates, fresh: fresh, detailed: true)
         try addRepositories(to: &findings, candidates, where: { _ in true })
         var state = CacheState(
             layout: layout, repositories: findings.map { $0.repository! }, unusedPayloads: [], foreign: foreign,
             keepsAccessTimes: FileSystem.keepsAccessTimes(layout.root))
-        for index in state.repositories.indices { addUses(uses, to: &state.repositories[index]) }
+        for index in state.repositories.indices { addTimes(to: &state.repositories[index]) }
+        let sweep = AccessSweep(state.repositories.compactMap { $0.revisions.map(\.lastUsedAt).max() })
+        for index in state.repositories.indices {
+            let name = state.repositories[index].folder.name
+            state.repositories[index].addUses(uses[name] ?? [:], sweep)
+        }
         if let store {
             let used = Set(state.repositories.flatMap { $0.blobs.values.compactMap(\.sharedHash) })
             state.unusedPayloads = try store.payloads().filter { !used.contains($0.name) }
@@ -260,28 +265,33 @@ package struct CacheScanner {
 
     // MARK: Use
 
-    /// The newest of what `hub` noted and what the file system says of each revision's largest file. One look for each
-    /// revision: reading a model reads its largest file.
-    private func addUses(_ uses: [String: [String: Double]], to repository: inout CachedRepository) {
+    /// When each revision's largest file was read. One look for each revision: whoever loads a model reads its largest file.
+    private func addTimes(to repository: inout CachedRepository) {
         let folder = repository.folder
         for index in repository.revisions.indices {
-            let revision = repository.revisions[index]
-            var used = revision.lastUsedAt
-            if let file = repository.largestFile(of: revision),
+            if let file = repository.largestFile(of: repository.revisions[index]),
                 let status = try? FileSystem.status(Path.join(layout.root, file))
             {
-                used = max(used, status.accessed)
+                repository.revisions[index].lastUsedAt = max(
+                    repository.revisions[index].lastUsedAt, status.accessed)
             }
-            if let noted = uses[folder.name]?[revision.commit.hash] {
-                used = max(used, noted)
-                repository.revisions[index].isUseNoted = true
-            }
-            repository.revisions[index].lastUsedAt = used
         }
         // A partial grows without its folder changing.
         for index in repository.partials.indices {
             let status = try? FileSystem.linkStatus(folder.blob(repository.partials[index].name))
             if let status { repository.partials[index].file = PhysicalFile(status) }
+        }
+    }
+}
+
+extension CachedRepository {
+    /// Adds the uses that `hub` noted, by commit.
+    fileprivate mutating func addUses(_ noted: [String: Double], _ sweep: AccessSweep) {
+        for index in revisions.indices {
+            guard let time = noted[revisions[index].commit.hash] else { continue }
+            revisions[index].isUseNoted = true
+            revisions[index].lastUsedAt =
+                sweep.lastUse(accessed: revisions[index].lastUsedAt, noted: time) ?? time
         }
     }
 }

@@ -43,7 +43,7 @@ package struct CachedBlob: Sendable, Hashable {
     /// The name in the shared store, where the entry is a link to it.
     package var sharedHash: String?
     /// Whether the entry is a link that leads to neither a file of its own nor the shared store. What it leads to is
-    /// somebody else's and stays.
+    /// somebody else's, and stays.
     package var isForeign = false
 }
 
@@ -54,7 +54,7 @@ package struct CachedFile: Sendable, Hashable {
     package var blob: String?
     /// The plain file itself, where it is no link.
     package var file: PhysicalFile?
-    /// Whether nothing lies where the link leads.
+    /// Whether it is a broken link.
     package var isBroken: Bool
 }
 
@@ -80,7 +80,7 @@ package struct CachedRepository: Sendable, Hashable {
     /// What the folder's name says; where that is no repository's name, what Python makes of it (``hasForeignName``).
     package var repository: Repository
     package var revisions: [CachedRevision]
-    /// The entries of `blobs/` that are no partials, by name.
+    /// The entries of `blobs/` other than partials, by name.
     package var blobs: [String: CachedBlob]
     /// Partials of every client: names in `blobs/`.
     package var partials: [CachedBlob]
@@ -91,7 +91,7 @@ package struct CachedRepository: Sendable, Hashable {
 
     /// Whether the folder's name is no repository's: nothing can be asked of the Hub about it.
     package var hasForeignName: Bool { problems.contains { $0.kind == .name } }
-    /// Whether everything in it could be read. Where not, what is unknown may need any blob.
+    /// Whether everything in it could be read. If not, the rest may need any blob.
     package var isReadable: Bool { !problems.contains { $0.kind == .unreadable } }
     /// Whether it, or a folder of it, is a link to a place that is not the cache's to delete.
     package var isElsewhere: Bool { problems.contains { $0.kind == .elsewhere } }
@@ -138,24 +138,24 @@ package struct CachedRepository: Sendable, Hashable {
     package var size: Int64 { physicalFiles.values.reduce(0) { $0 + $1.size } }
 }
 
-/// Something that is not as it should be, or not anybody's.
+/// Something that is wrong, or that belongs to no library.
 package struct CacheProblem: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         /// A folder or file that this user may not read, or the disk cannot.
         case unreadable
-        /// A link of a snapshot that leads nowhere.
+        /// A broken link in a snapshot.
         case brokenLink
         /// A ref with a line end or spaces around its commit.
         case refWithSpace
         /// A ref that holds no commit.
         case refWithoutCommit
-        /// An entry of `snapshots/` that is no snapshot.
+        /// An entry of `snapshots/` that is not a snapshot.
         case noSnapshot
-        /// An entry of `blobs/` that is no blob.
+        /// An entry of `blobs/` that is not a blob.
         case noBlob
         /// A pipe, a socket or a device where a file should be; a file where a folder should be.
         case noFile
-        /// A name that is no UTF-8.
+        /// A name that is not UTF-8.
         case bytes
         /// A repository's folder whose name no repository can have.
         case name
@@ -181,10 +181,10 @@ package struct CacheProblem: Sendable, Hashable {
         case .brokenLink: "\(path) is a broken link"
         case .refWithSpace: "\(path) ends in a line end, which hides the repository from Python"
         case .refWithoutCommit: "\(path) holds no commit"
-        case .noSnapshot: "\(path) is no snapshot"
-        case .noBlob: "\(path) is no blob"
-        case .noFile: "\(path) is no file"
-        case .bytes: "\(path) has a name that is no text"
+        case .noSnapshot: "\(path) is not a snapshot"
+        case .noBlob: "\(path) is not a blob"
+        case .noFile: "\(path) is not a file"
+        case .bytes: "\(path) has a name that is not text"
         case .name: "\(path) has a name that no repository can have"
         case .elsewhere: "\(path) is a link to another place"
         case .stranger: "\(path) belongs to no Hugging Face library"
@@ -200,7 +200,7 @@ package struct CacheState: Sendable {
     package var unusedPayloads: [CachedBlob]
     /// Entries of the cache's root that belong to no Hugging Face library.
     package var foreign: [CacheProblem]
-    /// Whether the file system notes when a file is read; where not, only uses that `hub` saw are known.
+    /// Whether the file system records when a file is read. If not, only uses that `hub` saw are known.
     package var keepsAccessTimes = true
 
     /// What is wrong, for a person to read.
@@ -212,7 +212,7 @@ package struct CacheState: Sendable {
         for repository in repositories { for (id, file) in repository.physicalFiles { seen[id] = file.size } }
         return seen.values.reduce(0, +)
     }
-    /// Bytes of what was begun to be fetched, each physical file once.
+    /// Bytes of unfinished downloads, each physical file once.
     package var partialSize: Int64 {
         var seen = neededFiles
         return Self.sum(repositories.flatMap(\.partials), &seen)

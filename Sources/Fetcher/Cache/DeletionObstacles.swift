@@ -1,15 +1,16 @@
 import Catalog
 import HubCore
 
-/// Why something may not be deleted: it is pinned, or somebody is at work with it. Looked for when a plan is made, and
-/// again when it is carried out, for minutes can lie between.
+/// Why something may not be deleted: it is pinned, or a process is using it. Checked when a plan is made and again when it
+/// is carried out, for minutes can lie between.
 struct DeletionObstacles {
     let protection: Protection
+    private let now: Double
     /// The blobs whose lock some process held when a repository was first looked at.
     private var locked: [RepositoryFolder: Set<String>] = [:]
     private var beingPulled: [RepositoryFolder: Bool] = [:]
 
-    init(_ protection: Protection) { self.protection = protection }
+    init(_ protection: Protection, now: Double = Timestamp.now) { (self.protection, self.now) = (protection, now) }
 
     /// Why a revision has to stay; nil where it may go.
     ///
@@ -26,7 +27,7 @@ struct DeletionObstacles {
         return try findUse(of: revision, of: repository, files: files, blobs: blobs, partials: partials)
     }
 
-    /// Whoever is at work with a revision, pinned or not.
+    /// Who is using a revision, pinned or not.
     mutating func findUse(
         of revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil,
         blobs: Set<String>,
@@ -42,7 +43,7 @@ struct DeletionObstacles {
                 return "in use: \(user) has \(file.path) open"
             }
         }
-        return findReader(of: repository, blobs: blobs, partials: partials)
+        return findReader(of: repository, blobs: blobs, partials: partials) ?? Self.freshness(of: partials, now)
     }
 
     /// Why these entries of a repository have to stay.
@@ -50,29 +51,40 @@ struct DeletionObstacles {
         -> String?
     {
         try findWork(on: repository.folder, blobs: blobs, partials: partials)
-            ?? findReader(of: repository, blobs: blobs, partials: partials)
+            ?? findReader(of: repository, blobs: blobs, partials: partials) ?? Self.freshness(of: partials, now)
     }
 
-    /// Why the unfinished downloads of one blob have to stay. Other clients' are left alone for an hour, for its clients
-    /// take no lock that would show that they are at work.
+    /// Why the unfinished downloads of one blob have to stay.
     mutating func find(partials: [CachedBlob], of etag: String, in folder: RepositoryFolder, now: Double)
         throws(AIError) -> String?
     {
         if try isHeld(etag, in: folder) { return "in use: \(etag.prefix(12)) is being downloaded" }
-        let newest = partials.compactMap { $0.file?.modified }.max() ?? 0
-        if now - newest < 3600, !partials.allSatisfy({ $0.name.contains(".hub.") }) {
-            return "in use: another program may still be downloading \(etag.prefix(12))"
-        }
         return user(of: partials).map { "in use: \($0) has \(etag.prefix(12)) open" }
+            ?? Self.freshness(of: partials, now)
+    }
+
+    /// Other clients' unfinished downloads stay for an hour after their last change: not all of them take a lock that would
+    /// show that they are at work.
+    private static func freshness(of partials: [CachedBlob], _ now: Double) -> String? {
+        let others = partials.filter { !$0.name.contains(".hub.") }
+        guard let newest = others.max(by: { $0.file?.modified ?? 0 < $1.file?.modified ?? 0 }),
+            let modified = newest.file?.modified, now - modified < 3600
+        else { return nil }
+        let minutes = Int((now - modified) / 60)
+        let age = minutes < 1 ? "less than a minute" : minutes == 1 ? "1 minute" : "\(minutes) minutes"
+        return
+            "changed \(age) ago: another program may still be writing the unfinished download \(newest.name.prefix(12))"
     }
 
     /// Why a blob that no snapshot links to has to stay.
     mutating func find(orphan blob: CachedBlob, in folder: RepositoryFolder) throws(AIError) -> String? {
-        if try isHeld(blob.name, in: folder) { return "in use: \(blob.name.prefix(12)) is about to be linked" }
+        if try isHeld(blob.name, in: folder) {
+            return "in use: another process is about to link \(blob.name.prefix(12))"
+        }
         return user(of: [blob]).map { "in use: \($0) has \(blob.name.prefix(12)) open" }
     }
 
-    /// Whoever is fetching.
+    /// Who is downloading.
     private mutating func findWork(on folder: RepositoryFolder, blobs: Set<String>, partials: [CachedBlob])
         throws(AIError) -> String?
     {
@@ -82,7 +94,7 @@ struct DeletionObstacles {
         return held.map { "in use: another process is writing \($0.prefix(12))" }
     }
 
-    /// Whoever has something of it open.
+    /// Who has something of it open.
     private func findReader(of repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) -> String?
     {
         for name in blobs.sorted() {

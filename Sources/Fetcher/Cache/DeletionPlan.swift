@@ -50,12 +50,23 @@ package struct DeletionPlan: Sendable {
         package var reason: String
     }
 
+    /// A target that deleting all candidates does not reach.
+    package enum Unreached: Sendable, Hashable {
+        /// Bytes that the cache may hold, and what it would hold.
+        case size(wanted: Int64, reached: Int64)
+        /// Bytes that should be free on the disk, and what is free now.
+        case free(wanted: Int64, now: Int64)
+    }
+
     package internal(set) var rows: [Row] = []
+    package internal(set) var unreached: [Unreached] = []
     package internal(set) var protected: [Protected] = []
     package internal(set) var kept: [Kept] = []
     /// What a person should know before saying yes.
     package internal(set) var remarks: [String] = []
-    /// Why nobody knows what is pinned; nil where it is known.
+    /// What was not checked, for who asks for details.
+    package internal(set) var details: [String] = []
+    /// Why the pins cannot be read; nil where they are known.
     package internal(set) var pinsFault: AIError?
     /// Whether something goes that could be pinned.
     package var concernsPins: Bool {

@@ -22,7 +22,7 @@ package struct DeletionPlanner {
         store = SharedStore(layout: state.layout)
         obstacles = DeletionObstacles(protection)
         count = FreedCount(state.layout)
-        plan.remarks = protection.remarks
+        plan.details = protection.openFiles.remark.map { [$0] } ?? []
         plan.pinsFault = protection.pinsFault
     }
 
@@ -37,7 +37,7 @@ package struct DeletionPlanner {
             || foldersGone.contains(repository.folder)
     }
 
-    /// Plans the deletion of a revision; says so instead where it is in use or pinned.
+    /// Plans the deletion of a revision, or notes that it stays where it is in use or pinned.
     package mutating func add(_ revision: CachedRevision, of repository: CachedRepository, reason: String)
         throws(AIError)
     {
@@ -60,7 +60,7 @@ package struct DeletionPlanner {
         let names = isLast ? Set(repository.blobs.keys) : own.intersection(repository.blobs.keys)
         let partials = isLast ? repository.partials : []
         if isLast, let name = try folder.folderAmongBlobs() {
-            return protect(repository, revision.commit, "blobs/\(name) is a folder, and somebody's own")
+            return protect(repository, revision.commit, "blobs/\(name) is a folder that no Hugging Face library makes")
         }
         if let why = try obstacles.find(revision, of: repository, blobs: names, partials: partials) {
             return protect(repository, revision.commit, why)
@@ -125,12 +125,12 @@ package struct DeletionPlanner {
         }
         if let why = repository.obstacle ?? repository.unwritable { return protect(repository, nil, why) }
         guard try repository.folder.foreignSnapshots(besides: []).isEmpty else {
-            return protect(repository, nil, "it holds something that is no snapshot")
+            return protect(repository, nil, "its snapshots folder holds something that is not a snapshot")
         }
         // With a revision whose deletion was cut off the rest has gone already.
         guard !foldersGone.contains(repository.folder), revisionsGone[repository.folder] == nil else { return }
         if let name = try repository.folder.folderAmongBlobs() {
-            return protect(repository, nil, "blobs/\(name) is a folder, and somebody's own")
+            return protect(repository, nil, "blobs/\(name) is a folder that no Hugging Face library makes")
         }
         let names = Set(repository.blobs.keys)
         if let why = try obstacles.find(repository, blobs: names, partials: repository.partials) {
@@ -279,13 +279,12 @@ package struct DeletionPlanner {
 extension CachedRepository {
     /// Why nothing of it can be planned to go.
     var obstacle: String? {
-        if !isReadable { return "not all of it can be read, so what it needs is not known" }
-        if isElsewhere { return "a link leads to it, and what lies outside of the cache is somebody's own" }
+        if !isReadable { return "part of it cannot be read, so it is unknown which files it needs" }
+        if isElsewhere { return "it is a link to a place outside the cache, where hub deletes nothing" }
         return nil
     }
 
-    /// Why this user cannot delete of it. Begun all the same, that would take refs and snapshots and fail at what they
-    /// lead to.
+    /// Why this user cannot delete from it. Trying anyway would remove refs and snapshots and fail at their blobs.
     fileprivate var unwritable: String? {
         folder.unwritable([folder.path, folder.refs, folder.snapshots, folder.blobs])
     }
@@ -300,11 +299,11 @@ extension RepositoryFolder {
     /// Says which of these folders this user may not change.
     fileprivate func unwritable(_ folders: [String]) -> String? {
         folders.first { FileSystem.exists($0) && !FileSystem.isWritable($0) }.map {
-            "this user may not write \($0)"
+            "no permission to write \($0)"
         }
     }
 
-    /// What lies in `blobs/` and can be no blob, such as a notebook's checkpoints.
+    /// A folder in `blobs/`, such as a notebook's checkpoints.
     fileprivate func folderAmongBlobs() throws(AIError) -> String? {
         for name in try FileSystem.entries(blobs) ?? [] {
             if try FileSystem.linkStatus(blob(name))?.kind == .directory { return name }

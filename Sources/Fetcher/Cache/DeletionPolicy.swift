@@ -1,8 +1,8 @@
 package import Catalog
 package import HubCore
 
-/// What `hub gc` is asked to delete: kinds of things (or'ed), conditions on revisions (and'ed), and targets that are
-/// reached from the least recently used on.
+/// What `hub gc` is asked to delete: kinds of things (any of them), conditions on revisions (all of them), and targets,
+/// reached by deleting the least recently used first.
 package struct DeletionPolicy: Sendable {
     /// Revisions that no branch or tag names.
     package var detached = false
@@ -10,9 +10,9 @@ package struct DeletionPolicy: Sendable {
     package var partials = false
     /// Blobs and payloads that nothing links to, and repositories without any revision.
     package var orphans = false
-    /// Revisions that are not what they should be: a link that leads nowhere, a file of the wrong size.
+    /// Damaged revisions: a broken link, a file of the wrong size.
     package var damaged = false
-    /// What verifying has found damaged, although its size is right.
+    /// What verifying found damaged although the size is right.
     package var verified = VerifiedContent()
     /// Revisions not used for so many seconds; 0 is all of them.
     package var olderThan: Double?
@@ -76,16 +76,21 @@ package struct DeletionPolicy: Sendable {
             }
         }
         candidates.sort { $0.1.lastUsedAt < $1.1.lastUsedAt }
-        for (repository, revision, reason) in candidates {
-            if maxSize != nil || free != nil {
-                let sizeReached = maxSize.map { remaining.bytes <= $0 } ?? true
-                let freeReached = free.map { diskFree + planner.freedBytes >= $0 } ?? true
-                if sizeReached, freeReached { break }
+        var unreached: [DeletionPlan.Unreached] {
+            var out: [DeletionPlan.Unreached] = []
+            if let maxSize, remaining.bytes > maxSize {
+                out.append(.size(wanted: maxSize, reached: remaining.bytes))
             }
+            if let free, diskFree + planner.freedBytes < free { out.append(.free(wanted: free, now: diskFree)) }
+            return out
+        }
+        for (repository, revision, reason) in candidates {
+            if maxSize != nil || free != nil, unreached.isEmpty { break }
             let rows = planner.plan.rows.count
             try planner.add(revision, of: repository, reason: reason)
             if planner.plan.rows.count > rows { remaining.remove(revision, of: repository) }
         }
+        planner.plan.unreached = unreached
         return planner.plan
     }
 
@@ -93,32 +98,32 @@ package struct DeletionPolicy: Sendable {
     {
         var parts: [String] = []
         if let damage { parts.append(damage) }
-        if isDetached { parts.append("no branch or tag names it") }
+        if isDetached { parts.append("no branch or tag points to it") }
         if olderThan != nil || maxSize != nil || free != nil {
             let days = Int((now - revision.lastUsedAt) / 86400)
             parts.append(
                 days < 1 ? "last used today" : days == 1 ? "last used yesterday" : "last used \(days) days ago")
         }
-        if let maxSize { parts.append("the cache is to hold \(ByteCount(maxSize)) at most") }
-        if let free { parts.append("\(ByteCount(free)) are to be free") }
+        if let maxSize { parts.append("needed for --max-size \(ByteCount(maxSize))") }
+        if let free { parts.append("needed for --free \(ByteCount(free))") }
         return parts.joined(separator: "; ")
     }
 }
 
 extension CachedRepository {
-    /// What is wrong with a revision; nil where nothing is, as far as links, sizes and what was verified tell. Files that
-    /// were never asked for are no damage.
+    /// What is wrong with a revision, by its links, sizes and what was verified; nil for nothing. Files that were never
+    /// asked for are not damage.
     package func damage(of revision: CachedRevision, _ verified: VerifiedContent) throws(AIError) -> String? {
-        if let broken = revision.files.first(where: \.isBroken) { return "\(broken.path) leads nowhere" }
+        if let broken = revision.files.first(where: \.isBroken) { return "\(broken.path) is a broken link" }
         let tree = try folder.readTree(revision.commit)
         let sizes = Dictionary((tree?.files ?? []).map { (ExactText($0.path), $0.size) }) { first, _ in first }
         for file in revision.files {
             guard let wanted = sizes[ExactText(file.path)],
                 let found = (file.file ?? file.blob.flatMap { blobs[$0]?.file })?.size, found != wanted
             else { continue }
-            return "\(file.path) has \(found) bytes instead of \(wanted)"
+            return "\(file.path) has \(found) bytes, not \(wanted)"
         }
-        return try revision.knownDamage(verified, in: folder).map { "\($0) does not hold what its digest says" }
+        return try revision.knownDamage(verified, in: folder).map { "hub verify found \($0) damaged" }
     }
 }
 

@@ -32,8 +32,7 @@ extension OpenFiles {
             }
         }
         if hidden > 0 {
-            found.remark =
-                "whether programs of other users have files open cannot be told: they cannot be looked into"
+            found.remark = "cannot check files opened by other users"
         }
         return found
     }

@@ -1,28 +1,25 @@
 package import Catalog
 package import HubCore
 
-/// What may not be deleted whatever a plan asks for: what is pinned, and what other processes have open.
+/// What must not be deleted, whatever a plan asks for: what is pinned, and what other processes have open.
 package struct Protection: Sendable {
     /// By repository folder.
     package var pins: [String: [Commit: Pin]] = [:]
     package var openFiles = OpenFiles()
-    /// Why nobody knows what is pinned; nil where it is known.
+    /// Why the pins cannot be read; nil where they are known.
     package var pinsFault: AIError?
-    /// What could not be found out, for a person to read.
-    package var remarks: [String] = []
 
     package init() {}
 
     package init(pins: [Pin], openFiles: OpenFiles = OpenFiles()) {
         for pin in pins { self.pins[pin.folder, default: [:]][pin.commit] = pin }
         self.openFiles = openFiles
-        if let remark = openFiles.remark { remarks.append(remark) }
     }
 
-    /// The error of who would have to go on without knowing what is pinned.
+    /// The error of a deletion by rule that cannot tell what is pinned.
     package static func refusal(_ fault: AIError) -> AIError {
         AIError(
-            .catalogUnusable, "what is pinned cannot be told, so nothing was deleted: \(fault.message)",
+            .catalogUnusable, "cannot read the pins (\(fault.message)); nothing was deleted",
             advice: fault.recoverySuggestion)
     }
 
@@ -47,15 +44,15 @@ extension Workspace {
 
     /// As ``pins()``. Blocks.
     private func readPins() -> [Pin] {
-        dispensable.use { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) } ?? []
+        dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).pins() } ?? []
     }
 
-    /// What of a cache may not be deleted now.
+    /// What must not be deleted from a cache now.
     package func protection(for state: CacheState) async throws -> Protection {
         try await protection(for: state.files)
     }
 
-    /// What may not be deleted now, as far as these files go.
+    /// The same for these files alone.
     package func protection(for files: Set<PhysicalFile.Identity>) async throws -> Protection {
         try await Offload.run { [self] in try readProtection(for: files) }
     }
@@ -68,19 +65,20 @@ extension Workspace {
         } catch {
             var protection = Protection(pins: [], openFiles: openFiles)
             protection.pinsFault = error
-            protection.remarks.append("what is pinned cannot be told without the catalog")
             return protection
         }
     }
 
-    /// What is pinned, for who may not go on without knowing.
+    /// What is pinned, or the error why that is unknown.
     private func pinsForDeletion() throws(AIError) -> [Pin] {
         do throws(AIError) {
-            return try dispensable.insist { catalog throws(AIError) in try catalog.pins(ofCache: layout.root) }
-                ?? []
+            return try dispensable.insist { catalog throws(AIError) in
+                try CacheRecord(layout, in: catalog).pins()
+            } ?? []
         } catch {
-            // Where there is no catalog nothing was ever pinned.
-            if try FileSystem.linkStatus(catalogPath) == nil { return [] }
+            // Where no catalog was ever made nothing is pinned, and a full disk has no room to make one. Where it was
+            // deleted its backups know the pins, of whichever cache.
+            if try Catalog.isAbsent(catalogPath) { return Catalog.backedUpPins(catalogPath) }
             throw error
         }
     }

@@ -67,6 +67,8 @@ package struct RepositoryOverview: Sendable {
     /// Whether what goes depends on the store that repositories share.
     var usesStore: Bool { shared.contains { $0.place == .store } }
     var isReadable: Bool { !problems.contains { $0.kind == .unreadable } }
+    /// Whether its files are the cache's to delete.
+    package var isDeletable: Bool { !problems.contains { $0.kind == .elsewhere || $0.kind == .unreadable } }
     /// Whether every revision is whole; nil where that is not known.
     package var isComplete: Bool? {
         let completeness = revisions.map(\.isComplete)

@@ -7,7 +7,7 @@ extension ModelManager {
     /// that other revisions need stay.
     ///
     /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/invalidInput`` where it is pinned, ``ErrorCode/ioError`` where it is being downloaded or another process is using it:
-    ///   then nothing is deleted. ``ErrorCode/catalogUnusable`` where it cannot be told what is pinned.
+    ///   then nothing is deleted. ``ErrorCode/catalogUnusable`` where the pins cannot be read.
     @discardableResult
     public func delete(_ model: ModelIdentifier) async throws -> ByteCount {
         let reference = try reference(model)
@@ -38,7 +38,7 @@ extension ModelManager {
     ///
     /// - Throws: ``ErrorCode/ioError`` where any model is being downloaded or another process is using it, and
     ///   ``ErrorCode/invalidInput`` where one is pinned: then nothing is deleted. ``ErrorCode/catalogUnusable`` where
-    ///   it cannot be told what is pinned.
+    ///   the pins cannot be read.
     @discardableResult
     public func clearCache() async throws -> ByteCount {
         guard downloads.active.isEmpty else {
@@ -75,7 +75,7 @@ extension ModelManager {
             return AIError(.ioError, "\(name) is \(busy.reason)", context: context)
         }
         return AIError(
-            .invalidInput, "\(name) is \(busy.reason)", advice: "hub unpin \(busy.repository) lets it go",
+            .invalidInput, "\(name) is \(busy.reason)", advice: "remove the pin with: hub unpin \(busy.repository)",
             context: context)
     }
 }

@@ -281,8 +281,7 @@ package struct Puller: Sendable {
         catalog.use { catalog throws(AIError) in
             for result in results where result.error == nil && result.plan.local == nil {
                 let plan = result.plan
-                try catalog.markUsed(
-                    cache: layout.root, folder: plan.folder.name, commit: plan.commit, at: Timestamp.now)
+                try CacheRecord(layout, in: catalog).markUsed(plan.folder.name, plan.commit)
             }
             // What came in a moment says nothing of the line.
             if bytes > 1 << 20, seconds > 0.05 {

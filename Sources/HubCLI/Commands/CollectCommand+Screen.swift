@@ -9,6 +9,7 @@ extension CollectCommand {
     static func isChosenByHand(_ context: Context, _ arguments: ParsedArguments, _ policy: DeletionPolicy)
         throws(AIError) -> Bool
     {
+        let hasKeep = !arguments.all(keep).isEmpty
         var others = policy
         others.free = nil
         let isAsked = arguments[plain] || arguments[choose]
@@ -21,13 +22,13 @@ extension CollectCommand {
             }
             return false
         }
-        if isAsked, !others.isEmpty || !policy.keep.isEmpty {
+        if isAsked, !others.isEmpty || hasKeep {
             throw AIError(
                 .invalidInput,
                 "--\(arguments[plain] ? plain.flag.name : choose.flag.name) takes no rule but --free",
                 advice: "leave out either")
         }
-        return isAsked || (context.isInteractive && context.output.settings.outputIsTerminal && policy.keep.isEmpty)
+        return isAsked || (context.isInteractive && context.output.settings.outputIsTerminal && !hasKeep)
     }
 
     /// Shows what there is, lets a person choose, and deletes what was reviewed.
@@ -78,6 +79,7 @@ extension CollectCommand {
     private static func inventory(_ workspace: Workspace, now: Double) async throws -> CacheInventory {
         let state = try await workspace.state(fresh: true)
         let protection = try await workspace.protection(for: state)
+        if let fault = protection.pinsFault { throw Protection.refusal(fault) }
         let verified = await workspace.verified()
         return try await Offload.run {
             try CacheInventory(state, protection: protection, verified: verified, xet: workspace.xet, now: now)

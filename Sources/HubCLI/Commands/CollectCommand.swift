@@ -3,45 +3,55 @@ import HubCore
 
 /// `hub gc`
 enum CollectCommand {
-    static let detached = Switch("detached", "revisions that no branch or tag names any more")
+    static let detached = Switch("detached", "revisions that no branch or tag points to")
     static let partials = Switch("partials", "unfinished downloads")
     static let orphans = Switch("orphans", "files that no revision needs")
     static let damaged = Switch(
-        "damaged", "revisions with broken links, files of the wrong size, or what hub verify found damaged")
+        "damaged", "revisions with broken links, files of the wrong size, or damage that hub verify found")
     static let olderThan = Option.age(
         "older-than", "revisions not used for this long",
         detail: "Such as 30d, 2w, 1mo, 1y, 12h; 0d is everything.")
-    static let keep = Option.text("keep", "REF", kind: .model, repeats: true, "spare this model or revision")
+    static let keep = Option.text(
+        "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision",
+        detail: "A glob matches names, such as 'org/*'.")
     static let maxSize = Option.size(
         "max-size", "delete the least recently used until the cache is no larger than this",
         detail: "Such as 50GB or 1.5TiB.")
     static let free = Option.size(
         "free", "delete the least recently used until this much of the disk is free", detail: "Such as 20GB.")
+    static let bestEffort = Switch(
+        "best-effort", "delete what can go even if --max-size or --free is not reached",
+        detail: "Without it, a target that cannot be reached deletes nothing and ends with status 6.")
 
     static let choose = Switch(
         "choose", "choose in a full-screen list",
-        detail: "What gc does without a rule on a terminal. With --free it shows how far one has to go.")
+        detail: "This is what gc does on a terminal without a rule. With --free it shows how much is still missing."
+    )
     static let plain = Switch(
         "plain", "choose from numbered rows instead of the full-screen list",
-        detail: "For readers of screens and for terminals that cannot show a full screen.")
+        detail: "For screen readers and for terminals that cannot show a full screen.")
 
     static let command = Command(
         name: "gc", purpose: .changes, doc: "free disk space by rule, after showing what goes and why",
         detail: """
-            --detached, --partials, --orphans and --damaged choose kinds of things; what any of them names may go. \
-            --older-than and --keep are conditions on cached revisions; all of them must hold. --max-size and --free are targets, \
-            reached by deleting what was used longest ago first.
+            --detached, --partials, --orphans and --damaged select kinds of things to delete. --older-than and --keep are \
+            conditions on cached revisions; all of them must hold. --max-size and --free are targets, reached by deleting \
+            the least recently used first. A target that cannot be reached deletes nothing and ends with status 6, unless \
+            --best-effort is given.
 
-            Without a rule, on a terminal, it shows everything that can go in a full-screen list to choose from; ? there \
-            explains the keys. Every path is shown before a y deletes it.
+            Last use is what hub ls shows as USED; hub help ls says what counts.
 
-            By rule it shows the plan with a reason for each row, asks, and deletes. Where nobody can be asked and --yes is \
-            missing, it deletes nothing and ends with status 2. What is pinned, kept, being fetched or open in another \
-            program stays, and is named. A deletion that was cut off is finished by the next one.
+            Without a rule, on a terminal, gc shows everything that can be deleted in a full-screen list; press ? there \
+            for the keys. Every path is shown before a y deletes it.
+
+            With a rule, gc shows the plan with a reason for each row, asks, and deletes. Without a terminal and without \
+            --yes it deletes nothing and ends with status 2. What is pinned, kept, being downloaded or open in another \
+            program stays, and is listed. If the pins cannot be read, gc deletes no revision (status 6). The next run \
+            finishes a deletion that was interrupted.
             """,
         flags: [
             detached.flag, partials.flag, orphans.flag, damaged.flag, olderThan.flag, keep.flag, maxSize.flag,
-            free.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
+            free.flag, bestEffort.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
             SharedFlags.trash.flag,
         ],
         exclusive: [["choose", "plain"]],
@@ -49,8 +59,9 @@ enum CollectCommand {
             .init("hub gc", "Choose in a full-screen list."),
             .init("hub gc --detached --partials --orphans", "What nothing refers to any more."),
             .init(
-                "hub gc --older-than 30d --keep gpt2 --dry-run", "What went unused for a month, but for one model."),
-            .init("hub gc --max-size 200GB --yes", "For a nightly job: keep the cache within bounds."),
+                "hub gc --older-than 30d --keep gpt2 --dry-run", "What was not used for a month, except one model."),
+            .init(
+                "hub gc --max-size 200GB --best-effort --yes", "For a nightly job: keep the cache within a limit."),
         ],
         run: run)
 
@@ -61,7 +72,7 @@ enum CollectCommand {
         policy.orphans = arguments[orphans]
         policy.damaged = arguments[damaged]
         policy.olderThan = arguments[olderThan].map { Double($0.seconds) }
-        policy.keep = try arguments.all(keep).map { text throws(AIError) in try context.reference(text) }
+        let kept = try arguments.all(keep).map { text throws(AIError) in try CacheSelector(text, context) }
         policy.maxSize = arguments[maxSize]?.bytes
         policy.free = arguments[free]?.bytes
         if try isChosenByHand(context, arguments, policy) {
@@ -69,18 +80,17 @@ enum CollectCommand {
         }
         guard !policy.isEmpty else {
             throw AIError(
-                .invalidInput, "gc needs to be told what may go",
+                .invalidInput, "missing a rule for what to delete",
                 advice:
-                    "such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB")
+                    "give one such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB"
+            )
         }
         let workspace = try await context.workspace()
         // Moves that were agreed to and cut off; nothing is lost by them.
         if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
-        for reference in policy.keep where !state.holds(reference) {
-            throw AIError(
-                .notCached, "nothing in the cache is \(reference), which --keep is to spare",
-                advice: "nothing was deleted; hub ls --revisions shows what there is")
+        policy.keep = try zip(arguments.all(keep), kept).flatMap { text, selector throws(AIError) in
+            try references(of: selector, text, in: state)
         }
         if policy.damaged { policy.verified = await workspace.verified() }
         let planner = try await workspace.planner(state, keep: policy.keep)
@@ -88,10 +98,49 @@ enum CollectCommand {
             try policy.plan(
                 with: planner, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
         }
+        let view = DeletionView(context: context, workspace: workspace, plan: plan)
+        if !arguments[bestEffort], let refusal = refusal(plan) {
+            view.showRefused(isTrash: arguments[SharedFlags.trash])
+            throw refusal
+        }
         var failures = Failures()
-        try await DeletionView(context: context, workspace: workspace, plan: plan).run(
+        try await view.run(
             isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],
             isTrash: arguments[SharedFlags.trash], &failures)
         try failures.finish()
+    }
+
+    /// What --keep names. A typing error must not cost what it should protect.
+    private static func references(of selector: CacheSelector, _ text: String, in state: CacheState) throws(AIError)
+        -> [ModelReference]
+    {
+        let found: [ModelReference] =
+            switch selector {
+            case .reference(let reference): state.holds(reference) ? [reference] : []
+            case .glob:
+                state.repositories.filter { selector.matches($0) }.map { ModelReference($0.repository) }
+            }
+        guard !found.isEmpty else {
+            throw AIError(
+                .notCached, "--keep \(text.printable): not in the cache",
+                advice: "nothing was deleted; hub ls --revisions lists what is cached")
+        }
+        return found
+    }
+
+    /// Why a plan is not carried out that misses its targets; nil where it reaches them.
+    private static func refusal(_ plan: DeletionPlan) -> AIError? {
+        guard !plan.unreached.isEmpty else { return nil }
+        let parts = plan.unreached.map { target in
+            switch target {
+            case .size(let wanted, let reached):
+                "cannot reach --max-size \(ByteCount(wanted)): \(ByteCount(reached)) would be left"
+            case .free(let wanted, let now):
+                "cannot reach --free \(ByteCount(wanted)): \(ByteCount(now)) are free, and \(ByteCount(plan.freedBytes)) can be deleted"
+            }
+        }
+        return AIError(
+            .ioError, parts.joined(separator: "; "),
+            advice: "nothing was deleted; --best-effort deletes what it can")
     }
 }

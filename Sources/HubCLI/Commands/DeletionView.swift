@@ -8,6 +8,8 @@ struct DeletionView {
     let plan: DeletionPlan
     /// What an error has said already of what stays.
     var told: Set<DeletionPlan.Protected> = []
+    /// Whether a person named what goes: then pins that cannot be read stop nothing.
+    var isNamed = false
 
     /// Whether there is anything to show or to do.
     var hasSomethingToSay: Bool { !plan.isEmpty || !plan.protected.isEmpty || !plan.kept.isEmpty }
@@ -25,21 +27,14 @@ struct DeletionView {
         context.output.document(json(nil, isTrash: isTrash))
         showPlan(isTrash: isTrash)
         if isDryRun || plan.isEmpty { return nil }
-        let fault = plan.concernsPins ? plan.pinsFault : nil
-        if let fault, isAgreed, !context.isInteractive || context.mode == .json { throw Protection.refusal(fault) }
-        let question = isTrash ? "Move this into the trash" : "Delete this"
-        guard
-            try await context.confirm(
-                fault == nil
-                    ? "\(question)?" : "What of it is pinned cannot be told. \(question) all the same?",
-                isGiven: isAgreed && fault == nil, otherwise: "deleting needs a yes; nothing was deleted")
-        else {
+        try refuseUnknownPins(plan.pinsFault)
+        guard try await agrees(isAgreed, isTrash: isTrash) else {
             context.output.note("nothing was deleted")
             return nil
         }
         // Minutes may have passed at the question.
         let protection = try await currentProtection()
-        if fault == nil, plan.concernsPins, let fault = protection.pinsFault { throw Protection.refusal(fault) }
+        try refuseUnknownPins(protection.pinsFault)
         let outcome = try await isTrash ? moveIntoTrash(protection) : delete(protection)
         context.output.document(json(outcome, isTrash: isTrash))
         showProtected(outcome.spared)
@@ -48,6 +43,27 @@ struct DeletionView {
         _ = try await workspace.state()
         await workspace.forgetVerified(after: plan)
         return outcome
+    }
+
+    /// What programs are told of a plan that is not carried out, and people of what is in its way.
+    func showRefused(isTrash: Bool) {
+        context.output.document(json(nil, isTrash: isTrash))
+        if context.output.mode == .human { showProtected(plan.protected) }
+    }
+
+    private func refuseUnknownPins(_ fault: AIError?) throws(AIError) {
+        if let fault, plan.concernsPins, !isNamed { throw Protection.refusal(fault) }
+    }
+
+    /// Asks. Who stops the program at the question is told that nothing has happened.
+    private func agrees(_ isAgreed: Bool, isTrash: Bool) async throws -> Bool {
+        let kept = context.interruption.kept
+        context.interruption.kept = "nothing was deleted"
+        let isYes = try await context.confirm(
+            isTrash ? "Move this into the trash?" : "Delete this?", isGiven: isAgreed,
+            otherwise: "deleting needs a yes; nothing was deleted")
+        context.interruption.kept = kept
+        return isYes
     }
 
     private func delete(_ protection: Protection) async -> Deletion.Outcome {
@@ -127,16 +143,19 @@ struct DeletionView {
             let sum = Self.amount(plan.freedBytes, plan.allocatedBytes)
             context.output.line(Styled("\(Humanize.plural(plan.rows.count, "row")), \(sum) in all", .strong))
             for remark in plan.remarks { context.output.note(remark) }
+            for detail in plan.details { context.output.debug(detail) }
         }
     }
 
     private func showProtected(_ protected: [DeletionPlan.Protected]) {
         for entry in protected {
-            context.output.line(
-                Styled("stays: ", .caution)
-                    + Styled(
-                        "\(entry.repository)" + (entry.commit.map { "@\($0.short)" } ?? "") + ": \(entry.reason)"))
+            context.output.line(Styled("stays: ", .caution) + Styled(Self.line(entry)))
         }
+    }
+
+    /// What stays, and why.
+    static func line(_ entry: DeletionPlan.Protected) -> String {
+        "\(entry.repository)" + (entry.commit.map { "@\($0.short)" } ?? "") + ": \(entry.reason)"
     }
 
     private func name(_ row: DeletionPlan.Row) -> String {
@@ -213,7 +232,8 @@ struct DeletionView {
 
     /// What programs are to tell apart: who is at work, or what was noted, is for people.
     private static func kind(of reason: String) -> String {
-        ["in use", "pinned"].first { reason.hasPrefix($0) } ?? reason
+        ["in use", "pinned"].first { reason.hasPrefix($0) }
+            ?? (reason.hasPrefix("changed ") ? "recently changed" : reason)
     }
 }
 

@@ -7,26 +7,82 @@ extension ListCommand {
         let workspace = try await context.workspace()
         let (cache, xet) = try await workspace.overview()
         let free = try await Offload.run { try FileSystem.diskSpace(cache.layout.root).available }
-        let shown = sorted(try await chosen(from: cache, selectors, workspace), by: arguments[sort] ?? .used)
+        let found = try await chosen(from: cache, selectors, workspace).filter {
+            passes($0, arguments, now: context.now)
+        }
+        let shown = Array(sorted(found, by: arguments[sort] ?? .used).prefix(arguments[limit] ?? .max))
         var failures = Failures()
         for (text, selector) in zip(arguments.operands, selectors)
         where !cache.repositories.contains(where: { selector.names($0) }) {
             try await failures.attempt(context.output) {
                 throw AIError(
                     .notCached, "nothing in \(cache.layout.root) matches \(text.printable)",
-                    advice: "hub ls lists what is there")
+                    advice: "hub ls lists what is cached")
             }
         }
         if context.isVerbose { for remark in cache.remarks { context.output.debug(remark) } }
         let pins = Protection(pins: await workspace.pins())
-        let view = ListView(context: context, cache: cache, xet: xet, pins: pins, free: free)
+        let view = ListView(
+            context: context, cache: cache, xet: xet, pins: pins, damaged: try await damaged(workspace), free: free,
+            reclaimable: try await reclaimable(cache, pins, workspace))
+        let isFiltered =
+            !selectors.isEmpty || [largerThan.flag, unusedFor.flag, limit.flag].contains { arguments.has($0.name) }
         context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
             if arguments[revisions] { view.revisionTable(shown) } else { view.table(shown) }
             if arguments[partials] { view.partialTable(shown) }
-            if !shown.isEmpty || selectors.isEmpty { view.summary(shown, isFiltered: !selectors.isEmpty) }
+            if !shown.isEmpty || selectors.isEmpty { view.summary(shown, isFiltered: isFiltered) }
         }
         try failures.finish()
     }
+
+    private static func passes(_ repository: RepositoryOverview, _ arguments: ParsedArguments, now: Double) -> Bool
+    {
+        if let least = arguments[largerThan], repository.size <= least.bytes { return false }
+        guard let age = arguments[unusedFor] else { return true }
+        return now - latest(repository) { $0.lastUsedAt ?? $0.downloadedAt } >= Double(age.seconds)
+    }
+
+    /// The revisions in which verifying found damage that is still there, by repository folder.
+    private static func damaged(_ workspace: Workspace) async throws -> [String: Set<Commit>] {
+        let verified = await workspace.verified()
+        guard verified.hasDamage else { return [:] }
+        let state = try await workspace.state()
+        return try await Offload.run {
+            var out: [String: Set<Commit>] = [:]
+            for repository in state.repositories {
+                for revision in repository.revisions
+                where try revision.knownDamage(verified, in: repository.folder) != nil {
+                    out[repository.folder.name, default: []].insert(revision.commit)
+                }
+            }
+            return out
+        }
+    }
+
+    /// Bytes that deleting everything frees that is not pinned.
+    private static func reclaimable(_ cache: CacheOverview, _ pins: Protection, _ workspace: Workspace) async throws
+        -> Int64
+    {
+        let all = cache.totalSize + cache.partialSize + cache.otherSize
+        let isHeld = { (repository: RepositoryOverview) in
+            !repository.isDeletable
+                || repository.revisions.contains { pins.pin(repository.folder, $0.commit) != nil }
+        }
+        guard cache.repositories.contains(where: isHeld) else { return all }
+        let undeletable = Set(cache.repositories.filter { !$0.isDeletable }.map(\.folder))
+        var files: [PhysicalFile.Identity: PhysicalFile] = [:]
+        for repository in try await workspace.state().repositories {
+            for revision in repository.revisions
+            where undeletable.contains(repository.folder) || pins.pin(repository.folder, revision.commit) != nil {
+                files.merge(repository.physicalFiles(of: revision)) { first, _ in first }
+            }
+        }
+        return max(0, all - files.values.reduce(0) { $0 + $1.size })
+    }
+
+    private static func latest(
+        _ repository: RepositoryOverview, _ time: (RepositoryOverview.Revision) -> Double
+    ) -> Double { repository.revisions.lazy.map(time).max() ?? 0 }
 
     /// The repositories that are asked for, of those of which revisions are asked for these alone.
     private static func chosen(
@@ -66,9 +122,6 @@ extension ListCommand {
     }
 
     private static func sorted(_ repositories: [RepositoryOverview], by sort: Sort) -> [RepositoryOverview] {
-        func latest(_ repository: RepositoryOverview, _ time: (RepositoryOverview.Revision) -> Double) -> Double {
-            repository.revisions.lazy.map(time).max() ?? 0
-        }
         func descending(_ key: (RepositoryOverview) -> Double) -> [RepositoryOverview] {
             repositories.indices.map { ($0, key(repositories[$0])) }.sorted { $0.1 > $1.1 }.map {
                 repositories[$0.0]
@@ -77,7 +130,7 @@ extension ListCommand {
         return switch sort {
         case .name: repositories.sorted { $0.repository.description < $1.repository.description }
         case .size: descending { Double($0.size) }
-        // What nobody saw used was used last when it was made, as far as anybody knows.
+        // Where no use is known the time of the download counts.
         case .used: descending { latest($0) { $0.lastUsedAt ?? $0.downloadedAt } }
         case .downloaded: descending { latest($0, \.downloadedAt) }
         }

@@ -7,20 +7,31 @@ enum ListCommand {
     static let sort = Option<Sort>.choice(
         "sort", "what comes first",
         detail: "The last used (the default), the largest, by name, or the last downloaded.")
+    static let largerThan = Option.size("larger-than", "only what is larger than this", detail: "Such as 1GB.")
+    static let unusedFor = Option.age("unused-for", "only what was not used for this long", detail: "Such as 30d.")
+    static let limit = Option.whole("limit", in: 1 ... .max, "show at most this many")
     static let revisions = Switch("revisions", "a line for each cached revision")
     static let partials = Switch("partials", "show unfinished downloads too")
 
     static let command = Command(
         name: "ls", doc: "list what is cached, with sizes and last use",
         detail: """
-            Lists the models, datasets and Spaces of the cache, whichever tool put them there, with their sizes, what \
-            deleting them would free, and when they were last used. With words only what they name: ids or globs.
+            Lists the models, datasets and Spaces in the cache, whichever tool put them there. Arguments limit the list to \
+            ids or globs. FREES is what deleting a row frees by itself; the last line says how much can be freed in all, \
+            which is everything that is not pinned.
+
+            USED is the later of two times: when hub last used the model (pull, path or try), and when its largest file was last \
+            read, by any program (the file's access time). When most of the cache was read in one go, as a backup or an \
+            indexer does, only hub's own times count where it has them. hub gc uses the same times.
+
+            A revision is marked damaged if hub verify found damage in it that has not been repaired.
             """,
         operands: [Operand("REF|GLOB", .any, .model)],
-        flags: [sort.flag, revisions.flag, partials.flag],
+        flags: [sort.flag, largerThan.flag, unusedFor.flag, limit.flag, revisions.flag, partials.flag],
         examples: [
             .init("hub ls", "Everything, the last used first."),
             .init("hub ls 'mlx-community/*' --sort size", "One organisation's models, the largest first."),
+            .init("hub ls --larger-than 1GB --unused-for 30d", "Large models that nobody has used for a month."),
             .init("hub ls --revisions gpt2", "Each revision of one model."),
             .init("hub ls -q", "The ids alone, for scripts."),
         ],

@@ -7,13 +7,13 @@ struct ListView {
     let cache: CacheOverview
     let xet: XetFolder.Contents
     let pins: Protection
+    /// The revisions in which verifying found damage, by repository folder.
+    let damaged: [String: Set<Commit>]
     /// Bytes free on the cache's disk.
     let free: Int64
+    /// Bytes that can be freed.
+    let reclaimable: Int64
     private var output: Output { context.output }
-
-    init(context: Context, cache: CacheOverview, xet: XetFolder.Contents, pins: Protection, free: Int64) {
-        (self.context, self.cache, self.xet, self.pins, self.free) = (context, cache, xet, pins, free)
-    }
 
     private func age(_ time: Double?) -> Styled {
         Styled(time.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint)
@@ -21,17 +21,25 @@ struct ListView {
     private func used(_ time: Double?) -> Styled { time == nil ? Styled("unknown", .faint) : age(time) }
     private func size(_ bytes: Int64) -> Styled { Styled(ByteCount(bytes).description) }
 
-    /// What is to be known of a repository at once.
+    /// What is remarkable about a repository.
     private func marks(_ repository: RepositoryOverview) -> Styled {
         if repository.problems.contains(where: { $0.kind == .unreadable }) { return Styled("unreadable", .bad) }
-        // Without a revision there is nothing that could be whole or not.
+        // Without a revision there is nothing to be incomplete.
         let isIncomplete = !repository.revisions.isEmpty && repository.isComplete == false
-        return marks(isIncomplete: isIncomplete, isPinned: isPinned(repository))
+        return marks(isDamaged: isDamaged(repository), isIncomplete: isIncomplete, isPinned: isPinned(repository))
     }
 
-    private func marks(isIncomplete: Bool, isPinned: Bool) -> Styled {
-        let words = (isIncomplete ? ["incomplete"] : []) + (isPinned ? ["pinned"] : [])
-        return Styled(words.joined(separator: ", "), isIncomplete ? .caution : .plain)
+    private func marks(isDamaged: Bool, isIncomplete: Bool, isPinned: Bool) -> Styled {
+        let words = [(isDamaged, "damaged"), (isIncomplete, "incomplete"), (isPinned, "pinned")].filter(\.0)
+        return Styled(
+            words.map(\.1).joined(separator: ", "), isDamaged ? .bad : isIncomplete ? .caution : .plain)
+    }
+
+    private func isDamaged(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> Bool {
+        damaged[repository.folder.name]?.contains(revision.commit) == true
+    }
+    private func isDamaged(_ repository: RepositoryOverview) -> Bool {
+        repository.revisions.contains { isDamaged($0, repository) }
     }
 
     private func isPinned(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> Bool {
@@ -72,7 +80,9 @@ struct ListView {
                     revision.refs.isEmpty
                         ? Styled("detached", .faint) : Styled(revision.refs.joined(separator: ", ")),
                     size(revision.size), size(revision.freeable), used(revision.lastUsedAt),
-                    marks(isIncomplete: revision.isComplete == false, isPinned: isPinned(revision, repository)),
+                    marks(
+                        isDamaged: isDamaged(revision, repository), isIncomplete: revision.isComplete == false,
+                        isPinned: isPinned(revision, repository)),
                 ])
             }
         }
@@ -105,8 +115,9 @@ struct ListView {
             "\(Humanize.plural(cache.repositories.count, "repository", "repositories")), \(ByteCount(cache.totalSize))"
         ]
         if cache.partialSize > 0 { parts.append("\(ByteCount(cache.partialSize)) in unfinished downloads") }
-        if cache.otherSize > 0 { parts.append("\(ByteCount(cache.otherSize)) that nothing links to") }
+        if cache.otherSize > 0 { parts.append("\(ByteCount(cache.otherSize)) in files that nothing links to") }
         if xet.bytes > 0 { parts.append("\(ByteCount(xet.bytes)) kept by Xet transfers") }
+        parts.append("\(ByteCount(reclaimable)) can be freed")
         parts.append("\(ByteCount(free)) free on the disk")
         output.line(Styled((isFiltered ? "In all: " : "") + parts.joined(separator: "; "), .faint))
         for repository in shown {
@@ -115,7 +126,7 @@ struct ListView {
             }
         }
         if !cache.keepsAccessTimes, shown.contains(where: { $0.revisions.contains { $0.lastUsedAt == nil } }) {
-            output.note("the cache's disk does not note when files are read (noatime): only what hub saw is known")
+            output.note("USED shows only what hub did: this disk does not record when files are read (noatime)")
         }
     }
 
@@ -125,7 +136,7 @@ struct ListView {
         [
             "models": .array(repositories.map(json)), "total_bytes": .int(cache.totalSize),
             "partial_bytes": .int(cache.partialSize), "other_bytes": .int(cache.otherSize + xet.bytes),
-            "disk_free_bytes": .int(free),
+            "reclaimable_bytes": .int(reclaimable), "disk_free_bytes": .int(free),
         ]
     }
 
@@ -137,8 +148,8 @@ struct ListView {
             "freeable_bytes": .int(repository.freeable), "files": .int(Int64(repository.files)),
             "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
             "last_used_at": time(repository.revisions.compactMap(\.lastUsedAt).max()),
-            "pinned": .bool(isPinned(repository)),
-            // Unknown stays absent; one revision that is not whole makes the answer no.
+            "pinned": .bool(isPinned(repository)), "damaged": .bool(isDamaged(repository)),
+            // Absent where unknown; false where one revision is incomplete.
             "complete": repository.isComplete.map { .bool($0) },
             "problems": repository.problems.isEmpty
                 ? nil : .array(repository.problems.map { .string($0.text) }),
@@ -149,6 +160,7 @@ struct ListView {
                         "size_bytes": .int(revision.size), "freeable_bytes": .int(revision.freeable),
                         "complete": revision.isComplete.map { .bool($0) },
                         "pinned": .bool(isPinned(revision, repository)),
+                        "damaged": .bool(isDamaged(revision, repository)),
                     ])
                 }),
         ])

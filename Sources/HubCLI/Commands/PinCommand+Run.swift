@@ -37,12 +37,8 @@ extension PinCommand {
                     throw AIError(.notCached, "\(text.printable) is not in the cache \(state.layout.root)")
                 }
                 try await Offload.run {
-                    let catalog = try usable(workspace)
-                    for pin in found {
-                        try catalog.pin(
-                            cache: state.layout.root, folder: pin.folder.name, commit: pin.commit, note: pin.note,
-                            at: Timestamp.now)
-                    }
+                    let record = CacheRecord(state.layout, in: try usable(workspace))
+                    for pin in found { try record.pin(pin.folder.name, pin.commit, note: pin.note) }
                 }
                 done += found
             }
@@ -70,13 +66,12 @@ extension PinCommand {
             try await failures.attempt(context.output) {
                 let found = pins.filter { matches($0, selector, state) }
                 guard !found.isEmpty else {
-                    throw AIError(.notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is")
+                    throw AIError(
+                        .notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is pinned")
                 }
                 try await Offload.run {
-                    let catalog = try usable(workspace)
-                    for pin in found {
-                        try catalog.unpin(cache: state.layout.root, folder: pin.folder.name, commit: pin.commit)
-                    }
+                    let record = CacheRecord(state.layout, in: try usable(workspace))
+                    for pin in found { try record.unpin(pin.folder.name, pin.commit) }
                 }
                 done += found
             }
@@ -92,7 +87,8 @@ extension PinCommand {
             let selector = try CacheSelector(text, context)
             guard selector.files == nil else {
                 throw AIError(
-                    .invalidInput, "\"\(text.printable)\" names files; models and revisions are pinned whole")
+                    .invalidInput,
+                    "\"\(text.printable)\" names files; only whole models and revisions can be pinned")
             }
             return (text, selector)
         }

@@ -3,7 +3,7 @@ import HubCore
 
 /// `hub pin`
 enum PinCommand {
-    static let note = Option<String>("note", "TEXT", .text, "why, for whoever wonders later") {
+    static let note = Option<String>("note", "TEXT", .text, "why it is pinned") {
         text throws(AIError) in
         try RegistryEntry.checkLine(text, limit: 200)
         return text
@@ -12,9 +12,14 @@ enum PinCommand {
     static let command = Command(
         name: "pin", isMinor: true, purpose: .changes, doc: "protect cached models from deletion",
         detail: """
-            What is pinned is deleted by no hub command until hub unpin: hub gc passes it over and says so, hub rm refuses \
-            it. A model's name alone pins the revisions of it that are cached now. Pins are kept in hub's catalog: other \
-            programs know nothing of them.
+            No hub command deletes a pinned revision before hub unpin: hub gc skips it and says so, hub rm refuses. A model's \
+            name alone pins the revisions of it that are cached now.
+
+            Pins belong to the cache, not to its path: they survive moving or renaming it, and another HF_HOME. A copy of \
+            the cache starts with the same pins and has its own from then on. hub marks the cache with the file \
+            .locks/hub.id for that. The pins themselves are in hub's catalog; other programs do not know them.
+
+            If the catalog cannot be read, hub gc deletes no revision; hub rm warns and deletes what was named.
             """,
         operands: [Operand("REF|GLOB", .some, .model)],
         flags: [note.flag],
@@ -28,10 +33,10 @@ enum PinCommand {
 /// `hub unpin`
 enum UnpinCommand {
     static let command = Command(
-        name: "unpin", isMinor: true, purpose: .changes, doc: "take pins away again",
+        name: "unpin", isMinor: true, purpose: .changes, doc: "remove pins",
         detail: """
-            Lets go what hub pin protects: a revision, or with a model's name alone all pinned revisions of it. What is not \
-            in the cache any more can be unpinned by its commit or its model's name.
+            Removes the pin of a revision, or with a model's name alone those of all its revisions. A revision that is no \
+            longer cached can be unpinned by its commit or its model's name.
             """,
         operands: [Operand("REF|GLOB", .some, .model)],
         examples: [

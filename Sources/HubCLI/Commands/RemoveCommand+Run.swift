@@ -34,7 +34,13 @@ extension RemoveCommand {
             }
             rows.append((text, start..<planner.plan.rows.count))
         }
-        let view = DeletionView(context: context, workspace: workspace, plan: planner.plan, told: told)
+        let view = DeletionView(
+            context: context, workspace: workspace, plan: planner.plan, told: told, isNamed: true)
+        if let fault = view.plan.pinsFault, view.plan.concernsPins {
+            context.output.warning(
+                "cannot read the pins (\(fault.message)): what was named goes even if it is pinned",
+                advice: fault.recoverySuggestion)
+        }
         if view.hasSomethingToSay {
             let outcome = try await view.run(
                 isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],
@@ -108,7 +114,10 @@ extension RemoveCommand {
                 context: context)
         }
         guard entry.reason.hasPrefix("in use") else {
-            return AIError(.ioError, "\(name) was not deleted: \(entry.reason)", context: context)
+            return AIError(
+                .ioError, "\(name) was not deleted: \(entry.reason)",
+                advice: entry.reason.hasPrefix("changed ") ? "try again an hour after its last change" : nil,
+                context: context)
         }
         return AIError(.ioError, "\(name) is \(entry.reason)", advice: patience, context: context)
     }

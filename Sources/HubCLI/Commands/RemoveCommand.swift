@@ -12,7 +12,7 @@ enum RemoveCommand {
             Shows what would be deleted, why, and how much space that frees; then asks. Without a terminal and without \
             --yes, it shows the plan, deletes nothing and exits with status 2. Pinned models are refused. What another \
             process is downloading or has open stays. --trash moves files into a trash beside the cache instead, and hub \
-            trash restore brings them back.
+            trash restore brings them back. If the pins cannot be read, rm says so and deletes what was named.
             """,
         operands: [Operand("REF|GLOB|FOLDER", .some, .modelOrFolder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag],

@@ -13,11 +13,11 @@ struct ScreenActions: Sendable {
         guard let catalog = workspace.catalog else {
             throw AIError(.catalogUnusable, "pins are kept in the catalog, and it cannot be used")
         }
-        let cache = workspace.layout.root
+        let record = CacheRecord(workspace.layout, in: catalog)
         if isPinned {
-            try catalog.pin(cache: cache, folder: folder, commit: commit, note: nil, at: Timestamp.now)
+            try record.pin(folder, commit, note: nil)
         } else {
-            try catalog.unpin(cache: cache, folder: folder, commit: commit)
+            try record.unpin(folder, commit)
         }
     }
 

@@ -45,7 +45,11 @@ struct ScreenRow: Sendable {
     /// What is remarkable about it, the gravest first, for it may be cut.
     static func flags(_ item: CacheItem) -> String {
         var flags: [String] = []
-        if item.obstacle != nil { flags.append("in use") }
+        if let obstacle = item.obstacle {
+            // "changed 1 minute ago: ..."; what else is in the way is told when somebody marks it.
+            let word = obstacle.prefix { $0 != ":" }
+            flags.append(["in use", "changed"].contains { word.hasPrefix($0) } ? String(word) : "stays")
+        }
         if item.isPinned { flags.append("pinned") }
         if item.isDamaged { flags.append("damaged") }
         if item.isIncomplete, !item.isDamaged { flags.append("incomplete") }

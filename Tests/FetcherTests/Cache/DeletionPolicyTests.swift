@@ -56,7 +56,7 @@ import Testing
     @Test func detachedIsWhatNoRefNames() throws {
         let plan = try plan(try cache()) { $0.detached = true }
         #expect(digits(plan) == "dc")
-        #expect(plan.rows.allSatisfy { $0.reason == "no branch or tag names it" })
+        #expect(plan.rows.allSatisfy { $0.reason == "no branch or tag points to it" })
         #expect(
             digits(
                 try self.plan(try cache()) {
@@ -92,6 +92,19 @@ import Testing
     @Test(arguments: [(Int64(0), ""), (50, ""), (51, "d"), (150, "d"), (250, "dc"), (10_000, "dcba")])
     func theDiskIsFreedUntilEnoughIsFree(wanted: Int64, expected: String) throws {
         #expect(digits(try plan(try cache(), diskFree: 50) { $0.free = wanted }) == expected)
+    }
+
+    /// What cannot be reached is told with its figures: the whole cache went for nothing.
+    @Test func aTargetThatCannotBeReachedIsTold() throws {
+        let cache = try cache()
+        #expect(try plan(cache, diskFree: 50) { $0.free = 450 }.unreached.isEmpty)
+        #expect(try plan(cache, diskFree: 50) { $0.free = 451 }.unreached == [.free(wanted: 451, now: 50)])
+        let kept = try plan(cache) { policy in
+            policy.maxSize = 10
+            policy.keep = [try ModelReference(parsing: "org/n")]
+        }
+        #expect(kept.unreached == [.size(wanted: 10, reached: 100)])
+        #expect(try plan(cache) { $0.maxSize = 0 }.unreached.isEmpty)
     }
 
     @Test func ofTwoTargetsBothAreReached() throws {
@@ -153,6 +166,7 @@ import Testing
         let plan = try plan(cache) { $0.partials = true }
         #expect(plan.rows.count == (goes ? 1 : 0))
         #expect(plan.protected.count == (goes ? 0 : 1))
+        #expect(plan.protected.allSatisfy { $0.reason.hasPrefix("changed ") })
         #expect(plan.freedBytes == (goes ? Int64(50 * names.count) : 0))
         #expect(try Deletion(plan, layout: cache.layout).run() == plan.freedBytes)
         // A repository that held nothing else is none any more.

@@ -9,17 +9,22 @@ import Testing
     init() throws { stage = try Stage.withModel() }
 
     /// Commands that do their work all the same.
-    private func expectToGoOn(_ warning: String, with variables: [String: String] = [:]) async throws {
+    ///
+    /// - Parameter isThere: whether there is a catalog, which may hold pins.
+    private func expectToGoOn(
+        _ warning: String, with variables: [String: String] = [:], isThere: Bool = false
+    ) async throws {
         for words in [
             ["pull", "org/tiny", "-q"], ["ls", "-q"], ["path", "org/tiny"], ["try", "org/tiny", "-q"],
             ["info", "org/tiny", "-q"], ["search", "-q"], ["gc", "--detached", "-q"],
-            // What it holds could be pinned: that alone needs the catalog.
             ["rm", "org/tiny", "--dry-run", "-q"],
         ] {
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), words, environment: stage.environment.merging(variables) { $1 })
             #expect(result.status == 0, "\(words)")
-            #expect(result.error == warning, "\(words)")
+            let more = words[0] == "rm" && isThere ? "hub: warning: cannot read the pins (" : nil
+            #expect(
+                result.error == warning || more.map { result.error.hasPrefix(warning + $0) } == true, "\(words)")
         }
         let document = try await stage.run("ls", "--json", with: variables)
         #expect(document.status == 0)
@@ -35,7 +40,7 @@ import Testing
             hub: warning: going on without the catalog: the catalog \(stage.catalog) is damaged: file is not a database
                  hub doctor --rebuild makes it again, keeping pins and times of use
 
-            """)
+            """, isThere: true)
         // It is the user's to look at; nobody overwrote it.
         #expect(try FileSystem.contents(stage.catalog) == garbage)
     }

@@ -38,7 +38,7 @@ import Testing
             ])
         // Planted in the same moment, the two revisions have no order of their own.
         #expect(["main, v1.0", "v1.0, main"].contains { lines[3] == "org/two  10 B  10 B  \($0)  AGE  AGE" })
-        #expect(lines[4] == "3 repositories, 23 B; SIZE free on the disk" && lines.count == 5)
+        #expect(lines[4] == "3 repositories, 23 B; 23 B can be freed; SIZE free on the disk" && lines.count == 5)
     }
 
     @Test func quietPrintsIdsThatOtherCommandsTake() async throws {
@@ -51,17 +51,17 @@ import Testing
     @Test func theDocumentKeepsToTheContract() async throws {
         try fill()
         let document = try await stage.run("ls", "--json", "--sort", "name").document()
-        document.expectKeys("models total_bytes partial_bytes other_bytes disk_free_bytes")
+        document.expectKeys("models total_bytes partial_bytes other_bytes reclaimable_bytes disk_free_bytes")
         #expect(document["total_bytes"]?.int == 23 && document["partial_bytes"]?.int == 0)
         #expect(document["other_bytes"]?.int == 0 && document["disk_free_bytes"]?.int ?? 0 > 0)
         let models = document.objects("models")
         #expect(models.map { $0["kind"]?.string } == ["dataset", "model", "model"])
         for model in models {
             model.expectKeys(
-                "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned complete revisions problems"
+                "id kind path size_bytes freeable_bytes files downloaded_at last_used_at pinned damaged complete revisions problems"
             )
             for revision in model.objects("revisions") {
-                revision.expectKeys("commit refs size_bytes freeable_bytes complete pinned")
+                revision.expectKeys("commit refs size_bytes freeable_bytes complete pinned damaged")
             }
         }
         let two = models[2]
@@ -96,7 +96,7 @@ import Testing
         #expect(try await stage.run("ls", "-q", "datasets/org/data").lines == ["datasets/org/data"])
         #expect(try await stage.run("ls", "-q", "hf://org/one").lines == ["org/one"])
         let summary = try await stage.run("ls", "org/one").lines.last ?? ""
-        #expect(settled(summary) == "In all: 3 repositories, 23 B; SIZE free on the disk")
+        #expect(settled(summary) == "In all: 3 repositories, 23 B; 23 B can be freed; SIZE free on the disk")
         let glob = try await stage.run("ls", "org/*:x")
         #expect(glob.status == 2 && glob.error.contains("takes neither a revision nor files"))
     }
@@ -119,7 +119,7 @@ import Testing
         #expect(
             result.error == """
                 hub: nothing in \(stage.cache) matches nope/x
-                     hub ls lists what is there
+                     hub ls lists what is cached
 
                 """)
         let none = try await stage.run("ls", "no/*", "org/one@v9", "--json")
@@ -128,6 +128,81 @@ import Testing
         #expect(try none.document().objects("models").isEmpty)
         let human = try await stage.run("ls", "no/*")
         #expect(human.status == 3 && human.output.isEmpty)
+    }
+
+    @Test func sizeAgeAndNumberLimitTheList() async throws {
+        try fill()
+        let old = Timestamp.now - 40 * 86_400
+        for folder in ["models--org--one", "datasets--org--data"] {
+            for name in try FileSystem.entries(Path.join(stage.cache, "\(folder)/blobs")) ?? [] {
+                try FileSystem.setTimes(
+                    Path.join(stage.cache, "\(folder)/blobs/\(name)"), accessed: old, modified: old)
+            }
+        }
+        func ids(_ words: String...) async throws -> [String] {
+            try await stage.run(["ls", "-q", "--sort", "name"] + words).lines
+        }
+        #expect(try await ids("--larger-than", "3B") == ["org/one", "org/two"])
+        #expect(try await ids("--larger-than", "10B").isEmpty)
+        #expect(try await ids("--unused-for", "30d") == ["datasets/org/data", "org/one"])
+        #expect(try await ids("--unused-for", "30d", "--larger-than", "3B") == ["org/one"])
+        #expect(try await ids("--limit", "2") == ["datasets/org/data", "org/one"])
+        #expect(try await ids("--unused-for", "50d").isEmpty)
+        #expect(try await stage.run("ls", "--limit", "1").lines.last?.hasPrefix("In all: 3 repositories") == true)
+    }
+
+    /// What is pinned cannot be freed, and what two models share only with both.
+    @Test func whatCanBeFreedInAllIsSaid() async throws {
+        try fill()
+        func reclaimable() async throws -> Int64? {
+            try await stage.run("ls", "--json").document()["reclaimable_bytes"]?.int
+        }
+        #expect(try await reclaimable() == 23)
+        #expect(try await stage.run("pin", "org/two@v1.0", "org/one").status == 0)
+        #expect(try await reclaimable() == 11)
+        #expect(try await stage.run("ls").lines.last?.contains("; 11 B can be freed; ") == true)
+    }
+
+    /// Only gc --damaged knew of it.
+    @Test func damageThatVerifyFoundIsShown() async throws {
+        try fill()
+        let blob = Path.join(stage.cache, "models--org--one/snapshots/\(commit("1"))/b.bin")
+        try FileSystem.replace(try #require(FileSystem.resolved(blob)), with: Array("bbxbbb".utf8))
+        #expect(try await stage.run("verify", "org/one", "--offline").status == 1)
+        for words in [["ls"], ["ls", "--revisions"]] {
+            let lines = try await stage.run(words).lines.filter { $0.contains("damaged") }
+            #expect(lines.count == 1 && lines[0].hasPrefix("org/one "), "\(words)")
+        }
+        let models = try await stage.run("ls", "--json", "--sort", "name").document().objects("models")
+        #expect(models.map { $0["damaged"]?.bool } == [false, true, false])
+        #expect(models[1].objects("revisions").map { $0["damaged"]?.bool } == [true])
+        // Replaced by what it should be, it is damaged no more.
+        try FileSystem.replace(try #require(FileSystem.resolved(blob)), with: Array("bbbbbb".utf8))
+        #expect(try await !stage.run("ls").output.contains("damaged"))
+    }
+
+    /// A backup or an indexer reads all of a cache: everything was "used today" then.
+    @Test func whereMostOfTheCacheWasReadAtOnceHubsOwnTimesCount() async throws {
+        let names = ["a", "b", "c", "d", "e", "f"]
+        for name in names { try stage.plant("models--org--\(name)", commit: commit("1"), files: ["x.bin": name]) }
+        for name in names.dropLast() { #expect(try await stage.run("path", "org/\(name)").status == 0) }
+        let later = Timestamp.now + 40 * 86_400
+        func used() async throws -> [Bool] {
+            try await stage.run("ls", "--json", "--sort", "name").document().objects("models").map {
+                ($0["last_used_at"]?.string ?? "") >= Timestamp.iso8601(later)
+            }
+        }
+        func read(_ name: String, at time: Double) throws {
+            let file = Path.join(stage.cache, "models--org--\(name)/snapshots/\(commit("1"))/x.bin")
+            try FileSystem.setTimes(try #require(FileSystem.resolved(file)), accessed: time, modified: 1e9)
+        }
+        // Single models are read by who uses them.
+        for name in names.prefix(3) { try read(name, at: later) }
+        #expect(try await used() == [true, true, true, false, false, false])
+        for (number, name) in names.enumerated() { try read(name, at: later + Double(number) * 300) }
+        #expect(try await used() == [false, false, false, false, false, true], "of the last hub has noted nothing")
+        let plan = try await stage.run("gc", "--older-than", "0d", "--dry-run", "--json").document().objects("plan")
+        #expect(plan.first?["id"]?.string == "org/a" && plan.last?["id"]?.string == "org/f")
     }
 
     @Test func sortsAreWhatTheySay() async throws {
@@ -202,7 +277,7 @@ import Testing
         #expect(try await stage.run("ls", "--json").document()["total_bytes"]?.int == 4)
         let result = try await stage.run("rm", "org/one", "--yes")
         #expect(result.status == 6 && result.output.isEmpty)
-        #expect(result.error.contains("hub: org/one@11111111 stays: a link leads to it"))
+        #expect(result.error.contains("hub: org/one@11111111 stays: it is a link to a place outside the cache"))
         #expect(FileSystem.exists(Path.join(place, "refs/main")))
     }
 

@@ -85,7 +85,7 @@ import Testing
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), words, environment: stage.environment, directory: stage.machine.path)
             #expect(
-                result.status == 2 && (result.error + result.output).contains("gc needs to be told what may go"))
+                result.status == 2 && (result.error + result.output).contains("missing a rule for what to delete"))
         }
     }
 }

@@ -108,7 +108,7 @@ import Testing
         #expect(flags("bad") == "damaged" && flags("open") == "use" && flags("pinned") == "pinned")
         let plan = try await stage.run("gc", "--damaged", "--dry-run")
         #expect(
-            plan.output.contains("w.bin does not hold what its digest says") && !plan.output.contains("org/open"))
+            plan.output.contains("hub verify found w.bin damaged") && !plan.output.contains("org/open"))
         _ = consume reader
     }
 }

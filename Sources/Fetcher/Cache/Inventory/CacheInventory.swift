@@ -30,7 +30,7 @@ package struct CacheInventory: Sendable {
         diskFree = try FileSystem.diskSpace(state.layout.root).available
         items = []
         var builder = FreedLedger.Builder(state)
-        var obstacles = DeletionObstacles(protection)
+        var obstacles = DeletionObstacles(protection, now: now)
         for index in state.repositories.indices {
             let repository = state.repositories[index]
             let foreign = try repository.foreignBlobs()

@@ -1,0 +1,73 @@
+package import HubCore
+
+/// A cache that the catalog has met.
+package struct KnownCache: Sendable, Hashable {
+    /// What the cache's own file says, by which its pins and times of use are kept.
+    package var id: String
+    /// Where it was last.
+    package var path: String
+    package var device: UInt64
+    package var inode: UInt64
+
+    package init(id: String, path: String, device: UInt64, inode: UInt64) {
+        (self.id, self.path, self.device, self.inode) = (id, path, device, inode)
+    }
+}
+
+extension Catalog {
+    package func knownCaches() throws(AIError) -> [KnownCache] {
+        try read { connection in
+            try connection.query("SELECT id, path, device, inode FROM cache_ids") { row in
+                KnownCache(
+                    id: row.text(0), path: row.text(1), device: UInt64(bitPattern: row.int(2)),
+                    inode: UInt64(bitPattern: row.int(3)))
+            }
+        }
+    }
+
+    /// Whether pins or times of use are kept by this key.
+    package func hasRecords(ofCache key: String) throws(AIError) -> Bool {
+        try read { connection in
+            try connection.first(
+                """
+                SELECT 1 FROM pins WHERE cache = ?1 AND removed_at IS NULL
+                UNION ALL SELECT 1 FROM uses WHERE cache = ?1 LIMIT 1
+                """, key, map: { _ in true }) ?? false
+        }
+    }
+
+    /// Notes a cache and where it is now.
+    ///
+    /// - Parameters:
+    ///   - old: the key by which its pins and times of use have been kept; nil where that is its id.
+    ///   - isCopy: whether they stay there too.
+    package func remember(
+        _ cache: KnownCache, recordsOf old: String? = nil, isCopy: Bool = false, at now: Double
+    ) throws(AIError) {
+        try write(isPrecious: old != nil) { connection in
+            let (device, inode) = (Int64(bitPattern: cache.device), Int64(bitPattern: cache.inode))
+            try connection.run("DELETE FROM cache_ids WHERE device = ? AND inode = ?", device, inode)
+            try connection.run(
+                "INSERT OR REPLACE INTO cache_ids (id, path, device, inode) VALUES (?, ?, ?, ?)", cache.id,
+                cache.path, device, inode)
+            guard let old, old != cache.id else { return }
+            let rows = (try PinRows.all(connection) ?? []).filter { $0.key.cache == old }
+            try PinRows.merge(
+                rows.map { row in
+                    var row = row
+                    row.key.cache = cache.id
+                    return row
+                }, into: connection)
+            try connection.run(
+                """
+                INSERT INTO uses (cache, folder, "commit", used_at)
+                SELECT ?, folder, "commit", used_at FROM uses WHERE cache = ?
+                ON CONFLICT DO UPDATE SET used_at = max(used_at, excluded.used_at)
+                """, cache.id, old)
+            guard !isCopy else { return }
+            try connection.run("DELETE FROM uses WHERE cache = ?", old)
+            try connection.run(
+                "UPDATE pins SET removed_at = max(?, pinned_at) WHERE cache = ? AND removed_at IS NULL", now, old)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import HubCore
+
+/// The rows of the table `pins`, those of removed pins included. Of two rows of one revision the later change counts,
+/// wherever it was kept: in the catalog, or in a backup of it.
+enum PinRows {
+    struct Row: Sendable, Hashable {
+        struct Key: Sendable, Hashable { var cache, folder, commit: String }
+        var key: Key
+        var note: String?
+        var pinnedAt: Double
+        var removedAt: Double?
+        var changedAt: Double { removedAt ?? pinnedAt }
+
+        var pin: Pin? {
+            guard removedAt == nil, let commit = Commit(key.commit) else { return nil }
+            return Pin(folder: key.folder, commit: commit, note: note, pinnedAt: pinnedAt)
+        }
+    }
+
+    /// All rows of a file; nil where it has no such table.
+    static func all(_ connection: Connection) throws -> [Row]? {
+        let columns = try connection.columns(of: "pins").map(\.name)
+        guard !columns.isEmpty else { return nil }
+        // Backups of earlier versions have no such column.
+        let removed = columns.contains("removed_at") ? "removed_at" : "NULL"
+        return try connection.query(
+            "SELECT cache, folder, \"commit\", note, pinned_at, \(removed) FROM pins"
+        ) { row in
+            Row(
+                key: .init(cache: row.text(0), folder: row.text(1), commit: row.text(2)), note: row.optionalText(3),
+                pinnedAt: row.double(4), removedAt: row.optionalDouble(5))
+        }
+    }
+
+    /// Puts rows in that are missing, or that tell of a later change.
+    static func merge(_ rows: [Row], into connection: Connection) throws {
+        // A file that is about to be migrated.
+        guard try connection.columns(of: "pins").contains(where: { $0.name == "removed_at" }) else { return }
+        for row in rows {
+            try connection.run(
+                """
+                INSERT INTO pins (cache, folder, "commit", note, pinned_at, removed_at) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET note = excluded.note, pinned_at = excluded.pinned_at,
+                    removed_at = excluded.removed_at
+                WHERE coalesce(excluded.removed_at, excluded.pinned_at) > coalesce(removed_at, pinned_at)
+                """, row.key.cache, row.key.folder, row.key.commit, row.note, row.pinnedAt, row.removedAt)
+        }
+    }
+
+    /// The rows of a newer state that an older one lacks.
+    static func missing(from rows: [Row], in backup: [Row]) -> [Row] {
+        let times = Dictionary(rows.map { ($0.key, $0.changedAt) }) { max($0, $1) }
+        return backup.filter { row in times[row.key].map { row.changedAt > $0 } ?? true }
+    }
+}

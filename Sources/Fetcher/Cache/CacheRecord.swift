@@ -1,0 +1,168 @@
+package import Catalog
+package import HubCore
+
+/// What the catalog keeps of one cache, wherever that lies: pins and times of use. They are kept by an id, a random
+/// number in `.locks/hub.id` of the cache, the one place of which Python does not warn. Where that file is missing the
+/// folder's device and inode tell which cache it is, and after them its path.
+package struct CacheRecord: Sendable {
+    private let layout: CacheLayout
+    private let catalog: Catalog
+
+    package init(_ layout: CacheLayout, in catalog: Catalog) { (self.layout, self.catalog) = (layout, catalog) }
+
+    package func pins() throws(AIError) -> [Pin] { try catalog.pins(ofCache: try key()) }
+
+    /// - Throws: where the cache has no id and none can be written.
+    package func pin(_ folder: String, _ commit: Commit, note: String?) throws(AIError) {
+        let id = try idForWriting()
+        try catalog.pin(cache: id, folder: folder, commit: commit, note: note, at: Timestamp.now)
+    }
+
+    package func unpin(_ folder: String, _ commit: Commit) throws(AIError) {
+        try catalog.unpin(cache: try key(), folder: folder, commit: commit)
+    }
+
+    /// When revisions were last used, as far as `hub` saw it: folder and commit to seconds since 1970.
+    package func uses() throws(AIError) -> [String: [String: Double]] { try catalog.uses(ofCache: try key()) }
+
+    /// Notes a use; by the cache's path where it cannot be given an id.
+    package func markUsed(_ folder: String, _ commit: Commit) throws(AIError) {
+        let place = (try? idForWriting()) ?? layout.root
+        try catalog.markUsed(cache: place, folder: folder, commit: commit, at: Timestamp.now)
+    }
+
+    // MARK: Which cache it is
+
+    /// The key of what is kept; the cache's path where nothing is kept by an id. Records of an earlier hub, which are kept
+    /// by the path, get one.
+    private func key() throws(AIError) -> String {
+        if let id = try identified() { return id }
+        guard try catalog.hasRecords(ofCache: layout.root) else { return layout.root }
+        return (try? made()) ?? layout.root
+    }
+
+    /// The id of the cache; nil where it has none.
+    private func identified() throws(AIError) -> String? {
+        guard let status = try FileSystem.status(layout.root), status.kind == .directory else { return nil }
+        let caches = try catalog.knownCaches()
+        let here = PhysicalFile(status).identity
+        func isHere(_ cache: KnownCache) -> Bool { cache.place == here }
+        guard let id = Self.id(in: layout.root) else {
+            guard let known = caches.first(where: isHere) ?? caches.first(where: { $0.path == layout.root }) else {
+                return nil
+            }
+            // Somebody has emptied `.locks`. Where that cannot be undone, the second key goes on to tell.
+            try? write(known.id)
+            if !isHere(known) { _ = note(known.id, status) }
+            return known.id
+        }
+        guard let known = caches.first(where: { $0.id == id }) else {
+            // Another user's hub has named it, or the catalog is new. What was kept before goes on under this id.
+            let old = caches.first(where: isHere)?.id
+            var key = old
+            if key == nil, try catalog.hasRecords(ofCache: layout.root) { key = layout.root }
+            guard let key else { return id }
+            return note(id, status, recordsOf: key) ? id : key
+        }
+        if isHere(known) {
+            // Renamed, or HF_HOME names it another way: the path must lead here, or a copy would pass for the original.
+            if known.path != layout.root, Self.place(of: known.path) != known.place { _ = note(id, status) }
+            return id
+        }
+        if isElsewhere(known) { return copied(from: known, status) }
+        // It was moved. Where that cannot be noted, the id is enough.
+        _ = note(id, status)
+        return id
+    }
+
+    /// The id for a new record; the catalog knows the cache's other keys from then on.
+    private func idForWriting() throws(AIError) -> String {
+        guard let id = try identified() else { return try made() }
+        if let status = try FileSystem.status(layout.root),
+            try !catalog.knownCaches().contains(where: { $0.id == id })
+        {
+            try catalog.remember(known(id, status), at: Timestamp.now)
+        }
+        return id
+    }
+
+    /// Gives the cache an id.
+    private func made() throws(AIError) -> String {
+        let id = FileSystem.randomHex(16)
+        try write(id)
+        guard let status = try FileSystem.status(layout.root) else { return id }
+        let isKept = try catalog.hasRecords(ofCache: layout.root)
+        try catalog.remember(known(id, status), recordsOf: isKept ? layout.root : nil, at: Timestamp.now)
+        return id
+    }
+
+    /// Whether a cache is still where it was, so that this one is a copy of it.
+    private func isElsewhere(_ cache: KnownCache) -> Bool {
+        Self.place(of: cache.path) == cache.place && Self.id(in: cache.path) == cache.id
+    }
+
+    private static func place(of path: String) -> PhysicalFile.Identity? {
+        ((try? FileSystem.status(path)) ?? nil).map { PhysicalFile($0).identity }
+    }
+
+    /// Gives a copy an id of its own, and the pins and times of what it is a copy of. Where it cannot be written it shares
+    /// them.
+    private func copied(from original: KnownCache, _ status: FileStatus) -> String {
+        let id = FileSystem.randomHex(16)
+        do throws(AIError) {
+            // First of all what is kept: between the two steps the copy shares the original's.
+            try catalog.remember(known(id, status), recordsOf: original.id, isCopy: true, at: Timestamp.now)
+            try write(id)
+            return id
+        } catch { return original.id }
+    }
+
+    private func known(_ id: String, _ status: FileStatus) -> KnownCache {
+        KnownCache(id: id, path: layout.root, device: status.device, inode: status.inode)
+    }
+
+    /// Notes where the cache is now; whether that could be written.
+    private func note(_ id: String, _ status: FileStatus, recordsOf old: String? = nil) -> Bool {
+        do throws(AIError) {
+            try catalog.remember(known(id, status), recordsOf: old, at: Timestamp.now)
+            return true
+        } catch { return false }
+    }
+
+    // MARK: The file
+
+    private var idFile: String { Self.idFile(layout.root) }
+    private static func idFile(_ root: String) -> String { Path.join(root, ".locks/hub.id") }
+
+    /// The id that lies in a cache. What is no such file is as good as none.
+    private static func id(in root: String) -> String? {
+        let folder = (try? FileSystem.linkStatus(Path.parent(idFile(root)))) ?? nil
+        let file = (try? FileSystem.linkStatus(idFile(root))) ?? nil
+        guard folder?.kind == .directory, file?.kind == .file,
+            let text = (try? FileSystem.text(idFile(root), limit: 64)) ?? nil
+        else { return nil }
+        let id = text.split(whereSeparator: \.isWhitespace).first.map(String.init) ?? ""
+        return id.utf8.count == 32 && id.utf8.allSatisfy(\.isLowercaseHex) ? id : nil
+    }
+
+    private func write(_ id: String) throws(AIError) {
+        let folder = Path.parent(idFile)
+        do throws(AIError) {
+            try FileSystem.createDirectories(folder)
+            guard try FileSystem.linkStatus(folder)?.kind == .directory else {
+                throw AIError(.ioError, "\(folder) is a link, not a folder")
+            }
+            try FileSystem.replace(idFile, with: Array((id + "\n").utf8), durable: true)
+        } catch {
+            throw AIError(
+                error.code, "cannot pin anything in \(layout.root): \(error.message)",
+                advice:
+                    "hub writes .locks/hub.id there once, so that pins survive a move of the cache; run this where the cache can be written",
+                context: .init(path: idFile), cause: error)
+        }
+    }
+}
+
+extension KnownCache {
+    fileprivate var place: PhysicalFile.Identity { .init(device: device, inode: inode) }
+}
