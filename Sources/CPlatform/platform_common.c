@@ -25,6 +25,12 @@ uint64_t hub_open_file_limit(void) {
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (uint64_t)limit.rlim_cur : 256;
 }
 
+uint64_t hub_address_space_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    return (uint64_t)limit.rlim_cur;
+}
+
 int hub_terminal_size(int descriptor, uint16_t *columns, uint16_t *rows) {
     struct winsize size;
     if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return -1;

@@ -16,18 +16,26 @@ enum Hub {
     static func main() {
         let interruption = Interruption()
         let suspension = Suspension()
-        Signals.watch(interruption, suspension) {
-            hub_secret_end()
-            hub_terminal_guard_give_back()
-            // The bar is left as it stands; the cursor rests behind it.
-            _ = Sink.standardError.write(Array("\n".utf8))
-            _exit(ErrorCode.cancelled.facts.exitStatus)
+        var fault: AIError?
+        do throws(AIError) {
+            try Shortage.prepare()
+            try Signals.watch(interruption, suspension) {
+                hub_secret_end()
+                hub_terminal_guard_give_back()
+                // The bar is left as it stands; the cursor rests behind it.
+                _ = Sink.standardError.write(Array("\n".utf8))
+                _exit(ErrorCode.cancelled.facts.exitStatus)
+            }
+        } catch { fault = error }
+        TaskThreads.shared.join {
+            Task.detached(executorPreference: TaskThreads.shared) { [fault] in
+                exit(
+                    await Program.run(
+                        Array(CommandLine.arguments.dropFirst()), fault: fault, interruption: interruption,
+                        suspension: suspension))
+            }
         }
-        Task.detached {
-            exit(
-                await Program.run(
-                    Array(CommandLine.arguments.dropFirst()), interruption: interruption, suspension: suspension))
-        }
+        // This thread had to end; others go on.
         while true { pause() }
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 
 extension JSONCursor {
     /// How a document goes on of which the first part ends within a list.
@@ -130,7 +129,7 @@ private struct Parts {
         nonisolated(unsafe) var parsedTail: JSONDocument?
         bytes.withUnsafeBytes { bytes in
             nonisolated(unsafe) let bytes = bytes
-            DispatchQueue.concurrentPerform(iterations: 2) { part in
+            Parallel.perform(2) { part in
                 if part == 0 {
                     parsedHead = try? JSONDocument(UnsafeRawBufferPointer(rebasing: bytes[..<end]), isPadded: true)
                 } else {

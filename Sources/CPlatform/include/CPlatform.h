@@ -94,6 +94,15 @@ uint64_t hub_thread_nanoseconds(void);
 /// How many files this process may have open at once.
 uint64_t hub_open_file_limit(void);
 
+/// How much address space this process may use in all (ulimit -v); UINT64_MAX where nothing limits it.
+uint64_t hub_address_space_limit(void);
+
+/// Keeps all threads to one heap: glibc reserves 64 MiB of addresses for each of its heaps.
+void hub_share_heap(void);
+
+/// Runs `entry(context)` on a new, detached thread with a stack of that size; 0, or the errno.
+int hub_thread_start(size_t stack_bytes, void *(*entry)(void *), void *context);
+
 /// This process's peak resident set in bytes.
 uint64_t hub_peak_resident_bytes(void);
 

@@ -4,6 +4,9 @@ package import HubCore
 package struct HubClient: Sendable {
     package let configuration: HFConfiguration
     package let http: HTTPClient
+    /// Seconds that a request may be told to wait. The Hub's windows are five minutes; a longer wait is not meant for a
+    /// program that someone waits for.
+    static let longestWait = 310.0
     /// Seconds to reach the Hub.
     let connectTimeout: Int
     /// Hears each request, redirect and retry; for `--verbose`. Never given a credential.
@@ -127,13 +130,12 @@ package struct HubClient: Sendable {
                 attempt < most
             else { throw failure }
             let delay = wait ?? configuration.retryBaseDelay * Double(1 << attempt) * Double.random(in: 0.75...1.25)
-            // The Hub's windows are five minutes; a longer wait is not meant for a program that someone waits for.
-            guard delay <= 310 else { throw failure }
+            guard delay <= Self.longestWait else { throw failure }
             attempt += 1
             let text =
                 "\(failure.message); trying again in \(Int(delay.rounded(.up))) s (\(attempt) of \(most))"
             if delay > 5 { notice(text) } else { log(text) }
-            try await Task.sleep(nanoseconds: UInt64(delay * 1e9))
+            try await http.engine.sleep(delay)
         }
     }
 

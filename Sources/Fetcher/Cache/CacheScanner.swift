@@ -1,5 +1,4 @@
 package import Catalog
-import Dispatch
 package import HubCore
 import Synchronization
 
@@ -145,7 +144,7 @@ package struct CacheScanner {
         guard count > chunk else { return try body(0..<count) }
         let results = Mutex<[Int: Result<[Value], AIError>]>([:])
         let chunks = (count + chunk - 1) / chunk
-        DispatchQueue.concurrentPerform(iterations: chunks) { number in
+        Parallel.perform(chunks) { number in
             let range = number * chunk..<min((number + 1) * chunk, count)
             let result = Result { () throws(AIError) in try body(range) }
             results.withLock { $0[number] = result }

@@ -18,6 +18,14 @@ enum CurlFault {
         func fault(_ kind: ErrorCode, _ message: String, advice: String? = nil) -> AIError {
             AIError(kind, message, advice: advice, context: .init(address: shown))
         }
+        if shortageCodes.contains(code.rawValue) {
+            if let shortage = Shortage.descriptors("cannot connect to \(place)") { return shortage }
+            // libcurl's words where its resolver, which is a thread, cannot begin.
+            if detail.contains("thread failed to start") {
+                return AIError(
+                    .ioError, "cannot look up \(place): no thread can be started", advice: BackgroundThread.advice)
+            }
+        }
         if tunnel == 407 {
             return fault(
                 .unreachable, "the proxy \(proxyName) asks for a name and a password (407)", advice: proxyPassword)
@@ -42,6 +50,7 @@ enum CurlFault {
                 return fault(.unreachable, "the proxy \(proxyName) cannot be reached: \(why)", advice: proxyAdvice)
             }
             return fault(.unreachable, "\(place) cannot be reached: \(why)")
+        case CURLE_OUT_OF_MEMORY: return AIError(.insufficientMemory, "cannot connect to \(place): out of memory")
         case CURLE_OPERATION_TIMEDOUT:
             return fault(.timedOut, "\(place) did not answer in time: \(text)")
         case CURLE_SSL_CACERT_BADFILE:
@@ -63,6 +72,11 @@ enum CurlFault {
             return fault(.connectionLost, "the connection to \(place) broke: \(text)")
         }
     }
+
+    /// What libcurl also says where this process has no descriptor or thread left.
+    private static let shortageCodes = [
+        CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_FAILED_INIT,
+    ].map(\.rawValue)
     static let proxyAdvice = "check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY"
     static let proxyPassword = "write them into the proxy's address: HTTPS_PROXY=http://name:password@host:port"
 

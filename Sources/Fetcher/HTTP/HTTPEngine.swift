@@ -73,13 +73,16 @@ package final class HTTPEngine: @unchecked Sendable {
     }
 
     /// Starts the thread.
-    package init(_ settings: Settings) {
-        self.settings = settings
+    ///
+    /// - Throws: ``ErrorCode/ioError`` where memory, descriptors or threads are wanting.
+    package init(_ settings: Settings) throws(AIError) {
         _ = Self.initialised
-        multi = curl_multi_init()
+        guard let multi = curl_multi_init() else { throw Shortage.error("cannot start libcurl") }
+        self.settings = settings
+        self.multi = multi
         // Connections are kept for reuse up to this many; each transfer has its own budget above.
         _ = hub_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
-        BackgroundThread.start { [weak self] in
+        try BackgroundThread.start { [weak self] in
             while let engine = self { engine.step() }
         }
     }
@@ -112,6 +115,37 @@ package final class HTTPEngine: @unchecked Sendable {
     package func perform(_ body: @escaping @Sendable () -> Void) {
         inbox.withLock { $0.append(body) }
         curl_multi_wakeup(multi)
+    }
+
+    /// Waits so many seconds, or until the task is cancelled. `Task.sleep` would need a thread of Dispatch.
+    package func sleep(_ seconds: Double) async throws {
+        let pause = Pause()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                perform { [self] in
+                    pause.begin(continuation)
+                    after(seconds) { pause.end(.success(())) }
+                }
+            }
+        } onCancel: {
+            perform { pause.end(.failure(CancellationError())) }
+        }
+    }
+
+    /// What waits in ``sleep(_:)``. Touched on the engine's thread alone.
+    private final class Pause: @unchecked Sendable {
+        private var continuation: CheckedContinuation<Void, any Error>?
+        private var outcome: Result<Void, any Error>?
+
+        func begin(_ waiting: CheckedContinuation<Void, any Error>) {
+            if let outcome { waiting.resume(with: outcome) } else { continuation = waiting }
+        }
+
+        func end(_ result: Result<Void, any Error>) {
+            outcome = outcome ?? result
+            continuation?.resume(with: result)
+            continuation = nil
+        }
     }
 
     // MARK: On the engine's thread

@@ -8,9 +8,9 @@ final class LazyEngine: Sendable {
 
     func engine(_ environment: HubEnvironment) throws(AIError) -> HTTPEngine {
         let settings = try HTTPEngine.Settings(environment)
-        return made.withLock { engine in
+        return try made.withLock { engine throws(AIError) in
             if let engine { return engine }
-            let new = HTTPEngine(settings)
+            let new = try HTTPEngine(settings)
             engine = new
             return new
         }

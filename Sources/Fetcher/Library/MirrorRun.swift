@@ -281,7 +281,7 @@ struct MirrorRun {
             if let lock = try await Offload.run({ try MirrorLock(catalog) }) { return lock }
             if !isTold { hear(.queued) }
             isTold = true
-            try await Task.sleep(nanoseconds: 200_000_000)
+            try await sync.client.http.engine.sleep(0.2)
         }
     }
 }

@@ -13,13 +13,11 @@ package struct MirrorSync: Sendable {
     /// - Parameter pause: waits so many seconds for the Hub's limit on requests, or throws where the task is cancelled.
     package init(
         catalog: Catalog, client: HubClient,
-        pause: @escaping @Sendable (Double) async throws -> Void = {
-            try await Task.sleep(nanoseconds: UInt64($0 * 1e9))
-        }
+        pause: (@Sendable (Double) async throws -> Void)? = nil
     ) {
         self.catalog = catalog
         self.client = client
-        self.pause = pause
+        self.pause = pause ?? { try await client.http.engine.sleep($0) }
     }
 
     /// What is brought up to date.

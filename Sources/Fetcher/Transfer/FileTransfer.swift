@@ -1,4 +1,3 @@
-import Dispatch
 import HubCore
 import Synchronization
 
@@ -96,8 +95,8 @@ final class FileTransfer: @unchecked Sendable {
     var unflushed: Int64 = 0
 
     let disk: PartialFile
-    let ioQueue: DispatchQueue
-    let hashQueue: DispatchQueue
+    let ioQueue = SerialQueue(.blocking)
+    let hashQueue: SerialQueue
 
     init(_ file: RepositoryFile, paths: [String], of job: PullJob, source: String? = nil) {
         self.file = file
@@ -106,10 +105,8 @@ final class FileTransfer: @unchecked Sendable {
         self.source = source
         places = job.places(file)
         disk = PartialFile(file, at: places)
-        // A thread each: on a shared pool those that wait for the disk would keep the digests waiting.
-        ioQueue = DispatchQueue(label: "hub.flush")
-        // What is digested in a moment needs none of its own.
-        hashQueue = file.size > 1 << 20 ? DispatchQueue(label: "hub.digest") : ioQueue
+        // What waits for the disk must not keep the digests waiting. What is digested in a moment needs no second queue.
+        hashQueue = file.size > 1 << 20 ? SerialQueue(.computing) : ioQueue
     }
 
     var isWholeHere: Bool { received.front == file.size }

@@ -3,8 +3,10 @@ import HubCore
 /// From the words of the command line to the exit status.
 enum Program {
     /// Everything but the process itself, so that tests can run it in their own.
+    ///
+    /// - Parameter fault: what kept the process from starting; it is told instead of running anything.
     static func run(
-        _ words: [String], environment: HubEnvironment = .process, streams: Context.Streams = .process,
+        _ words: [String], fault: AIError? = nil, environment: HubEnvironment = .process, streams: Context.Streams = .process,
         interruption: Interruption = Interruption(), suspension: Suspension = Suspension(),
         commands: [Command] = CommandTable.all,
         output: Sink = .standardOutput, error: Sink = .standardError
@@ -17,6 +19,7 @@ enum Program {
         var failure: AIError?
         var answer: Int32 = 0
         do {
+            if let fault { throw fault }
             let invocation = try invocation(parsed, commands)
             try await run(invocation, parsed.arguments, context)
         } catch is AnswerIsNo {
@@ -56,7 +59,7 @@ enum Program {
 
     private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws
     {
-        let work = Task { try await invocation.run(context, arguments) }
+        let work = Task(executorPreference: TaskThreads.shared) { try await invocation.run(context, arguments) }
         let key = context.interruption.onRequest { work.cancel() }
         defer { context.interruption.remove(key) }
         context.output.onFailure { _ in

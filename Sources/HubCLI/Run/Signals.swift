@@ -18,9 +18,10 @@ enum Signals {
     ///   - interruption: asked to stop at the first signal.
     ///   - suspension: asked to stop the process for a while (^Z).
     ///   - leave: called at the second interruption; it should not return.
+    /// - Throws: where no thread can be started.
     static func watch(
         _ interruption: Interruption, _ suspension: Suspension, leave: @escaping @Sendable () -> Never
-    ) {
+    ) throws(AIError) {
         // A reader that goes away is seen where we write.
         signal(SIGPIPE, SIG_IGN)
         // So is a file that may not grow (ulimit -f): an error with a name, where the signal would end us without a word.
@@ -35,7 +36,7 @@ enum Signals {
         guard !isEmpty else { return }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         let watched = set
-        BackgroundThread.start {
+        try BackgroundThread.start {
             var set = watched
             var number: Int32 = 0
             while sigwait(&set, &number) == 0 {

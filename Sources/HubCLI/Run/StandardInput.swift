@@ -66,7 +66,9 @@ enum StandardInput {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiting.begin(continuation)
-                BackgroundThread.start { waiting.resume(Result(catching: body)) }
+                do throws(AIError) {
+                    try BackgroundThread.start { waiting.resume(Result(catching: body)) }
+                } catch { waiting.resume(.failure(error)) }
             }
         } onCancel: {
             waiting.resume(.failure(CancellationError()))

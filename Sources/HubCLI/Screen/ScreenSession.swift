@@ -77,7 +77,9 @@ final class ScreenSession: Sendable {
             context.suspension.remove(suspension)
         }
         return try await withCheckedThrowingContinuation { continuation in
-            BackgroundThread.start { continuation.resume(with: Result { try self.loop() }) }
+            do throws(AIError) {
+                try BackgroundThread.start { continuation.resume(with: Result { try self.loop() }) }
+            } catch { continuation.resume(throwing: error) }
         }
     }
 

@@ -1,5 +1,4 @@
 import CPlatform
-import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -134,7 +133,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         // Each is written by one thread and read when both have ended.
         nonisolated(unsafe) var first: Result<Int, AIError> = .success(0)
         nonisolated(unsafe) var second: Result<Int, AIError> = .success(0)
-        DispatchQueue.concurrentPerform(iterations: 2) { part in
+        Parallel.perform(2) { part in
             if part == 0 {
                 first = Result { () throws(AIError) in try read(into: .init(rebasing: buffer[..<half]), at: 0) }
             } else {

@@ -31,6 +31,12 @@ package enum Machine {
     /// How many files this process may have open at once.
     package static var openFileLimit: Int { Int(clamping: hub_open_file_limit()) }
 
+    /// How much address space this process may use in all; nil where nothing limits it.
+    package static var addressSpaceLimit: Int64? {
+        let limit = hub_address_space_limit()
+        return limit == .max ? nil : Int64(clamping: limit)
+    }
+
     /// How many processors this process may use.
     package static var processors: Int { max(1, Int(hub_processors())) }
 

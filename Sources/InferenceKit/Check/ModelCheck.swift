@@ -31,7 +31,7 @@ public struct ModelCheck: Sendable {
     /// - Throws: ``ErrorCode/cancelled``, ``ErrorCode/fileNotFound``, and faults of this machine; what is wrong with the
     ///   model is a finding.
     public static func run(_ path: String, options: Options = Options()) async throws(AIError) -> ModelCheck {
-        try await ComputeQueue(label: "hub.check").run { isCancelled throws(AIError) in
+        try await ComputeQueue().run { isCancelled throws(AIError) in
             var run = CheckRun(path: path, options: options)
             try run.run(isCancelled)
             return ModelCheck(

@@ -1,5 +1,4 @@
 import CKernels
-import Dispatch
 package import HubCore
 package import ModelFormats
 import Synchronization
@@ -38,7 +37,7 @@ package struct ValueScan {
         // The largest first, so that none is left over at the end for one thread alone.
         let order = tensors.indices.filter { tensors[$0].offset != nil && tensors[$0].byteCount > 0 }
             .sorted { tensors[$0].byteCount > tensors[$1].byteCount }
-        DispatchQueue.concurrentPerform(iterations: min(order.count, Self.workers)) { _ in
+        Parallel.perform(min(order.count, Self.workers)) { _ in
             var step = next.wrappingAdd(1, ordering: .relaxed).oldValue
             guard step < order.count else { return }
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 64)

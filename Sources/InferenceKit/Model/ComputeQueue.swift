@@ -1,16 +1,14 @@
-import Dispatch
 import HubCore
 import Synchronization
 
 /// A thread for work that computes or blocks: Swift's cooperative pool has one thread for each core and must not be
 /// held up. One piece of work at a time, in order.
 struct ComputeQueue: Sendable {
-    private let queue: DispatchQueue
-
-    init(label: String) { queue = DispatchQueue(label: label, qos: .userInitiated) }
+    // A model keeps its thread while it writes: that is the pool's where threads may wait.
+    private let queue = SerialQueue(.blocking)
 
     /// Runs work without waiting for it.
-    func start(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+    func start(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
 
     /// Runs work and waits for it without blocking a thread. The work asks now and then whether its task was cancelled.
     func run<Value: Sendable>(

@@ -41,7 +41,7 @@ public final class LanguageModel: Sendable {
     public static func open(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError)
         -> LanguageModel
     {
-        let queue = ComputeQueue(label: "hub.model")
+        let queue = ComputeQueue()
         return try await queue.run { isCancelled throws(AIError) in
             let reading = try FolderReading(folder)
             if isCancelled() { throw AIError(.cancelled, "interrupted") }

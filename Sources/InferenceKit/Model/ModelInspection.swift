@@ -71,7 +71,7 @@ public struct ModelInspection: Sendable, Hashable {
     /// - Throws: ``ErrorCode/fileNotFound`` where there is nothing, ``ErrorCode/unsupportedModel`` for a single file,
     ///   ``ErrorCode/malformedModel`` for broken headers. What is unsupported, or broken beside them, is in ``obstacles``.
     public static func inspect(folder: String) async throws(AIError) -> ModelInspection {
-        try await ComputeQueue(label: "hub.inspect").run { _ throws(AIError) in
+        try await ComputeQueue().run { _ throws(AIError) in
             ModelInspection(try FolderReading(folder))
         }
     }

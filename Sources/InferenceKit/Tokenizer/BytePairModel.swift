@@ -1,4 +1,3 @@
-import Dispatch
 import HubCore
 import ModelFormats
 
@@ -99,7 +98,7 @@ final class BytePairModel: Sendable {
         nonisolated(unsafe) var vocabulary: Result<Vocabulary, AIError>?
         nonisolated(unsafe) var pairs: MergePairs?
         nonisolated(unsafe) let model = model
-        DispatchQueue.concurrentPerform(iterations: 2) { part in
+        Parallel.perform(2) { part in
             if part == 0 {
                 vocabulary = Result { () throws(AIError) in try model.vocabulary() }
             } else {

@@ -1,4 +1,3 @@
-import Dispatch
 import HubCore
 import ModelFormats
 
@@ -93,7 +92,7 @@ struct MergePairs {
             faults.withUnsafeMutableBufferPointer { faults in
                 // Each part writes to places of its own.
                 nonisolated(unsafe) let (pairs, found, faults) = (self, found, faults)
-                DispatchQueue.concurrentPerform(iterations: parts) { part in
+                Parallel.perform(parts) { part in
                     let count = found.count
                     let range = count * part / parts..<count * (part + 1) / parts
                     faults[part] = pairs.find(range, vocabulary, prefixCount, into: found)

@@ -1,5 +1,4 @@
 import CKernels
-import Dispatch
 import HubCore
 
 /// What pairs of tokens merge into, and which goes first: a flat table with open addressing.
@@ -53,7 +52,7 @@ struct MergeTable: Sendable {
         slots.withUnsafeMutableBufferPointer { slots in
             // Each thread writes to slots of its own.
             nonisolated(unsafe) let slots = slots
-            DispatchQueue.concurrentPerform(iterations: slots.count / (last + 1)) { region in
+            Parallel.perform(slots.count / (last + 1)) { region in
                 Self.set(pairs, in: region, of: slots, last)
             }
         }

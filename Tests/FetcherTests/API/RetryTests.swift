@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func anEngineThatHasStoppedRefusesInsteadOfHanging() async throws {
-        let engine = HTTPEngine(try HTTPEngine.Settings(HubEnvironment([:])))
+        let engine = try HTTPEngine(HTTPEngine.Settings(HubEnvironment([:])))
         let origin = try #require(Origin("http://127.0.0.1:9"))
         let http = HTTPClient(engine: engine, origin: origin, token: nil)
         engine.stop()

@@ -21,7 +21,7 @@ final class TestClient: Sendable {
         self.server = server
         let environment = HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
         let heard = Monitor<[String]>([])
-        engine = HTTPEngine(try HTTPEngine.Settings(environment))
+        engine = try HTTPEngine(HTTPEngine.Settings(environment))
         let provider = token.flatMap { AccessToken($0) }.map { HFTokenProvider.static($0) } ?? .none
         client = try HubClient(
             HFConfiguration.endpoint(try Endpoint(endpoint)).token(provider).maxRetries(retries).retryBaseDelay(0),

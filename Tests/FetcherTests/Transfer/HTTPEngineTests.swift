@@ -17,7 +17,7 @@ import Testing
     }
 
     private func engine() throws -> HTTPEngine {
-        HTTPEngine(try .init(HubEnvironment(TestTimeout.variables)))
+        try HTTPEngine(.init(HubEnvironment(TestTimeout.variables)))
     }
     private var address: String { "\(hub.endpoint)/api/models/org/m" }
 
