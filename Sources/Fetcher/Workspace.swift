@@ -10,6 +10,8 @@ package final class Workspace: Sendable {
     /// The catalog for work that goes on without it.
     package let dispensable: DispensableCatalog
     package let configuration: HFConfiguration
+    /// What is wrong with the endpoint that the environment names; who asks the Hub hears of it.
+    private let endpointFault: AIError?
     package let isOffline: Bool
     /// What Xet transfers of Python's client keep; nil where a cache was named that it does not belong to.
     package let xet: XetFolder?
@@ -41,7 +43,11 @@ package final class Workspace: Sendable {
     ) {
         let tell = onCatalogFault ?? { notice("going on without the catalog: \($0.message)") }
         self.environment = environment
-        self.configuration = configuration
+        do throws(AIError) {
+            (self.configuration, endpointFault) = (try configuration.resolved(in: environment), nil)
+        } catch {
+            (self.configuration, endpointFault) = (configuration, error)
+        }
         self.isOffline = isOffline
         self.log = log
         self.notice = notice
@@ -59,6 +65,7 @@ package final class Workspace: Sendable {
     /// - Throws: ``ErrorCode/invalidInput`` for settings that are wrong, ``ErrorCode/permissionDenied`` for a token file
     ///   that cannot be read.
     package func client() throws(AIError) -> HubClient {
+        if let endpointFault { throw endpointFault }
         let client = try HubClient(
             configuration, engine: lazyEngine.engine(environment), environment: environment, log: log,
             notice: notice)

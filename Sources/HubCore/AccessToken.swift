@@ -18,7 +18,8 @@ public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDe
     /// The text without the token, for servers and proxies quote what they were sent. A secret so short that it may
     /// stand there by chance is left.
     package func masked(in text: String) -> String {
-        secret.utf8.count < 8 ? text : text.replacing(secret, with: "(token)")
+        guard secret.utf8.count >= 8, text.utf8.count >= secret.utf8.count else { return text }
+        return text.replacing(secret, with: Secrets.tokenMark)
     }
 
     /// Says only that there is one.

@@ -67,7 +67,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
             url.password() == nil, url.query() == nil, url.fragment() == nil
         else {
             throw AIError(
-                .invalidInput, "\"\(Self.withoutSecrets(text).printable)\" is not the address of a Hub",
+                .invalidInput, "\"\(Secrets.address(text).printable)\" is not the address of a Hub",
                 advice: "write it like https://huggingface.co, without a name, a password or a query")
         }
         self.address = address
@@ -76,14 +76,6 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// The address.
     public var description: String { address }
-
-    /// Neither user information nor a query, either of which may be a credential.
-    private static func withoutSecrets(_ text: String) -> String {
-        let bare = text.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
-        guard let at = bare.lastIndex(of: "@") else { return String(Substring(bare)) }
-        let scheme = String(Substring(bare)).range(of: "://").map { String(text[..<$0.upperBound]) } ?? ""
-        return scheme + String(Substring(bare[bare.index(after: at)...]))
-    }
 }
 
 /// Percent-encoding as the Hub's addresses want it.

@@ -37,4 +37,16 @@ package struct ExactText: Sendable, Hashable, CustomStringConvertible {
         // Never nil: the bytes were made contiguous above.
         _ = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
+
+    /// Whether the bytes of a text come before those of another.
+    package static func precedes(_ left: String, _ right: String) -> Bool {
+        let known = left.utf8.withContiguousStorageIfAvailable { one in
+            right.utf8.withContiguousStorageIfAvailable { two in
+                guard let first = one.baseAddress, let second = two.baseAddress else { return one.count < two.count }
+                let order = memcmp(first, second, min(one.count, two.count))
+                return order == 0 ? one.count < two.count : order < 0
+            }
+        }
+        return (known ?? nil) ?? left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
 }

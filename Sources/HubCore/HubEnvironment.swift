@@ -25,6 +25,20 @@ public struct HubEnvironment: Sendable {
         self[name].map { ["1", "ON", "YES", "TRUE"].contains($0.uppercased()) } ?? false
     }
 
+    /// The switches that are set to neither a yes nor a no. They count as a no, which may not be what was meant.
+    package var unclearSwitches: [(name: String, value: String)] {
+        let no = ["0", "OFF", "NO", "FALSE"]
+        return Self.switches.compactMap { name in
+            guard let value = self[name], !isTrue(name), !no.contains(value.uppercased()) else { return nil }
+            return (name, value)
+        }
+    }
+
+    private static let switches = [
+        "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DISABLE_SYMLINKS",
+        "HF_HUB_DISABLE_PROGRESS_BARS", "HUGGINGFACE_CO_STAGING",
+    ]
+
     /// The user's home folder.
     public var home: String { self["HOME"] ?? "/" }
 

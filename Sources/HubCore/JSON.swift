@@ -21,22 +21,34 @@ public enum JSON: Sendable, Hashable {
     ///
     /// - Throws: ``JSONError`` with simdjson's reason.
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
-        do {
-            let document = try JSONDocument(bytes)
-            return withExtendedLifetime(document) { document.tape.value(JSONTape.root) }
-        } catch {
-            guard let (rewritten, digits) = LongNumbers.rewritten(bytes) else { throw error }
-            var number = 0
-            return LongNumbers.restored(try parse(rewritten), digits, &number)
-        }
+        try parse(bytes, mostWords: .max)
     }
 
     /// Parses one UTF-8 document.
-    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON { try parse(bytes, mostWords: .max) }
+
+    /// Parses a document of a stranger, whose values may need many times the memory of their text.
+    ///
+    /// - Parameter mostWords: a document whose tape has more words is refused: a string or a constant takes one, a
+    ///   number, a list and an object two.
+    package static func parse(_ bytes: [UInt8], mostWords: Int) throws(JSONError) -> JSON {
         let result: Result<JSON, JSONError> = bytes.withUnsafeBytes { buffer in
-            do throws(JSONError) { return .success(try parse(buffer)) } catch { return .failure(error) }
+            do throws(JSONError) { return .success(try parse(buffer, mostWords: mostWords)) } catch {
+                return .failure(error)
+            }
         }
         return try result.get()
+    }
+
+    private static func parse(_ bytes: UnsafeRawBufferPointer, mostWords: Int) throws(JSONError) -> JSON {
+        let document: JSONDocument
+        do { document = try JSONDocument(bytes) } catch {
+            guard let (rewritten, digits) = LongNumbers.rewritten(bytes) else { throw error }
+            var number = 0
+            return LongNumbers.restored(try parse(rewritten, mostWords: mostWords), digits, &number)
+        }
+        guard document.tape.wordCount <= mostWords else { throw JSONError.tooManyValues }
+        return withExtendedLifetime(document) { document.tape.value(JSONTape.root) }
     }
 
     /// Parses one document.
@@ -49,6 +61,9 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public var reason: String
     /// The reason as a sentence.
     public var description: String { "not JSON: \(reason)" }
+
+    /// The document has more values than its reader allows.
+    package static let tooManyValues = JSONError(reason: "it has too many values")
 }
 
 /// The members of a JSON object in document order. A repeated key is kept; looking it up gives the last one, as

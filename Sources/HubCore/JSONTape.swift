@@ -30,6 +30,9 @@ struct JSONTape {
         (words, strings) = (tape.words, tape.strings)
     }
 
+    /// How many words there are: the first one says where the last one is.
+    var wordCount: Int { Int(words[0] & (1 << 56 - 1)) }
+
     func kind(_ at: Int) -> Kind { Kind(letter: UInt8(truncatingIfNeeded: words[at] >> 56)) }
 
     func int(_ at: Int) -> Int64 { Int64(bitPattern: words[at + 1]) }

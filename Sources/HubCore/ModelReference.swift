@@ -29,10 +29,11 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
             try self.init(web: page, endpoint: endpoint)
         } else if text.hasPrefix("http://") || text.hasPrefix("https://") {
             try self.init(web: text, endpoint: endpoint)
-        } else if text.contains("://") {
+        } else if text.contains("://") || ["http:", "https:"].contains(where: text.lowercased().hasPrefix) {
             throw AIError(
                 .invalidInput,
-                "\"\(text.printable)\" is no reference: addresses begin with https://, http:// or hf://")
+                "\"\(Secrets.address(text).printable)\" is not a reference: addresses begin with https://, http:// or hf://"
+            )
         } else {
             try self.init(plain: text)
         }
@@ -77,7 +78,7 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     /// Hub's `refs/pr/N` and `refs/convert/NAME`.
     private init(uri text: String, whole: String) throws(AIError) {
         func refuse(_ why: String) -> AIError {
-            AIError(.invalidInput, "\"\(whole.printable)\" is no reference: \(why)")
+            AIError(.invalidInput, "\"\(Secrets.address(whole).printable)\" is not a reference: \(why)")
         }
         var rest = Substring(text)
         var kind = RepositoryKind.model
@@ -132,10 +133,13 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
 
     private init(web text: String, endpoint: Endpoint) throws(AIError) {
         func refuse(_ why: String) -> AIError {
-            AIError(.invalidInput, "\"\(text.printable)\" is no reference: \(why)")
+            AIError(.invalidInput, "\"\(Secrets.address(text).printable)\" is not a reference: \(why)")
         }
-        guard let origin = Origin(text), origin == endpoint.origin else {
-            throw refuse("its host is not the endpoint's, \(endpoint.origin)")
+        guard let origin = Origin(text) else { throw refuse("this address names no host that can be asked") }
+        guard origin == endpoint.origin else {
+            throw AIError(
+                .invalidInput, "\"\(Secrets.address(text).printable)\" is on another Hub than \(endpoint.origin)",
+                advice: "name that Hub: --endpoint \(origin)")
         }
         var bare = text
         if let cut = bare.firstIndex(where: { $0 == "?" || $0 == "#" }) { bare = String(bare[..<cut]) }

@@ -4,38 +4,69 @@ public struct RepositoryFile: Sendable, Hashable {
     public var path: String
     /// Bytes.
     public var size: Int64
+    private var hashes: PackedHashes
+
     /// git's hash of what git stores: the content of a regular file, the pointer of an LFS file.
-    public var oid: String
+    public var oid: String {
+        get { hashes.oid }
+        set { hashes = PackedHashes(oid: newValue, sha256: sha256, xetHash: xetHash) }
+    }
     /// SHA-256 of the content, for LFS and Xet files.
-    public var sha256: String?
+    public var sha256: String? {
+        get { hashes.sha256 }
+        set { hashes = PackedHashes(oid: oid, sha256: newValue, xetHash: xetHash) }
+    }
     /// The hash that names the file in Xet storage, where the server shows it.
-    public var xetHash: String?
+    public var xetHash: String? {
+        get { hashes.xetHash }
+        set { hashes = PackedHashes(oid: oid, sha256: sha256, xetHash: newValue) }
+    }
 
     /// A file of a tree.
     public init(path: String, size: Int64, oid: String, sha256: String? = nil, xetHash: String? = nil) {
         self.path = path
         self.size = size
-        self.oid = oid
-        self.sha256 = sha256
-        self.xetHash = xetHash
+        hashes = PackedHashes(oid: oid, sha256: sha256, xetHash: xetHash)
+    }
+
+    /// A file of a tree, its hashes given as their digits.
+    package init(
+        path: String, size: Int64, oid: JSONCursor.Text, sha256: JSONCursor.Text?, xetHash: JSONCursor.Text?
+    ) {
+        self.path = path
+        self.size = size
+        hashes = PackedHashes(oid: oid, sha256: sha256, xetHash: xetHash)
     }
 
     /// What the content is checked against and what the cache names the blob by.
     public var digest: ContentDigest { sha256.map { .sha256($0) } ?? .gitSHA1(oid) }
     /// Whether the content lies in LFS storage and comes from the CDN.
-    public var isLFS: Bool { sha256 != nil }
+    public var isLFS: Bool { hashes.hasSHA256 }
+    /// What tells the content apart, for sets of many files; see ``digest``.
+    package var content: ContentKey { ContentKey(hashes: hashes) }
 
     /// Whether everything is the same, paths byte for byte: two that differ only by Unicode's normalisation are two files.
     public static func == (left: RepositoryFile, right: RepositoryFile) -> Bool {
-        ExactText(left.path) == ExactText(right.path) && left.size == right.size && left.oid == right.oid
-            && left.sha256 == right.sha256 && left.xetHash == right.xetHash
+        ExactText(left.path) == ExactText(right.path) && left.size == right.size && left.hashes == right.hashes
     }
 
     /// Feeds path and digest to the hasher.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ExactText(path))
-        hasher.combine(digest)
+        hasher.combine(content)
     }
+}
+
+/// A file's digest as a key: files of the same content have the same one.
+package struct ContentKey: Sendable, Hashable {
+    fileprivate let hashes: PackedHashes
+
+    package static func == (left: ContentKey, right: ContentKey) -> Bool {
+        left.hashes.hasSHA256 == right.hashes.hasSHA256
+            && left.hashes.withDigest { one in right.hashes.withDigest { one.elementsEqual($0) } }
+    }
+
+    package func hash(into hasher: inout Hasher) { hashes.hash(into: &hasher) }
 }
 
 /// All files of a repository at a commit. Immutable: a commit's tree never changes.
@@ -46,9 +77,10 @@ public struct RepositoryTree: Sendable, Hashable {
     public var files: [RepositoryFile]
 
     /// A tree; the files are sorted by the bytes of their paths.
-    public init(commit: Commit, files: [RepositoryFile]) {
+    public init(commit: Commit, files: consuming [RepositoryFile]) {
         self.commit = commit
-        self.files = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        self.files = files
+        self.files.sort { ExactText.precedes($0.path, $1.path) }
     }
 
     /// Bytes of all files together; what a server made up ends at the largest number instead of the program.

@@ -29,7 +29,18 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
                 advice: "names look like org/name")
         }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count <= 2 else { throw refuse("it has \(parts.count) parts, at most two are allowed") }
+        if name.hasPrefix("/") {
+            throw AIError(
+                .invalidInput, "\"\(name.printable)\" is a local path, not a repository name",
+                advice: "names look like org/name")
+        }
+        guard parts.count <= 2 else {
+            let (id, file) = (parts.prefix(2).joined(separator: "/"), parts.dropFirst(2).joined(separator: "/"))
+            let isFile = !file.isEmpty && (try? RepositoryID(id)) != nil
+            throw AIError(
+                .invalidInput, "\"\(name.printable)\" is not a repository name: it has \(parts.count) parts",
+                advice: isFile ? "for a file of \(id) write \(id):\(file.printable)" : "names look like org/name")
+        }
         for part in parts {
             guard !part.isEmpty else { throw refuse("a part is empty") }
             guard part.utf8.count <= 96 else {

@@ -1,10 +1,13 @@
 public import HubCore
 
-/// How the Hub is asked: where, as whom, how patiently. These govern calls of the API; a pull goes on as long as bytes
-/// come.
+/// How the Hub is asked: where, as whom, how patiently. These govern calls of the API; a pull lasts as long as bytes
+/// arrive.
 public struct HFConfiguration: Sendable, CustomStringConvertible {
-    /// The Hub or a mirror.
+    /// The Hub or a mirror. Where no endpoint was given, `HF_ENDPOINT` counts instead: who uses the configuration looks
+    /// there first.
     public private(set) var endpoint: Endpoint
+    /// Whether ``endpoint(_:)`` named it.
+    private var namesEndpoint = false
     /// Where the token comes from. It is sent to the endpoint's own origin only.
     public private(set) var tokenProvider: HFTokenProvider
     /// Seconds that one call may take.
@@ -23,13 +26,22 @@ public struct HFConfiguration: Sendable, CustomStringConvertible {
         self.retryBaseDelay = 1
     }
 
-    /// The Hub, 60 seconds, 3 retries.
+    /// The Hub that `HF_ENDPOINT` names, else huggingface.co; 60 seconds, 3 retries.
     public static let `default` = HFConfiguration(endpoint: .huggingFace, timeout: 60, maxRetries: 3)
-    /// The Hub, 120 seconds, 3 retries.
+    /// As ``default``, with 120 seconds.
     public static let longRunning = HFConfiguration(endpoint: .huggingFace, timeout: 120, maxRetries: 3)
     /// The given address, otherwise as ``default``.
     public static func endpoint(_ endpoint: Endpoint) -> HFConfiguration {
-        HFConfiguration(endpoint: endpoint, timeout: 60, maxRetries: 3)
+        HFConfiguration.default.with { ($0.endpoint, $0.namesEndpoint) = (endpoint, true) }
+    }
+
+    /// The same with the endpoint that the environment names, unless one was given.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` where `HF_ENDPOINT` is not the address of a Hub.
+    package func resolved(in environment: HubEnvironment) throws(AIError) -> HFConfiguration {
+        guard !namesEndpoint else { return self }
+        let endpoint = try environment.endpoint()
+        return with { $0.endpoint = endpoint }
     }
 
     /// The same with another token.

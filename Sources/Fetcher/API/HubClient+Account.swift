@@ -26,7 +26,7 @@ package struct TokenOwner: Sendable, Hashable {
 extension HubClient {
     /// Who the token belongs to. The Hub limits this more strictly than anything else: ask once for a command.
     package func whoami() async throws -> TokenOwner {
-        let (json, _) = try await json("\(endpoint)/api/whoami-v2", fault: fault(nil))
+        let json = try await json("\(endpoint)/api/whoami-v2", fault: fault(nil))
         guard let owner = TokenOwner(json) else {
             throw AIError(.protocolViolation, "\(endpoint.origin) does not say who the token belongs to")
         }

@@ -4,6 +4,8 @@ import HubCore
 /// One page of a list of repositories.
 package struct ListingPage: Sendable {
     package var records: [ModelRecord] = []
+    /// How many entries it has, those without a sound name among them.
+    package var entries = 0
     /// The next page's address as the server gives it, unchecked; nil on the last page.
     package var next: String?
     /// What the server says of its limit on requests.
@@ -22,30 +24,41 @@ extension HubClient {
         return "\(endpoint)/api/\(kind.plural)" + Self.query(items)
     }
 
-    /// One page of a list. An entry with a name that is none is skipped: one odd row must not hide the others.
+    /// One page of a list. An entry whose name cannot be is skipped: one odd row must not hide the others.
     ///
-    /// - Parameter asked: called before each try.
-    func listing(_ kind: RepositoryKind, at address: String, asked: () -> Void = {}) async throws -> ListingPage {
-        let (json, fields) = try await json(address, fault: fault(nil), asked: asked)
-        guard let entries = json.array else {
-            throw AIError(
-                .protocolViolation, "\(endpoint.origin) lists its \(kind.plural) with something that is no list")
-        }
-        var page = ListingPage(rate: RateLimit(fields))
-        for entry in entries {
-            if let record = ModelRecord(json: entry, kind: kind) {
-                page.records.append(record)
-            } else {
-                log("skipped an entry whose name is \"\((entry["id"]?.string ?? "").printable)\"")
+    /// - Parameters:
+    ///   - needsNames: whether a page of odd rows alone is refused.
+    ///   - asked: called before each try.
+    func listing(
+        _ kind: RepositoryKind, at address: String, needsNames: Bool = true, asked: () -> Void = {}
+    ) async throws -> ListingPage {
+        let token = http.token
+        let intake = ListIntake<ModelRecord>("the list of \(kind.plural) of \(endpoint.origin)") { bytes, records in
+            let entries = try JSON.parse(bytes).array ?? []
+            for entry in entries {
+                // The Hub's own lists have no name that the rules do not allow.
+                guard let record = ModelRecord(json: token?.masked(in: entry) ?? entry, kind: kind) else { continue }
+                records.append(record)
             }
+            return entries.count
         }
-        guard entries.isEmpty || !page.records.isEmpty else {
+        intake.limits = (bytes: Self.mostPageBytes, entries: Self.mostPageEntries)
+        let fields = try await page(address, into: intake, fault: fault(nil), asked: asked)
+        let page = ListingPage(
+            records: intake.entries, entries: intake.count, next: fields.link("next"), rate: RateLimit(fields))
+        let odd = page.entries - page.records.count
+        if odd > 0 { log("skipped \(odd) entries without a name that a repository can have") }
+        guard !needsNames || page.entries == 0 || !page.records.isEmpty else {
             throw AIError(
                 .protocolViolation, "\(endpoint.origin) lists \(kind.plural) of which none has a name that can be")
         }
-        page.next = fields.link("next")
         return page
     }
+
+    /// A thousand models have one to three megabytes.
+    private static let mostPageBytes = 64 << 20
+    /// A thousand are asked for, and a server that knows no pages sends all it has.
+    private static let mostPageEntries = 100_000
 
     /// The address of a further page, if it may be asked and kept: of the same list, at the endpoint itself.
     ///
@@ -56,9 +69,12 @@ extension HubClient {
         func refuse(_ why: String) -> AIError {
             AIError(.protocolViolation, "\(endpoint.origin) links to a next page \(why)")
         }
-        guard masked(link) == link else { throw refuse("whose address holds the token") }
+        // A stored cursor may be older than the token; what comes from a server has its mark in place of it.
+        guard masked(link) == link, !link.contains(Secrets.tokenMark) else {
+            throw refuse("whose address holds the token")
+        }
         guard let address = SafeAddress.resolve(link, against: "\(endpoint)/api/\(kind.plural)") else {
-            throw refuse("that is no address")
+            throw refuse("that is not an address")
         }
         let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].contains("#") else { throw refuse("without a cursor") }

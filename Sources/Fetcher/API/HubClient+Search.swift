@@ -40,44 +40,25 @@ extension HubClient {
         // The Hub does not sort by size: of as many of the most downloaded as a page holds, the largest.
         let wanted = query.sort == .size ? max(query.limit, 1000) : query.limit
         var address: String? = query.limit > 0 ? listAddress(query, search: text, isGuess: isGuess) : nil
-        var pages: Set<String> = []
+        var bounds = ListBounds("the answer of \(endpoint.origin) to a search")
         // What moves from page to page meanwhile comes twice.
         var known: Set<RepositoryID> = []
         var fruitless = 0
         while let page = address, findings.records.count < wanted, fruitless < Self.patience {
-            guard pages.insert(page).inserted else {
-                throw AIError(.protocolViolation, "the answer of \(endpoint.origin) to a search runs in a circle")
-            }
-            let (listed, next) = try await listed(page, query.kind)
-            let entries = listed.filter { known.insert($0.repository.id).inserted }
+            try bounds.begin(page)
+            let listed = try await listing(query.kind, at: page, needsNames: false)
+            try bounds.add(listed.entries)
+            let entries = listed.records.filter { known.insert($0.repository.id).inserted }
             findings.seen += entries
             let matching = entries.filter { query.matches($0) && (!isGuess || query.containsWords($0)) }
             findings.records += matching
             fruitless += matching.isEmpty ? 1 : 0
-            address = next
+            address = listed.entries == 0 ? nil : try nextPage(listed.next, after: page)
         }
         findings.isWhole = address == nil || (query.sort != .size && findings.records.count >= wanted)
         if query.sort == .size { findings.records = query.sorted(findings.records) { $0 } }
         findings.records = Array(findings.records.prefix(max(0, query.limit)))
         return findings
-    }
-
-    /// One page of a list, and the address of the next.
-    private func listed(_ page: String, _ kind: RepositoryKind) async throws -> ([ModelRecord], next: String?) {
-        let (json, fields) = try await json(page, fault: fault(nil))
-        guard let entries = json.array else {
-            throw AIError(
-                .protocolViolation, "\(endpoint.origin) answers a search with something that is no list")
-        }
-        // An entry with a name that is none is skipped: one odd row must not hide the others.
-        let records = entries.compactMap { entry in
-            let record = ModelRecord(json: entry, kind: kind)
-            if record == nil {
-                log("skipped an entry whose name is \"\((entry["id"]?.string ?? "").printable)\"")
-            }
-            return record
-        }
-        return (records, entries.isEmpty ? nil : try nextPage(fields, after: page))
     }
 
     // MARK: Chosen ids

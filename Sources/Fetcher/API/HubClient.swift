@@ -76,29 +76,43 @@ package struct HubClient: Sendable {
 
     // MARK: Asking
 
+    /// What an answer that is one document may have: a repository's page names up to 50,000 files, some 6 MB.
+    private static let documentBytes = 16 << 20
+    /// In words of the parser, of which a file's name takes four.
+    private static let documentWords = 1 << 20
+
     /// Asks for a JSON document; tries again where that can help.
     ///
-    /// - Parameter asked: called before each try, the first included.
-    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not JSON.
-    func json(_ address: String, fault: HubFault, asked: () -> Void = {}) async throws -> (JSON, HTTPFields) {
+    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not JSON, or is more
+    ///   than such an answer can be.
+    func json(_ address: String, fault: HubFault) async throws -> JSON {
+        let answer = try await retrying(question(address), fault: fault) {
+            try await http.response(to: $0, limit: Self.documentBytes)
+        }
+        do {
+            let json = try JSON.parse(answer.body, mostWords: Self.documentWords)
+            return http.token?.masked(in: json) ?? json
+        } catch {
+            throw notJSON(address, "\(error)", first: answer.body.first { $0 > 0x20 })
+        }
+    }
+
+    /// What is asked of the API.
+    func question(_ address: String) -> HTTPRequest {
         var request = HTTPRequest(
             .get, address, deadline: answerTimeout, allowsHTTP2: true, acceptsCompression: true)
         request.connectTimeout = connectTimeout
-        let answer = try await retrying(request, fault: fault) {
-            asked()
-            return try await http.response(to: $0)
-        }
+        return request
+    }
+
+    /// - Parameter first: the answer's first byte that is not white space.
+    func notJSON(_ address: String, _ what: String, first: UInt8?) -> AIError {
         let shown = masked(SafeAddress.shown(address))
-        do {
-            return (try JSON.parse(answer.body), answer.fields)
-        } catch {
-            let looksLikePage = answer.body.prefix(256).contains(UInt8(ascii: "<"))
-            throw AIError(
-                .protocolViolation,
-                "\(shown) answers "
-                    + (looksLikePage ? "with a web page instead of JSON" : "with something that is \(error)"),
-                context: .init(status: answer.status, address: shown))
-        }
+        return AIError(
+            .protocolViolation,
+            "\(shown) answers with "
+                + (first == UInt8(ascii: "<") ? "a web page instead of JSON" : "something that is \(what)"),
+            context: .init(address: shown))
     }
 
     /// Asks until an answer is a success, as often as is worth it.

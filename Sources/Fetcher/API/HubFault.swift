@@ -10,8 +10,7 @@ struct HubFault {
 
     /// The error that an answer stands for.
     func error(_ head: HTTPHead, body: [UInt8] = []) -> AIError {
-        let words = Self.message(head, body)
-        let message = head.token?.masked(in: words) ?? words
+        let message = Self.message(head, body)
         let name = repository?.description ?? endpoint.description
         func fault(_ code: ErrorCode, _ text: String, advice: String? = nil) -> AIError {
             AIError(
@@ -88,18 +87,22 @@ struct HubFault {
 
     private static func tail(_ message: String) -> String { message.isEmpty ? "" : ": \(message)" }
 
-    /// The server's own words: a header, a member of a JSON body, or a short text that is no page. Made harmless.
+    /// The server's own words: a header, a member of a JSON body, or a short text that is not a web page. Without the
+    /// token, which a body may quote (the fields came without it), and made harmless.
     private static func message(_ head: HTTPHead, _ body: [UInt8]) -> String {
-        if let header = head.fields["X-Error-Message"] { return String(header.prefix(300)).printable }
-        if let json = try? JSON.parse(body) {
-            let text =
-                json["error"]?.string ?? json["error"]?.array?.compactMap(\.string).joined(separator: "; ")
+        let words = words(head, body)
+        return String((head.token?.masked(in: words) ?? words).prefix(300)).printable
+    }
+
+    private static func words(_ head: HTTPHead, _ body: [UInt8]) -> String {
+        if let header = head.fields["X-Error-Message"] { return header }
+        if let json = try? JSON.parse(body, mostWords: 1 << 14) {
+            return json["error"]?.string ?? json["error"]?.array?.compactMap(\.string).joined(separator: "; ")
                 ?? json["error_description"]?.string
-                ?? json["errors"]?.array?.compactMap { $0["message"]?.string }.joined(separator: "; ")
-            return String((text ?? "").prefix(300)).printable
+                ?? json["errors"]?.array?.compactMap { $0["message"]?.string }.joined(separator: "; ") ?? ""
         }
-        let text = String(decoding: body.prefix(300), as: UTF8.self)
-        return text.contains("<") ? "" : text.printable
+        let text = String(decoding: body, as: UTF8.self)
+        return text.prefix(300).contains("<") ? "" : text
     }
 }
 

@@ -235,9 +235,8 @@ extension RepositoryTree {
                 TreeText.read($0) { file in
                     files.append(
                         RepositoryFile(
-                            path: file.path, size: file.size, oid: String(decoding: file.oid, as: UTF8.self),
-                            sha256: file.sha256.map { String(decoding: $0, as: UTF8.self) },
-                            xetHash: file.xetHash.map { String(decoding: $0, as: UTF8.self) }))
+                            path: file.path, size: file.size, oid: file.oid, sha256: file.sha256,
+                            xetHash: file.xetHash))
                 }
             } ?? false
         return isSound ? RepositoryTree(commit: commit, files: files) : nil

@@ -14,7 +14,7 @@ enum CurlFault {
         let shown = SafeAddress.shown(address)
         let place = Origin(address)?.description ?? shown
         let proxyName = Self.name(ofProxy: proxy)
-        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : SafeAddress.shown(detail)
+        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : Secrets.masked(in: detail)
         func fault(_ kind: ErrorCode, _ message: String, advice: String? = nil) -> AIError {
             AIError(kind, message, advice: advice, context: .init(address: shown))
         }
@@ -78,12 +78,12 @@ enum CurlFault {
         CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_FAILED_INIT,
     ].map(\.rawValue)
     static let proxyAdvice = "check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY"
-    static let proxyPassword = "write them into the proxy's address: HTTPS_PROXY=http://name:password@host:port"
+    static let proxyPassword = "write them before the host in HTTPS_PROXY: name:password@host:port"
 
     /// Host and port of a proxy, without the name and the password that may stand before them.
     private static func name(ofProxy address: String) -> String {
-        let authority = address.range(of: "://").map { address[$0.upperBound...] } ?? address[...]
-        let place = authority.prefix { $0 != "/" }
-        return String(place.lastIndex(of: "@").map { place[place.index(after: $0)...] } ?? place).printable
+        let shown = Secrets.address(address)
+        let authority = shown.range(of: "://").map { shown[$0.upperBound...] } ?? shown[...]
+        return String(authority.prefix { $0 != "/" }).printable
     }
 }

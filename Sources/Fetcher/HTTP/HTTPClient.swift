@@ -15,6 +15,7 @@ package struct HTTPClient: Sendable {
 
     /// Adds the token where the address is of its own origin, and that origin is safe for it.
     package func authorise(_ request: inout HTTPRequest) {
+        request.token = token
         request.fields["Authorization"] = nil
         guard let token, let target = Origin(request.address), target == origin, target.isSafeForCredentials else {
             return
@@ -22,18 +23,22 @@ package struct HTTPClient: Sendable {
         request.fields["Authorization"] = "Bearer \(token.secret)"
     }
 
+    /// Takes the next bytes of a body; an error ends the exchange.
+    package typealias Intake = @Sendable (UnsafeRawBufferPointer) -> AIError?
+
     /// Asks, follows at most ten redirects, and returns the last answer, whatever its status.
     ///
     /// - Parameters:
     ///   - limit: an answer of more bytes is refused,
     ///   - cutsOff: or, where this says so, ended there: a server may send a whole file where its beginning was asked for.
-    package func response(to request: HTTPRequest, limit: Int = 256 << 20, cutsOff: Bool = false) async throws
-        -> HTTPResponse
-    {
+    ///   - intake: gets the body of a success as it arrives, on the engine's thread; the response then has none.
+    package func response(
+        to request: HTTPRequest, limit: Int = 16 << 20, cutsOff: Bool = false, intake: Intake? = nil
+    ) async throws -> HTTPResponse {
         var request = request
         for _ in 0...10 {
             authorise(&request)
-            let answer = try await exchange(request, limit: limit, cutsOff: cutsOff)
+            let answer = try await exchange(request, limit: limit, cutsOff: cutsOff, intake: intake)
             guard answer.head.isRedirect else { return answer }
             request.address = try answer.head.redirectTarget()
             if answer.status == 303 { request.method = .get }
@@ -43,8 +48,10 @@ package struct HTTPClient: Sendable {
     }
 
     /// One request, one answer. Cancelling the task ends the transfer.
-    private func exchange(_ request: HTTPRequest, limit: Int, cutsOff: Bool) async throws -> HTTPResponse {
-        let exchange = Exchange(engine: engine, request: request, limit: limit, cutsOff: cutsOff)
+    private func exchange(_ request: HTTPRequest, limit: Int, cutsOff: Bool, intake: Intake?) async throws
+        -> HTTPResponse
+    {
+        let exchange = Exchange(engine: engine, request: request, limit: limit, cutsOff: cutsOff, intake: intake)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in exchange.start(continuation) }
         } onCancel: {
@@ -57,18 +64,24 @@ package struct HTTPClient: Sendable {
 private final class Exchange: @unchecked Sendable {
     private let engine: HTTPEngine
     private let request: HTTPRequest
-    private let limit: Int
-    private let cutsOff: Bool
+    private var limit: Int
+    private var cutsOff: Bool
+    private var intake: HTTPClient.Intake?
     private var transfer: HTTPTransfer?
+    private var received = 0
     private var body: [UInt8] = []
     private var continuation: CheckedContinuation<HTTPResponse, any Error>?
     private var isCancelled = false
 
-    init(engine: HTTPEngine, request: HTTPRequest, limit: Int, cutsOff: Bool) {
+    /// Of a refusal or a redirect no more than this is of interest.
+    private static let noteLimit = 64 << 10
+
+    init(engine: HTTPEngine, request: HTTPRequest, limit: Int, cutsOff: Bool, intake: HTTPClient.Intake?) {
         self.engine = engine
         self.request = request
         self.limit = limit
         self.cutsOff = cutsOff
+        self.intake = intake
     }
 
     func start(_ continuation: CheckedContinuation<HTTPResponse, any Error>) {
@@ -76,19 +89,11 @@ private final class Exchange: @unchecked Sendable {
             guard !isCancelled else { return continuation.resume(throwing: CancellationError()) }
             self.continuation = continuation
             let transfer = HTTPTransfer(request)
-            transfer.onBody = { [self] bytes in
-                guard body.count + bytes.count <= limit else {
-                    if cutsOff {
-                        body.append(contentsOf: bytes.prefix(limit - body.count))
-                        return .enough
-                    }
-                    let shown = SafeAddress.shown(request.address)
-                    return .abort(
-                        AIError(.protocolViolation, "\(shown) answers more than \(ByteCount(Int64(limit)))"))
-                }
-                body.append(contentsOf: bytes)
+            transfer.onHead = { [self] head in
+                if !head.isSuccess { (limit, cutsOff, intake) = (Self.noteLimit, true, nil) }
                 return .go
             }
+            transfer.onBody = { [self] bytes in take(bytes) }
             transfer.onEnd = { [self] result in
                 switch result {
                 case .success(let head): finish(.success(HTTPResponse(head: head, body: body)))
@@ -98,6 +103,23 @@ private final class Exchange: @unchecked Sendable {
             self.transfer = transfer
             engine.start(transfer)
         }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> HTTPTransfer.Verdict {
+        let isTooMuch = bytes.count > limit - received
+        if isTooMuch, !cutsOff {
+            let shown = SafeAddress.shown(request.address)
+            return .abort(
+                AIError(.protocolViolation, "\(shown) sends more than \(ByteCount(Int64(limit)))"))
+        }
+        let taken = isTooMuch ? UnsafeRawBufferPointer(rebasing: bytes[..<(limit - received)]) : bytes
+        received += taken.count
+        if let intake {
+            if let error = intake(taken) { return .abort(error) }
+        } else {
+            body.append(contentsOf: taken)
+        }
+        return isTooMuch ? .enough : .go
     }
 
     func cancel() {

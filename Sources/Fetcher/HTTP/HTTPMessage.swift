@@ -60,10 +60,8 @@ package struct HTTPRequest: Sendable {
     package var receiveBuffer: Int?
     /// Whether the body may come compressed, and is unpacked on the way.
     package var acceptsCompression: Bool
-    /// The token that goes along, so that an answer that quotes it can be shown without it.
-    var token: AccessToken? {
-        fields["Authorization"]?.dropping(prefix: "Bearer ").flatMap { AccessToken($0) }
-    }
+    /// The token that is taken out of the answer's head, whether it goes along or not: a server may quote it.
+    var token: AccessToken?
 
     package init(
         _ method: Method = .get, _ address: String, fields: HTTPFields = HTTPFields(), body: [UInt8]? = nil,
@@ -85,7 +83,7 @@ package struct HTTPHead: Sendable {
     package var fields: HTTPFields
     /// The address that answered.
     package var address: String
-    /// The token that it was shown.
+    /// The token that was taken out of the fields, and may stand in the body.
     var token: AccessToken?
 
     package var isSuccess: Bool { (200..<300).contains(status) }

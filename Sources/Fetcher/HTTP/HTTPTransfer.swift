@@ -151,10 +151,13 @@ final class HTTPTransfer {
             return obey(verdict)
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            fields.append(String(line[..<colon]), String(value))
+            // What a server quotes of the token goes no further than here.
+            fields.append(masked(String(line[..<colon])), masked(String(value)))
         }
         return true
     }
+
+    private func masked(_ text: String) -> String { request.token?.masked(in: text) ?? text }
 
     /// What libcurl wants to hear: the number of bytes taken, or that the transfer pauses.
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -191,7 +194,7 @@ final class HTTPTransfer {
             finish(
                 .failure(
                     CurlFault.error(
-                        code, detail: String(cString: errorText), errno: Int32(clamping: number), proxy: proxy,
+                        code, detail: masked(String(cString: errorText)), errno: Int32(clamping: number), proxy: proxy,
                         tunnel: tunnel, address: request.address)))
         } else if let head {
             finish(.success(head))

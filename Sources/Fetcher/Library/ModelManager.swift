@@ -14,9 +14,13 @@ public final class ModelManager: Sendable {
 
     /// A manager of the cache that all Hugging Face libraries share. Nothing is opened before it is needed.
     ///
+    /// An `HF_ENDPOINT` that is not the address of a Hub is an ``ErrorCode/invalidInput`` of the first call that asks the
+    /// Hub. What needs only the cache works all the same.
+    ///
     /// - Parameters:
     ///   - cacheDirectory: another cache; nil means the one that the environment names.
-    ///   - environment: gives the cache, the token, proxies and certificates.
+    ///   - environment: gives the cache, the token, proxies, certificates, and the Hub's address unless the configuration
+    ///     names one.
     public init(
         _ configuration: HFConfiguration = .default, cacheDirectory: String? = nil,
         environment: HubEnvironment = .process

@@ -15,8 +15,8 @@ package struct PullTotals: Sendable, Hashable {
         var placed: Set<Key> = []
         for plan in plans {
             for (file, state) in plan.files {
-                let content = Key(digest: file.digest, owner: file.isLFS ? "" : plan.folder.path)
-                let place = plan.local.map { Key(digest: file.digest, owner: $0.place(file.path)) } ?? content
+                let content = Key(content: file.content, owner: file.isLFS ? "" : plan.folder.path)
+                let place = plan.local.map { Key(content: file.content, owner: $0.place(file.path)) } ?? content
                 switch state {
                 case .present, .blob, .foreign: break
                 case .elsewhere(let source):
@@ -37,7 +37,7 @@ package struct PullTotals: Sendable, Hashable {
 
     /// What is counted once: content wherever it is named by SHA-256, else within its repository; or a file of its own.
     private struct Key: Hashable {
-        let digest: ContentDigest
+        let content: ContentKey
         let owner: String
     }
 }

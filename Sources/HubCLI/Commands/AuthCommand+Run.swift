@@ -122,7 +122,8 @@ extension AuthCommand {
             advice: "hub auth login keeps one")
     }
 
-    private static func advice(on source: TokenSource) -> String {
+    /// What to do about a token that the Hub refuses.
+    static func advice(on source: TokenSource) -> String {
         switch source {
         case .variable(let name):
             "it comes from \(name), which goes before the token file: unset \(name), or mend it"

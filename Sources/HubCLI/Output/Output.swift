@@ -41,6 +41,7 @@ final class Output: Sendable {
         /// The progress bar on the screen.
         var live = LiveRegion()
         var onFailure: (@Sendable (Int32) -> Void)?
+        var advisor: (@Sendable (AIError) async -> AIError)?
     }
 
     let settings: Settings
@@ -136,6 +137,16 @@ final class Output: Sendable {
         message("error", error.message, error.recoverySuggestion, .bad)
     }
 
+    /// Lets the closure add to the advice of errors before people read them.
+    func onUnknownName(_ closure: @escaping @Sendable (AIError) async -> AIError) {
+        state.withLock { $0.advisor = closure }
+    }
+
+    /// The error with what ``onUnknownName(_:)`` adds.
+    func advised(_ error: AIError) async -> AIError {
+        await state.withLock { $0.advisor }?(error) ?? error
+    }
+
     /// What is requested and decided; only with `--verbose`.
     func debug(_ text: @autoclosure () -> String) {
         if settings.isVerbose { message("debug", text(), nil, .faint) }
@@ -149,6 +160,8 @@ final class Output: Sendable {
     }
 
     private func message(_ kind: String, _ text: String, _ advice: String?, _ style: Styled.Style) {
+        // An address that a person typed may hold a password.
+        let (text, advice) = (Secrets.masked(in: text), advice.map { Secrets.masked(in: $0) })
         if settings.writesEvents {
             return event(kind, ["message": .string(text), "advice": advice.map(JSON.string)])
         }
@@ -235,8 +248,8 @@ extension AIError {
     /// The `"error"` of `--json`. A file's entry of a larger document may hold it too.
     var json: JSONObject {
         [
-            "code": .string(code.rawValue), "message": .string(message),
-            "advice": recoverySuggestion.map(JSON.string), "retryable": .bool(isRetryable),
+            "code": .string(code.rawValue), "message": .string(Secrets.masked(in: message)),
+            "advice": recoverySuggestion.map { .string(Secrets.masked(in: $0)) }, "retryable": .bool(isRetryable),
         ]
     }
 }

@@ -32,7 +32,7 @@ extension Context {
 
 extension Command {
     /// The words that name models, among the operands and the values of flags.
-    fileprivate func references(in arguments: ParsedArguments) -> [String] {
+    func references(in arguments: ParsedArguments) -> [String] {
         let words = arguments.operands.enumerated().filter { index, _ in
             // What comes after the last operand belongs to it: it takes many.
             guard let operand = index < operands.count ? operands[index] : operands.last else { return false }

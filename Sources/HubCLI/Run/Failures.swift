@@ -20,8 +20,9 @@ struct Failures {
         async throws
     {
         do { try await body() } catch {
-            let error = AIError.wrapping(error)
-            guard error.code != .cancelled else { throw error }
+            let wrapped = AIError.wrapping(error)
+            guard wrapped.code != .cancelled else { throw wrapped }
+            let error = await output.advised(wrapped)
             output.failure(error)
             first = first ?? error
         }

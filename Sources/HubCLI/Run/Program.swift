@@ -25,7 +25,7 @@ enum Program {
         } catch is AnswerIsNo {
             answer = 1
         } catch {
-            failure = report(error, context)
+            failure = await report(error, context)
         }
         context.output.finish(error: failure)
         return status(failure, context) ?? answer
@@ -46,7 +46,10 @@ enum Program {
             return (
                 command.purpose,
                 { context, arguments in
-                    try await command.run(context.resolvingAliases(of: command, arguments), arguments)
+                    let context = await context.resolvingAliases(of: command, arguments)
+                    let typed = command.references(in: arguments)
+                    context.output.onUnknownName(NameSuggestion(context: context, typed: typed).advised)
+                    try await command.run(context, arguments)
                 }
             )
         }
@@ -69,9 +72,9 @@ enum Program {
     }
 
     /// Tells people what went wrong, unless they know; the error, for the document and the exit status.
-    private static func report(_ thrown: any Error, _ context: Context) -> AIError? {
+    private static func report(_ thrown: any Error, _ context: Context) async -> AIError? {
         if let reported = thrown as? ReportedError { return reported.error }
-        var error = AIError.wrapping(thrown)
+        var error = await context.output.advised(AIError.wrapping(thrown))
         if error.code == .cancelled {
             // Cancelled for want of a reader: ``status(_:_:)`` decides.
             if !context.interruption.isRequested, context.output.writeFailure != 0 { return nil }

@@ -3,31 +3,61 @@ import Fetcher
 import HubCore
 
 extension DoctorCommand {
-    /// Whether the Hub answers a question of its API. No token goes along: who is asked may be anybody.
+    /// Whether the Hub answers a question of its API, and then whether it knows the token.
     @Sendable static func networkFindings(_ context: Context, _ workspace: Workspace) async throws
         -> [DoctorFinding]
     {
-        func finding(_ level: DoctorFinding.Level, _ text: String, _ advice: String? = nil) -> DoctorFinding {
-            DoctorFinding(section: "network", name: "reach", level: level, text: text, advice: advice)
-        }
-        guard !context.isOffline else { return [finding(.note, "not looked at: the network is switched off")] }
+        guard !context.isOffline else { return [reach(.note, "skipped: the network is switched off")] }
         let endpoint = workspace.configuration.endpoint
         var query = ModelQuery()
         query.limit = 1
         let began = Clock.seconds
         do {
-            // Where it takes longer than that to be reached, commands would not wait for it either.
-            let patience = try context.environment.etagTimeout()
-            let asking = Workspace(
-                environment: context.environment,
-                configuration: .endpoint(endpoint).token(.none).timeout(patience).maxRetries(0), isOffline: false,
-                opensCatalog: false, log: { context.output.debug($0) }, notice: { context.output.warning($0) })
-            _ = try await asking.client().search(query)
-            return [finding(.good, "\(endpoint) answers in \(Humanize.duration(Clock.seconds - began))")]
+            // No token: what is asked for first may be anybody's server.
+            _ = try await asking(context, endpoint, token: .none).client().search(query)
+            let time = Humanize.duration(Clock.seconds - began)
+            return [reach(.good, "\(endpoint) answers in \(time)")] + (try await tokenFindings(context, endpoint))
         } catch {
             let error = AIError.wrapping(error)
             guard error.code != .cancelled else { throw error }
-            return [finding(.bad, error.message, error.recoverySuggestion)]
+            return [reach(.bad, error.message, error.recoverySuggestion)]
         }
+    }
+
+    private static func reach(_ level: DoctorFinding.Level, _ text: String, _ advice: String? = nil) -> DoctorFinding {
+        DoctorFinding(section: "network", name: "reach", level: level, text: text, advice: advice)
+    }
+
+    /// Whose token it is, in one question. Nothing where there is no token, or where it may not be sent.
+    private static func tokenFindings(_ context: Context, _ endpoint: Endpoint) async throws -> [DoctorFinding] {
+        // A token file that cannot be read is told by the section of the account.
+        guard let client = try? asking(context, endpoint, token: .auto).client(), client.hasToken,
+            let source = client.tokenSource
+        else { return [] }
+        func finding(_ level: DoctorFinding.Level, _ text: String, _ advice: String? = nil) -> DoctorFinding {
+            DoctorFinding(section: "network", name: "token", level: level, text: text, advice: advice)
+        }
+        do {
+            let owner = try await client.whoami()
+            return [finding(.good, "the token is that of \(owner.name)")]
+        } catch let error as AIError where error.code == .unauthorized {
+            return [finding(.bad, error.message, AuthCommand.advice(on: source))]
+        } catch {
+            let error = AIError.wrapping(error)
+            guard error.code != .cancelled else { throw error }
+            return [finding(.note, "the Hub does not say whose token it is: \(error.message)", error.recoverySuggestion)]
+        }
+    }
+
+    /// A way to the Hub that gives up early: what takes longer than commands would wait counts as away.
+    private static func asking(_ context: Context, _ endpoint: Endpoint, token: HFTokenProvider) throws -> Workspace {
+        let patience = try context.environment.etagTimeout()
+        let configuration = HFConfiguration.endpoint(endpoint).token(token).timeout(patience).maxRetries(0)
+        let output = context.output
+        return Workspace(
+            environment: context.environment, configuration: configuration, isOffline: false, opensCatalog: false,
+            log: { output.debug($0) },
+            // What is wrong with the token's file has a finding of its own.
+            notice: { if token == .none { output.warning($0) } })
     }
 }

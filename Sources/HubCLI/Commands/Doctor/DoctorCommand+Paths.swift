@@ -33,7 +33,14 @@ extension DoctorCommand {
                     ? "HUGGINGFACE_CO_STAGING" : origin("--endpoint", context.endpoint != nil, "HF_ENDPOINT")),
         ]
         findings += try proxyFindings(context)
-        findings += try folderFindings(workspace, environment)
+        findings += environment.unclearSwitches.map { name, value in
+            DoctorFinding(
+                section: "paths", name: "unclear_switch", level: .bad,
+                text: "\(name) is \"\(value.printable)\", which is neither yes nor no and counts as no",
+                advice: "set \(name) to 1 or 0")
+        }
+        findings += try await Offload.run { try folderFindings(workspace, environment) }
+        findings += try await Offload.run { try diskFinding(workspace) }
         return findings
     }
 
@@ -52,7 +59,7 @@ extension DoctorCommand {
             findings.append(
                 fact(
                     "\(scheme)_proxy",
-                    "proxy for \(scheme): \(ProxyAddress.shown(proxy)) (\(variable(names)))"))
+                    "proxy for \(scheme): \(Secrets.address(proxy).printable) (\(variable(names)))"))
         }
         if let noProxy = settings.noProxy, !findings.isEmpty {
             findings.append(
@@ -71,39 +78,56 @@ extension DoctorCommand {
         return findings
     }
 
-    /// Folders in which nothing could be kept. Those that are missing are made when they are needed.
+    /// Folders in which nothing can be kept. Those that are missing are made when they are needed, if that works.
     private static func folderFindings(_ workspace: Workspace, _ environment: HubEnvironment) throws
         -> [DoctorFinding]
     {
         var findings: [DoctorFinding] = []
-        for (name, title, path) in [
-            ("cache", "the cache", workspace.layout.root),
-            ("hub_home", "the catalog's folder", environment.stateDirectory),
-        ] {
-            guard let status = try FileSystem.status(path) else { continue }
-            let fault: String
-            if status.kind != .directory {
-                fault = "is no folder"
-            } else if !FileSystem.isWritable(path) {
-                fault = "cannot be written"
-            } else {
-                continue
-            }
+        var places = [
+            ("cache", "the cache", workspace.layout.root, "HF_HOME, HF_HUB_CACHE or --cache-dir"),
+            ("hub_home", "the catalog's folder", environment.stateDirectory, "HUB_HOME"),
+        ]
+        // Mostly the cache lies in it, and one finding is enough.
+        let home = environment.huggingFaceHome
+        if !workspace.layout.root.hasPrefix(home) {
+            places.append(("hf_home", "the home of Hugging Face's programs", home, "HF_HOME"))
+        }
+        for (name, title, path, variable) in places {
+            guard let fault = try fault(ofFolder: path) else { continue }
             findings.append(
                 DoctorFinding(
                     section: "paths", name: "\(name)_unusable", level: .bad, text: "\(title) \(path) \(fault)",
-                    advice: "check who owns it, or choose another folder"))
+                    advice: "check who owns it, or name another folder with \(variable)"))
         }
         return findings
     }
-}
 
-/// The address of a proxy as it may be shown.
-enum ProxyAddress {
-    /// Without what stands before the last `@`, which is a name and a password.
-    static func shown(_ address: String) -> String {
-        guard let at = address.unicodeScalars.lastIndex(of: "@") else { return address.printable }
-        let scheme = address.range(of: "://").map { String(address[..<$0.upperBound]) } ?? ""
-        return (scheme + String(address.unicodeScalars[address.unicodeScalars.index(after: at)...])).printable
+    /// Why nothing can be kept in a folder; nil where it can. A missing folder is tried by making another one where it
+    /// would be made, which goes at once: some file systems tell in no other way.
+    private static func fault(ofFolder path: String) throws(AIError) -> String? {
+        if let status = try FileSystem.status(path) {
+            if status.kind != .directory { return "is not a folder" }
+            return FileSystem.isWritable(path) ? nil : "cannot be written"
+        }
+        var place = Path.parent(path)
+        while !FileSystem.exists(place), Path.parent(place) != place { place = Path.parent(place) }
+        let probe = Path.join(place, ".hub-\(FileSystem.randomHex(4))")
+        do throws(AIError) {
+            try FileSystem.createDirectories(probe, mode: 0o700)
+            try FileSystem.removeEmptyDirectory(probe)
+            return nil
+        } catch { return "cannot be made: no folder can be made in \(place)" }
+    }
+
+    /// What is free where the cache is.
+    private static func diskFinding(_ workspace: Workspace) throws(AIError) -> [DoctorFinding] {
+        let (available, total) = try FileSystem.diskSpace(workspace.layout.root)
+        let isLow = available < 1_000_000_000
+        return [
+            DoctorFinding(
+                section: "paths", name: "disk", level: isLow ? .note : .good,
+                text: "disk of the cache: \(ByteCount(available)) free of \(ByteCount(total))", bytes: available,
+                advice: isLow ? "hub gc shows what can be deleted" : nil)
+        ]
     }
 }

@@ -1,0 +1,77 @@
+import HubCore
+
+/// How much the pages of one list may bring. Honest lists are far below these bounds; without them a server that sends
+/// pages for ever fills the memory.
+struct ListBounds {
+    /// Folders of a tree are entries too.
+    static let entries = 2_000_000
+    static let pages = 10_000
+    /// Pages in a row without an entry.
+    static let emptyPages = 10
+    /// Bytes of JSON in all pages: two million files have some 400 MB.
+    static let bytes = 512 << 20
+
+    /// What is listed, for messages: `the file list of org/name`.
+    let name: String
+    private var visited: Set<String> = []
+    private var emptyPages = 0
+    private var entries = 0
+
+    init(_ name: String) { self.name = name }
+
+    /// To be called before a page is asked for.
+    mutating func begin(_ address: String) throws(AIError) {
+        guard visited.insert(address).inserted else { throw violation("runs in a circle") }
+        guard visited.count <= Self.pages else { throw violation("has more than \(Self.pages) pages") }
+    }
+
+    /// To be called with the number of entries that a page brought.
+    mutating func add(_ count: Int) throws(AIError) {
+        entries += count
+        emptyPages = count == 0 ? emptyPages + 1 : 0
+        guard entries <= Self.entries else { throw violation("has more than \(Self.entries) entries") }
+        guard emptyPages < Self.emptyPages else { throw violation("continues without an entry") }
+    }
+
+    private func violation(_ what: String) -> AIError { AIError(.protocolViolation, "\(name) \(what)") }
+}
+
+extension HubClient {
+    /// Asks for one page of a JSON list, and reads it as it arrives; tries again where that can help.
+    ///
+    /// - Parameter asked: called before each try, the first included.
+    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not a list.
+    func page<Entry>(
+        _ address: String, into intake: ListIntake<Entry>, fault: HubFault, asked: () -> Void = {}
+    ) async throws -> HTTPFields {
+        let name = intake.name
+        intake.begin()
+        let answer = try await retrying(question(address), fault: fault) { request in
+            asked()
+            intake.restart()
+            return try await http.response(to: request, limit: .max) { bytes in
+                do {
+                    try intake.take(bytes)
+                    return nil
+                } catch { return notAList(error, at: address, name) }
+            }
+        }
+        do { try intake.finish() } catch { throw notAList(error, at: address, name) }
+        return answer.fields
+    }
+
+    private func notAList(_ error: any Error, at address: String, _ name: String) -> AIError {
+        switch error {
+        case let error as AIError: error
+        case JSONListReader.Fault.notAList(let byte) where byte == UInt8(ascii: "<"):
+            notJSON(address, "not JSON", first: byte)
+        case JSONListReader.Fault.notAList(let byte) where "{\"-0123456789ntf".utf8.contains(byte):
+            AIError(.protocolViolation, "\(name) is not a list")
+        case JSONListReader.Fault.notAList: notJSON(address, "not JSON", first: nil)
+        case JSONListReader.Fault.malformed(let reason): notJSON(address, "not JSON: \(reason)", first: nil)
+        case JSONListReader.Fault.elementTooLarge:
+            AIError(.protocolViolation, "\(name) has an entry of more than 2 MB")
+        default: notJSON(address, "\(error)", first: nil)
+        }
+    }
+}

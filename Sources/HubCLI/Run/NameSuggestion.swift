@@ -1,0 +1,58 @@
+import Catalog
+import Fetcher
+import HubCore
+
+/// Adds "did you mean" to an error about a model that nobody knows: the nearest name in the cache or the catalog.
+///
+/// It costs a look at both, so it runs only once something has failed.
+struct NameSuggestion: Sendable {
+    let context: Context
+    /// The words that were typed for models.
+    let typed: [String]
+
+    /// The error, with the nearest name before its advice.
+    @Sendable func advised(_ error: AIError) async -> AIError {
+        guard [.repositoryNotFound, .notCached, .offline].contains(error.code), let meant = repository(error),
+            let workspace = try? await context.workspace(tellsFault: false)
+        else { return error }
+        // What is not cached cannot be named by a command that only knows the cache.
+        let catalog = error.code == .repositoryNotFound ? workspace.catalog : nil
+        let near = await Offload.run { Self.nearest(to: meant, in: workspace.layout, catalog) }
+        guard let near else { return error }
+        var advised = error
+        advised.specificAdvice = "did you mean \(near)?" + (error.recoverySuggestion.map { "\n\($0)" } ?? "")
+        return advised
+    }
+
+    /// Which of the models that were typed the error is about.
+    private func repository(_ error: AIError) -> Repository? {
+        let repositories = typed.compactMap { try? context.reference($0).repository }
+        if let name = error.context.repository { return repositories.first { $0.description == name } }
+        return repositories.first { error.message.contains($0.description) }
+    }
+
+    private static func nearest(to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?) -> Repository? {
+        let folders = ((try? FileSystem.entries(layout.root)) ?? nil) ?? []
+        let cached = folders.compactMap { Repository(folderName: $0) }.filter { $0.kind == repository.kind }
+        // It is here, so something else is wrong.
+        guard !cached.contains(repository) else { return nil }
+        let name = repository.id.name
+        var names = cached.map(\.id.name)
+        if let catalog {
+            var texts = [name]
+            texts += (try? catalog.suggestions(for: name, kind: repository.kind, limit: 4)) ?? []
+            for text in texts {
+                var query = ModelQuery()
+                (query.text, query.kind, query.limit) = (text, repository.kind, 20)
+                names += ((try? catalog.search(query)) ?? []).map(\.record.repository.id.name)
+            }
+        }
+        let near = NearestName.of(name, among: names.filter { $0 != name }) ?? names.first { isNamesake($0, name) }
+        return near.flatMap { try? RepositoryID($0) }.map { Repository(repository.kind, $0) }
+    }
+
+    /// Whether a model of another owner has the same name.
+    private static func isNamesake(_ left: String, _ right: String) -> Bool {
+        left != right && Path.name(left).lowercased() == Path.name(right).lowercased()
+    }
+}

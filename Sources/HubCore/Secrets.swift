@@ -1,0 +1,117 @@
+/// Takes out of texts what nobody may read: tokens, and names, passwords and signatures in addresses.
+///
+/// What a server sends goes through ``AccessToken/masked(in:)-(String)`` where it comes in, what people read goes through
+/// ``masked(in:)`` where it goes out. Nothing in between has to think of it.
+package enum Secrets {
+    /// What stands in place of a token.
+    package static let tokenMark = "(token)"
+
+    /// An address without user information, query and fragment: a signed query is a credential. It may lack its scheme.
+    package static func address(_ text: String) -> String {
+        let rest = text.unicodeScalars[end(ofSchemeIn: text)...]
+        let scheme = String(text[..<rest.startIndex])
+        let authority = rest.prefix { !"/?#\\".unicodeScalars.contains($0) }
+        var shown = rest
+        if let at = authority.lastIndex(of: "@") {
+            shown = rest[rest.index(after: at)...]
+        } else if !hasPort(authority) {
+            // A password that holds a slash or a question mark.
+            guard let at = rest.lastIndex(of: "@") else { return scheme + "..." }
+            shown = rest[rest.index(after: at)...]
+        }
+        return scheme + String(Substring(shown.prefix { $0 != "?" && $0 != "#" }))
+    }
+
+    /// Behind `https://`, however many strokes were typed; the beginning where there is no scheme.
+    private static func end(ofSchemeIn text: String) -> String.Index {
+        let scalars = text.unicodeScalars
+        guard let colon = scalars.firstIndex(of: ":"), scalars[..<colon].allSatisfy({ isOfScheme(Character($0)) })
+        else { return text.startIndex }
+        let behind = scalars[scalars.index(after: colon)...]
+        let end = behind.firstIndex { $0 != "/" && $0 != "\\" } ?? behind.endIndex
+        return end > behind.startIndex ? end : text.startIndex
+    }
+
+    /// Whether what follows a colon in this host, if anything, is a port.
+    private static func hasPort(_ authority: Substring.UnicodeScalarView) -> Bool {
+        guard authority.first != "[", let colon = authority.lastIndex(of: ":") else { return true }
+        return authority[authority.index(after: colon)...].allSatisfy { ("0"..."9").contains($0) }
+    }
+
+    /// A text for people without the credentials that the addresses in it hold, and without what looks like a token.
+    package static func masked(in text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: ":")) || text.utf8.contains(UInt8(ascii: "_")) else { return text }
+        return withoutTokens(withoutCredentials(text))
+    }
+
+    private static func withoutCredentials(_ text: String) -> String {
+        var out = ""
+        var rest = Substring(text)
+        while let colon = place(of: "://", in: rest) {
+            let start = rest[..<colon].lastIndex { !isOfScheme($0) }.map { rest.index(after: $0) } ?? rest.startIndex
+            // What a person typed stands in quotation marks, and may hold spaces.
+            let isQuoted = start > rest.startIndex && rest[rest.index(before: start)] == "\""
+            var end = rest[colon...].firstIndex { isQuoted ? $0 == "\"" : $0.isWhitespace } ?? rest.endIndex
+            while end > colon, ".,:;!?)]}'\"".contains(rest[rest.index(before: end)]) { end = rest.index(before: end) }
+            guard end > colon else {
+                out += rest[...colon]
+                rest = rest[rest.index(after: colon)...]
+                continue
+            }
+            out += rest[..<start] + address(String(rest[start..<end]))
+            rest = rest[end...]
+        }
+        // `user:secret@host` without a scheme; a reference has a slash before its colon.
+        return (out + rest).replacing(/(^|[\s"(]|\/\/)[^\s\/":@]+:[^\s\/"]*@/) { String($0.output.1) }
+    }
+
+    private static func isOfScheme(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber || "+-.".contains(character))
+    }
+
+    private static func place(of needle: String, in text: Substring) -> String.Index? {
+        text.utf8.indices.first { text.utf8[$0...].starts(with: needle.utf8) }
+    }
+
+    /// The Hub's tokens are `hf_` and 34 letters and digits.
+    private static func withoutTokens(_ text: String) -> String {
+        var out = ""
+        var rest = Substring(text)
+        while let at = place(of: "hf_", in: rest) {
+            let letters = rest[at...].dropFirst(3).prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
+            out += rest[..<at] + (letters.count < 30 ? "hf_" + letters : tokenMark)
+            rest = rest[letters.endIndex...]
+        }
+        return out + rest
+    }
+}
+
+extension AccessToken {
+    /// The value without the token, in the names of members too.
+    package func masked(in json: JSON) -> JSON { holdsToken(json) ? replaced(json) : json }
+
+    /// Whether a text may not be shown as it is.
+    package func isIn(_ text: some StringProtocol) -> Bool {
+        text.utf8.count >= secret.utf8.count && masked(in: String(text)) != text
+    }
+
+    private func holdsToken(_ json: JSON) -> Bool {
+        switch json {
+        case .string(let text), .longNumber(let text): isIn(text)
+        case .array(let elements): elements.contains(where: holdsToken)
+        case .object(let object): object.members.contains { isIn($0.key) || holdsToken($0.value) }
+        default: false
+        }
+    }
+
+    private func replaced(_ json: JSON) -> JSON {
+        switch json {
+        case .string(let text): .string(masked(in: text))
+        case .longNumber(let digits): .longNumber(masked(in: digits))
+        case .array(let elements): .array(elements.map(replaced))
+        case .object(let object):
+            .object(JSONObject(object.members.map { (masked(in: $0.key), replaced($0.value)) }))
+        default: json
+        }
+    }
+}
