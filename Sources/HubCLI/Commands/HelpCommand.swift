@@ -47,6 +47,14 @@ enum HelpCommand {
             advice: near.map { "did you mean hub help \($0)?" } ?? "hub --help lists the commands and topics")
     }
 
+    /// What `hub` alone shows: a person wants to know which commands there are, a script must learn that one is missing.
+    static func missingCommand(_ context: Context) throws {
+        let error = AIError(.invalidInput, "missing command", advice: "hub --help lists the commands")
+        guard context.mode == .human, !context.output.settings.writesEvents else { throw error }
+        show(nil, isLong: false, context)
+        throw ReportedError(error: error)
+    }
+
     /// The overview, or the page of a command.
     static func show(_ command: Command?, isLong: Bool, _ context: Context) {
         let width = width(context)

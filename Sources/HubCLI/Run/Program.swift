@@ -47,11 +47,7 @@ enum Program {
                 }
             )
         }
-        // Someone who types "hub" wants to know what there is; a program must learn that its command is missing.
-        if parsed.arguments[GlobalFlags.json] {
-            throw AIError(.invalidInput, "no command was given", advice: "hub --help lists the commands")
-        }
-        return (.answers, { context, _ in HelpCommand.show(nil, isLong: false, context) })
+        return (.answers, { context, _ in try HelpCommand.missingCommand(context) })
     }
 
     private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws
