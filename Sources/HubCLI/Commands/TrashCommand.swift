@@ -5,24 +5,25 @@ enum TrashCommand {
     enum Action: String, Sendable, CaseIterable { case ls, restore, empty }
 
     static let olderThan = Option.age(
-        "older-than", "empty: only what went into it so long ago", detail: "Such as 30d, 2w, 12h.")
+        "older-than", "empty: only what was deleted at least this long ago", detail: "Such as 30d, 2w or 12h.")
 
     static let command = Command(
         name: "trash", isMinor: true, purpose: .changes,
-        doc: "what hub rm --trash and hub gc --trash have put aside",
+        doc: "list, restore or empty what --trash has deleted",
         detail: """
-            The trash lies beside the cache, on the same disk: what is in it frees nothing. ls (the default) shows it. \
-            restore REF puts a model, or one revision of it, back exactly as it was; it refuses where something else stands \
-            in the place. empty deletes it for good, and only then is the space free; without a terminal it needs --yes.
+            hub rm --trash and hub gc --trash move models to the trash beside the cache, on the same disk: that frees no \
+            space yet. ls, the default, lists it. restore REF puts a model or one revision back exactly as it was; it refuses \
+            if something else is in its place. empty deletes for good and frees the space; without a terminal it needs --yes.
             """,
         operands: [
             Operand("ls|restore|empty", .optional, .choice(Action.allCases.map(\.rawValue))),
-            Operand("REF", .any, .model),
+            Operand("REF", .any, .trashed),
         ],
         flags: [olderThan.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag],
+        listKey: "trash",
         examples: [
-            .init("hub trash", "What lies in it."),
-            .init("hub trash restore org/model", "Back into the cache."),
+            .init("hub trash", "List what is in the trash."),
+            .init("hub trash restore org/model", "Put a model back into the cache."),
             .init("hub trash empty --older-than 30d --yes", "For a nightly job."),
         ],
         run: run)

@@ -26,6 +26,10 @@ final class Output: Sendable {
         var errorIsTerminal = false
         /// Columns of the terminal that stdout is; nil for none.
         var width: Int?
+        /// The same of stderr.
+        var errorWidth: Int?
+        /// The document's list whose entries are printed on a line each, instead of the document.
+        var listKey: String?
         var colorsOutput = false
         var colorsError = false
         var ellipsis = "…"
@@ -41,6 +45,12 @@ final class Output: Sendable {
         /// The progress bar on the screen.
         var live = LiveRegion()
         var onFailure: (@Sendable (Int32) -> Void)?
+
+        /// What `--json=lines` prints: the entries of the list, then the error. nil where the document has no such list.
+        func lines(of document: JSONObject, _ key: String, _ error: AIError?) -> [JSON]? {
+            guard let rows = document[key]?.array ?? (document.keys.isEmpty ? [] : nil) else { return nil }
+            return rows + (error.map { [.object(["error": .object($0.json)])] } ?? [])
+        }
     }
 
     let settings: Settings
@@ -111,9 +121,13 @@ final class Output: Sendable {
     private func endDocument(_ state: inout State, error: AIError?) {
         guard settings.mode == .json, !state.isPublished, state.document != nil || error != nil else { return }
         var document = state.document ?? JSONObject()
-        if let error { document["error"] = .object(error.json) }
         state.document = nil
         state.isPublished = true
+        if let key = settings.listKey, let rows = state.lines(of: document, key, error) {
+            for row in rows { state.pending += (row.text(.compact) + "\n").utf8 }
+            return
+        }
+        if let error { document["error"] = .object(error.json) }
         state.pending += JSON.object(document).text(settings.outputIsTerminal ? .pretty : .compact).utf8
         state.pending.append(10)
     }
@@ -154,11 +168,23 @@ final class Output: Sendable {
         }
         let isShort = kind == "note" || kind == "error"
         let start = Styled("hub: \(isShort ? "" : kind + ": ")", style)
-        var lines = (start + Styled(text)).written(color: settings.colorsError) + "\n"
-        for line in (advice ?? "").split(separator: "\n") {
-            lines += "     " + Styled(String(line)).written(color: settings.colorsError) + "\n"
+        var lines: [Styled] = []
+        for line in wrapped(text, behind: start.width) {
+            lines.append((lines.isEmpty ? start : Self.margin) + Styled(line))
         }
-        toError(lines)
+        for line in (advice ?? "").split(separator: "\n") {
+            lines += wrapped(String(line), behind: 0).map { Self.margin + Styled($0) }
+        }
+        toError(lines.map { $0.written(color: settings.colorsError) + "\n" }.joined())
+    }
+
+    private static let margin = Styled("     ")
+
+    /// A message in lines that the terminal need not break within a word, the first of them behind so many cells.
+    private func wrapped(_ text: String, behind start: Int) -> [String] {
+        let text = SafeText.line(text)
+        guard let width = settings.errorWidth else { return [text] }
+        return TextWrap.paragraph(text, width: max(20, width - Self.margin.width), first: max(20, width - start))
     }
 
     // MARK: Streams
