@@ -39,7 +39,7 @@ package final class Workspace: Sendable {
         notice: @escaping @Sendable (String) -> Void = { _ in },
         onCatalogFault: (@Sendable (AIError) -> Void)? = nil
     ) {
-        let tell = onCatalogFault ?? { notice("going on without the catalog: \($0.message)") }
+        let tell = onCatalogFault ?? { notice("continuing without the catalog: \($0.message)") }
         self.environment = environment
         self.configuration = configuration
         self.isOffline = isOffline

@@ -32,12 +32,6 @@ enum CandidatesCommand {
 
     static func find(_ words: [String], _ context: Context) -> [Candidate] {
         let line = CompletionLine(words, commands: CommandTable.all)
-        func begins(_ candidates: [Candidate], _ typed: String) -> [Candidate] {
-            candidates.filter { candidate in
-                guard case .word(let text, _) = candidate else { return true }
-                return text.hasPrefix(typed)
-            }
-        }
         switch line.place {
         case .nothing: return []
         case .command: return begins(CommandTable.all.map { .word($0.name, $0.doc) }, line.current)
@@ -49,6 +43,18 @@ enum CandidatesCommand {
             }
         case .operand(let operand): return begins(operands(operand, line, context), line.current)
         }
+    }
+
+    /// The candidates that begin with what was typed; where none does, those that do without regard to case.
+    private static func begins(_ candidates: [Candidate], _ typed: String) -> [Candidate] {
+        func matching(_ test: (String) -> Bool) -> [Candidate] {
+            candidates.filter { candidate in
+                guard case .word(let text, _) = candidate else { return true }
+                return test(text)
+            }
+        }
+        let exact = matching { $0.hasPrefix(typed) }
+        return exact.isEmpty ? matching { $0.begins(like: typed) } : exact
     }
 
     /// The flags that may still be given; letters alone, where only letters were typed.

@@ -3,41 +3,41 @@ import HubCore
 
 /// `hub gc`
 enum CollectCommand {
-    static let detached = Switch("detached", "delete revisions that no branch or tag points to")
-    static let partials = Switch("partials", "delete unfinished downloads")
-    static let orphans = Switch("orphans", "delete files that no revision needs")
+    static let detached = Switch("detached", "revisions that no branch or tag names any more")
+    static let partials = Switch("partials", "unfinished downloads")
+    static let orphans = Switch("orphans", "files that no revision needs")
     static let damaged = Switch(
-        "damaged", "delete revisions with broken links, wrong sizes, or damage that hub verify found")
+        "damaged", "revisions with broken links, files of the wrong size, or what hub verify found damaged")
     static let olderThan = Option.age(
-        "older-than", "delete revisions that were not used for this long",
-        detail: "Such as 30d, 2w, 1mo, 1y or 12h; 0d means everything.")
-    static let keep = Option.text("keep", "REF", kind: .model, repeats: true, "keep this model or revision")
+        "older-than", "revisions not used for this long",
+        detail: "Such as 30d, 2w, 1mo, 1y, 12h; 0d is everything.")
+    static let keep = Option.text("keep", "REF", kind: .model, repeats: true, "spare this model or revision")
     static let maxSize = Option.size(
-        "max-size", "delete the least recently used until the cache is at most this large",
+        "max-size", "delete the least recently used until the cache is no larger than this",
         detail: "Such as 50GB or 1.5TiB.")
     static let free = Option.size(
         "free", "delete the least recently used until this much of the disk is free", detail: "Such as 20GB.")
 
     static let choose = Switch(
         "choose", "choose in a full-screen list",
-        detail: "The default on a terminal if no rule is given. With --free the list shows how much is still to free.")
+        detail: "What gc does without a rule on a terminal. With --free it shows how far one has to go.")
     static let plain = Switch(
         "plain", "choose from numbered rows instead of the full-screen list",
-        detail: "For screen readers, and for terminals without a full-screen mode.")
+        detail: "For readers of screens and for terminals that cannot show a full screen.")
 
     static let command = Command(
-        name: "gc", purpose: .changes, doc: "free disk space, by rule or by choice",
+        name: "gc", purpose: .changes, doc: "free disk space by rule, after showing what goes and why",
         detail: """
-            --detached, --partials, --orphans and --damaged select kinds of things; whatever one of them selects may be \
-            deleted. --older-than and --keep are conditions on cached revisions; all must hold. --max-size and --free are \
-            targets, reached by deleting the least recently used first.
+            --detached, --partials, --orphans and --damaged choose kinds of things; what any of them names may go. \
+            --older-than and --keep are conditions on cached revisions; all of them must hold. --max-size and --free are targets, \
+            reached by deleting what was used longest ago first.
 
-            Without a rule, on a terminal, gc shows everything that can be deleted in a full-screen list; ? explains the \
-            keys. Nothing is deleted before you have reviewed it and answered y.
+            Without a rule, on a terminal, it shows everything that can go in a full-screen list to choose from; ? there \
+            explains the keys. Every path is shown before a y deletes it.
 
-            With a rule it shows the plan with a reason for each row, asks, and deletes. Without a terminal and without --yes \
-            it deletes nothing and exits with 2. What is pinned, kept, being downloaded or open in another program stays, \
-            and is listed. The next deletion finishes one that was interrupted.
+            By rule it shows the plan with a reason for each row, asks, and deletes. Where nobody can be asked and --yes is \
+            missing, it deletes nothing and ends with status 2. What is pinned, kept, being fetched or open in another \
+            program stays, and is named. A deletion that was cut off is finished by the next one.
             """,
         flags: [
             detached.flag, partials.flag, orphans.flag, damaged.flag, olderThan.flag, keep.flag, maxSize.flag,
@@ -48,10 +48,10 @@ enum CollectCommand {
         listKey: "plan",
         examples: [
             .init("hub gc", "Choose in a full-screen list."),
-            .init("hub gc --detached --partials --orphans", "Delete what nothing refers to any more."),
+            .init("hub gc --detached --partials --orphans", "What nothing refers to any more."),
             .init(
-                "hub gc --older-than 30d --keep gpt2 --dry-run", "Show what was not used for a month, except one model."),
-            .init("hub gc --max-size 200GB --yes", "For a nightly job: limit the size of the cache."),
+                "hub gc --older-than 30d --keep gpt2 --dry-run", "What went unused for a month, but for one model."),
+            .init("hub gc --max-size 200GB --yes", "For a nightly job: keep the cache within bounds."),
         ],
         run: run)
 

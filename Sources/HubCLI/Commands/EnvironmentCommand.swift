@@ -51,7 +51,7 @@ private struct EnvironmentReport {
         do throws(AIError) { endpoint = try context.hubEndpoint().address } catch {
             endpoint = "invalid: \(error.message)"
         }
-        // Without the catalog, which would be made where there is none.
+        // Without the catalog: opening it would create it.
         cache = try? await Offload.run { try CacheScanner(layout, catalog: nil).overview() }
         diskFree = try? await Offload.run { try FileSystem.diskSpace(layout.root).available }
     }
@@ -81,7 +81,7 @@ private struct EnvironmentReport {
         switch content {
         case .plain: value.printable
         case .secret: "set, not shown"
-        // What follows ? or # is nobody's address and may be a secret.
+        // What follows ? or # is not part of the address and may be a secret.
         case .address: String(ProxyAddress.shown(value).prefix { $0 != "?" && $0 != "#" })
         }
     }

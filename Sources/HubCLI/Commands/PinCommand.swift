@@ -3,7 +3,7 @@ import HubCore
 
 /// `hub pin`
 enum PinCommand {
-    static let note = Option<String>("note", "TEXT", .text, "say why, for later") {
+    static let note = Option<String>("note", "TEXT", .text, "why, for whoever wonders later") {
         text throws(AIError) in
         try RegistryEntry.checkLine(text, limit: 200)
         return text
@@ -12,8 +12,9 @@ enum PinCommand {
     static let command = Command(
         name: "pin", isMinor: true, purpose: .changes, doc: "protect cached models from deletion",
         detail: """
-            No hub command deletes a pinned model until hub unpin: hub gc skips it and says so, hub rm refuses. The name of \
-            a model alone pins all revisions that are cached now. Other programs know nothing of pins.
+            What is pinned is deleted by no hub command until hub unpin: hub gc passes it over and says so, hub rm refuses \
+            it. A model's name alone pins the revisions of it that are cached now. Pins are kept in hub's catalog: other \
+            programs know nothing of them.
             """,
         operands: [Operand("REF|GLOB", .some, .cachedModel)],
         flags: [note.flag],
@@ -29,13 +30,13 @@ enum UnpinCommand {
     static let command = Command(
         name: "unpin", isMinor: true, purpose: .changes, doc: "remove pins",
         detail: """
-            Removes the pin of a revision, or with the name of a model alone the pins of all its revisions. What is no \
-            longer cached can be unpinned by its commit or by the name of its model.
+            Lets go what hub pin protects: a revision, or with a model's name alone all pinned revisions of it. What is not \
+            in the cache any more can be unpinned by its commit or its model's name.
             """,
         operands: [Operand("REF|GLOB", .some, .cachedModel)],
         examples: [
             .init("hub unpin gpt2", "All pins of a model."),
-            .init("hub unpin org/model@v1", "The pin of one revision."),
+            .init("hub unpin org/model@v1", "That of one revision."),
         ],
         run: PinCommand.release)
 }

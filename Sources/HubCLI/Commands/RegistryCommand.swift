@@ -24,26 +24,26 @@ enum RegistryCommand {
 
     static let capability = Option<ModelCapability>(
         "capability", "NAME", .choice(ModelCapability.allCases.map(\.rawValue)), repeats: true,
-        "ls: only models for this; add: what the model is for",
+        "ls: only models that are good for this; add: what it is good for",
         detail: "One of \(ModelCapability.allCases.map(\.rawValue).joined(separator: ", "))."
     ) { text throws(AIError) in try Option.value(text) }
-    static let recommended = Switch("recommended", "ls: only models recommended for the memory of this machine")
-    static let all = Switch("all", "export: also the entries that come with hub")
-    static let replace = Switch("replace", "add: replace the entry with the same alias")
+    static let recommended = Switch("recommended", "ls: only models that are recommended for this machine's memory")
+    static let all = Switch("all", "export: the shipped entries too")
+    static let replace = Switch("replace", "add: take the place of an entry of the same alias")
 
-    static let name = line("name", "add: its display name", RegistryEntry.Limit.name)
-    static let description = line("description", "add: a one-line description", RegistryEntry.Limit.description)
+    static let name = line("name", "add: a name for people", RegistryEntry.Limit.name)
+    static let description = line("description", "add: a sentence about it", RegistryEntry.Limit.description)
     static let size = Option<ModelSize>.choice("size", "add: its size class")
     static let contextLength = Option.whole(
-        "context-length", in: 1...1_000_000_000, "add: its context length in tokens")
+        "context-length", in: 1...1_000_000_000, "add: how many tokens it can attend to")
     static let parameters = Option.whole("parameters", in: 1 ... .max, "add: its number of parameters")
     static let quantization = line(
         "quantization", "add: its quantization, such as Q4_K_M", RegistryEntry.Limit.quantization)
     static let memory = Option.size(
-        "memory", "add: the memory that a machine needs for it", detail: "Such as 8GB.")
+        "memory", "add: the least memory of a machine that should use it", detail: "Such as 8GB.")
     static let provider = Option<Provider>.choice(
-        "provider", "add: the kind of weights it has", detail: "huggingface is the default.")
-    static let pick = Switch("pick", "add: recommend it on machines with enough memory")
+        "provider", "add: whose format it is in", detail: "huggingface is the default.")
+    static let pick = Switch("pick", "add: recommend it wherever the memory suffices")
 
     static let fields = [
         name.flag, description.flag, size.flag, contextLength.flag, capability.flag, parameters.flag,
@@ -59,15 +59,16 @@ enum RegistryCommand {
 
     static let command = Command(
         name: "registry", isMinor: true, purpose: .changes,
-        doc: "list and edit the curated models and their aliases",
+        doc: "show or change the curated list of models and their aliases",
         detail: """
-            hub comes with a list of models to start with, each with a one-word alias. An alias works wherever a model name \
-            does, also with @revision and :files: hub pull llama-3.2-1b. Sizes come from the catalog, if known.
+            hub comes with a list of models that are good to begin with, each under an alias of one word. An alias is \
+            understood wherever a model is: hub pull llama-3.2-1b, with @revision and :files too. Sizes come from the \
+            catalog, as far as the Hub was asked.
 
-            ls, the default, shows the list; marks show what is cached and what is recommended for the memory of this \
-            machine. add ALIAS REPO adds an entry of your own, which overrides the list and survives upgrades of hub. rm \
-            ALIAS... removes an entry; one that comes with hub is hidden, and add ALIAS shows it again. export prints your \
-            entries as JSON; import FILE (- for stdin) reads them, all or none.
+            ls (the default) shows the list; marks tell what is cached and what is recommended for this machine's memory. \
+            add ALIAS REPO adds an entry of your own, which wins and survives upgrades of hub. rm ALIAS... takes an entry \
+            out; a shipped one is hidden, and add ALIAS brings it back. export writes your entries as JSON, and import \
+            FILE (or - for stdin) reads them: all of them, or none and what is wrong with which.
             """,
         operands: [
             Operand("ls|add|rm|import|export", .optional, .choice(Action.allCases.map(\.rawValue))),
@@ -79,10 +80,10 @@ enum RegistryCommand {
         listKey: "models",
         examples: [
             .init(
-                "hub registry ls --capability code-generation --recommended", "Models that write code on this machine."),
-            .init("hub registry add mine org/model --memory 8GB --pick", "Add an alias of your own."),
-            .init("hub registry rm mine llama-3.1-70b", "Remove your own entry, and hide one that comes with hub."),
-            .init("hub registry export > list.json; hub registry import list.json", "Copy your entries to another machine."),
+                "hub registry ls --capability code-generation --recommended", "What writes code on this machine."),
+            .init("hub registry add mine org/model --memory 8GB --pick", "An alias of one's own."),
+            .init("hub registry rm mine llama-3.1-70b", "Takes out one's own, and hides a shipped one."),
+            .init("hub registry export > list.json; hub registry import list.json", "To another machine."),
         ],
         run: run)
 }

@@ -6,22 +6,22 @@ enum RemoveCommand {
     static let command = Command(
         name: "rm", purpose: .changes, doc: "delete models from the cache",
         detail: """
-            Deletes models, revisions (gpt2@main), files (gpt2:'*.bin'), models by glob ('org/*'), and folders that hub pull \
-            --local-dir has filled (./folder). In such a folder only files that are unchanged since the pull are deleted.
+            Takes models, revisions (gpt2@main), files of them (gpt2:'*.bin'), globs over names ('org/*'), and folders \
+            that hub pull --local-dir has filled (./folder), of which only files go that are as the pull left them.
 
-            It shows what will be deleted, why, and how much that frees; then it asks. Without a terminal and without --yes \
-            it shows the plan, deletes nothing and exits with 2. It refuses to delete what is pinned, and keeps what another \
-            process is downloading or has open. With --trash, models are moved to the trash beside the cache; hub trash \
-            restore brings them back.
+            Shows what goes, why and what that frees, asks, and deletes. Where nobody can be asked and --yes is \
+            missing, it shows the plan, deletes nothing and ends with status 2. What is pinned is refused; what another \
+            process is fetching or has open stays. With --trash what goes from the cache is moved beside it, and hub \
+            trash restore brings it back.
             """,
         operands: [Operand("REF|GLOB|FOLDER", .some, .cachedModelOrFolder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag],
         listKey: "plan",
         examples: [
-            .init("hub rm gpt2", "Delete one model, after asking."),
-            .init("hub rm 'org/*' --dry-run", "Show what would be deleted."),
-            .init("hub rm gpt2@main --yes", "Delete one revision without asking."),
-            .init("hub rm 'org/model:*.bin' --trash", "Move some files to the trash."),
+            .init("hub rm gpt2", "One model, after a yes."),
+            .init("hub rm 'org/*' --dry-run", "What would go."),
+            .init("hub rm gpt2@main --yes", "One revision, without being asked."),
+            .init("hub rm 'org/model:*.bin' --trash", "Some files, with a way back."),
         ],
         run: run)
 }

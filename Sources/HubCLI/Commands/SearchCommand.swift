@@ -7,55 +7,56 @@ enum SearchCommand {
 
     static let task = Option.text("task", "TASK", kind: .task, "only models for this task, such as text-generation")
     static let capability = Option<ModelCapability>.named(
-        "capability", "only models with this capability",
+        "capability", "only models that are good for this",
         detail: """
-            A capability stands for tasks of the Hub. code-generation and reasoning have no task and are found by the tags \
-            that publishers set.
+            Each stands for tasks of the Hub; code-generation and reasoning have none and go by the tags that the \
+            publisher gave.
             """)
     static let library = Option.text("library", "NAME", "only models for this library, such as mlx")
-    static let author = Option.text("author", "NAME", "only models of this user or organization")
+    static let author = Option.text("author", "NAME", "only models of this user or organisation")
     static let license = Option.text("license", "ID", "only models under this license, such as apache-2.0")
-    static let tag = Option.text("tag", "TAG", repeats: true, "only models with this tag; several must all match")
+    static let tag = Option.text("tag", "TAG", repeats: true, "only models with this tag; with all of several")
     static let format = Option<Format>.choice("format", "only models with weights in this format")
-    static let minParams = Option.parameters("min-params", "only models with at least this many parameters, such as 7B")
-    static let maxParams = Option.parameters("max-params", "only models with at most this many parameters")
+    static let minParams = Option.parameters("min-params", "only models of so many parameters or more, such as 7B")
+    static let maxParams = Option.parameters("max-params", "only models of so many parameters or fewer")
     static let maxSize = Option.size(
-        "max-size", "only repositories of at most this size",
-        detail: "The size of all files with their history: that is what the Hub reports.")
+        "max-size", "only repositories of at most so many bytes",
+        detail: "All of its files count, with their history, for more is not known without looking at each.")
     static let fits = Switch(
-        "fits", "only models that fit in the memory and on the disk of this machine",
+        "fits", "only models that this machine has memory and disk for",
         detail: """
-            An estimate: 16 bits per parameter, four and a half for GGUF, and never more than the repository holds; its size \
-            counts if the parameters are unknown. The weights must fit in three quarters of the memory, as for hub pull \
-            --format auto, and in the free space of the cache's disk unless --cached is given. hub says how many models \
-            are skipped because neither number is known.
+            An estimate: weights of 16 bits a parameter, of four and a half in GGUF, and never more than the \
+            repository has bytes, which count where the parameters are not known. They have to fit into three quarters \
+            of the memory, as for hub pull --format auto, and into the free space of the cache's disk unless --cached \
+            is given. How many are left out because neither is known is said.
             """)
-    static let gated = Switch("gated", "only models that require agreeing to terms")
-    static let open = Switch("open", "only models that anyone may download")
-    static let cached = Switch("cached", "only models that are cached")
-    static let curated = Switch("curated", "only models of the curated list (see hub registry)")
-    static let vanished = Switch("vanished", "also models that were deleted from the Hub")
+    static let gated = Switch("gated", "only models that ask for an agreement first")
+    static let open = Switch("open", "only models that anyone may fetch")
+    static let cached = Switch("cached", "only models that are on this machine")
+    static let curated = Switch("curated", "only models of the curated list (hub registry)")
+    static let vanished = Switch("vanished", "also models that are gone from the Hub")
     static let sort = Option<ModelQuery.Sort>.choice(
-        "sort", "what to list first",
+        "sort", "what comes first",
         detail: """
-            relevance, the default, lists a model of exactly this name first, then the most downloaded. The Hub cannot sort by \
-            size: the largest of the 1,000 most downloaded matches are listed.
+            relevance is the default: a model of exactly this name, then the most downloaded. The Hub does not sort by \
+            size: of the 1000 most downloaded matches the largest are shown.
             """)
     static let limit = Option.whole(
-        "limit", in: 1 ... .max, "list at most this many models", detail: "The default is 20. There is no upper limit.")
+        "limit", in: 1 ... .max, "how many models at most", detail: "The default is 20; there is no upper bound.")
 
     static let command = Command(
-        name: "search", doc: "find models on the Hub, or offline in the catalog",
+        name: "search", doc: "find models on the Hub, or in the catalog when offline",
         detail: """
-            Asks the Hub and the local catalog together; offline only the catalog. Without a QUERY it lists all models. All \
-            words of a QUERY must match, in any order. A QUERY may also contain terms: author:NAME, task:TASK, library:NAME, \
-            license:ID, tag:TAG, capability:NAME and format:NAME mean the same as the flags. Put double quotes around a \
-            value with spaces ('tag:"text to speech"' in a shell), and around words that only look like a term. A tag that \
-            contains a colon, such as dataset:squad, is taken as a tag.
+            Asks the Hub and the local catalog together; offline the catalog alone answers. Without a QUERY all models \
+            are listed. All words of a QUERY have to occur, in any order. It may hold terms beside words: author:NAME, \
+            task:TASK, library:NAME, license:ID, tag:TAG, capability:NAME and format:NAME mean what the flags mean, a \
+            value with spaces stands between double quotes ('tag:"text to speech"' in a shell), and so do words that \
+            only look like a term. A tag of the Hub \
+            that has a colon itself, such as dataset:squad, is meant as a tag.
 
-            A model must pass all filters. A model whose size or number of parameters is unknown passes no limit on it. \
-            Cached models are marked. If nothing matches, hub searches for the nearest words that find something; with \
-            --json it only names them.
+            Filters narrow the answer: a model has to pass all of them, and one of which a number is not known passes \
+            no bound. Models that are on this machine carry a mark. Where nothing matches, the nearest words that find \
+            something are proposed and shown at once; with --json they are only named, with --quiet not at all.
             """,
         operands: [Operand("QUERY", .any, .text)],
         flags: [
@@ -67,12 +68,12 @@ enum SearchCommand {
         listKey: "models",
         examples: [
             .init(
-                "hub search qwen coder license:apache-2.0", "The 20 most popular matches with this license."
+                "hub search qwen coder license:apache-2.0", "The 20 best-known models that fit, under this license."
             ),
             .init(
-                "hub search llama --format gguf --fits --limit 100", "Up to 100 GGUF models that fit this machine."),
-            .init("hub search --author mlx-community --sort updated -q", "Only the ids, the most recently updated first."),
-            .init("hub search --cached --offline", "Cached models, without the network."),
+                "hub search llama --format gguf --fits --limit 100", "What runs on this machine, and more of it."),
+            .init("hub search --author mlx-community --sort updated -q", "The ids alone, the last updated first."),
+            .init("hub search --cached --offline", "What is here, without any network."),
         ],
         run: run)
 }

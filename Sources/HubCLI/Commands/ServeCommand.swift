@@ -3,24 +3,24 @@ import HubServer
 
 /// `hub serve`
 enum ServeCommand {
-    static let host = Option.text("host", "ADDRESS", "the address to listen on; the default is 127.0.0.1")
-    static let port = Option.whole("port", in: 0...65_535, "the port to listen on; the default, 0, is any free port")
+    static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
+    static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
 
     static let command = Command(
-        name: "serve", isMinor: true, doc: "serve a folder of models as a Hub",
+        name: "serve", isMinor: true, doc: "serve a folder of models as a Hub on this machine",
         detail: """
-            Serves a folder that contains org/name folders with the Hub's own protocol. Any Hugging Face client can use it: set \
-            HF_ENDPOINT to the address, which is the first line on stdout. Ctrl-C stops the server.
+            Serves a folder that holds org/name folders over the Hub's own protocol, for hub and for every other Hugging \
+            Face client that is given the address as HF_ENDPOINT. The first line on stdout is that address. Ctrl-C ends it.
 
-            If other machines can reach it, HUB_SERVE_TOKEN must be set, and every request must send that token. HF_TOKEN is \
-            never used for this.
+            Where others than this machine can reach it, HUB_SERVE_TOKEN must be set: every request has to show that \
+            token, and HF_TOKEN is never asked for.
             """,
         operands: [Operand("FOLDER", .one, .folder)],
         flags: [host.flag, port.flag],
         examples: [
-            .init("hub serve ./models", "Listen on any free port, for this machine only."),
-            .init("hub serve /srv/models --port 8080", "Listen on a fixed port."),
-            .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "Download from it."),
+            .init("hub serve ./models", "On a free port of this machine."),
+            .init("hub serve /srv/models --port 8080", "On a port of one's own choice."),
+            .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "The other side."),
         ],
         run: run)
 
@@ -35,11 +35,11 @@ enum ServeCommand {
             let access = try advising("set HUB_SERVE_TOKEN, or serve on 127.0.0.1", where: .invalidInput) {
                 try HubAccess.serving(on: host, token: token)
             }
-            let source = try advising("hub serve takes a folder that contains org/name folders", where: .fileNotFound)
+            let source = try advising("hub serve takes a folder that holds org/name folders", where: .fileNotFound)
             {
                 try FolderSource(arguments.operand!, report: report)
             }
-            return try advising("--port 0 picks a free port", where: port == 0 ? nil : .ioError) {
+            return try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
                     host: host, port: port, handler: HubService(source, access: access, report: report))
             }

@@ -8,7 +8,7 @@ extension TrashCommand {
             let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
             throw AIError(
                 .invalidInput, "hub trash does not know \"\(word.printable)\"",
-                advice: near.map { "did you mean hub trash \($0)?" } ?? "it takes ls, restore and empty")
+                advice: near.map { "did you mean: hub trash \($0)" } ?? "it takes ls, restore and empty")
         }
         let words = Array(arguments.operands.dropFirst())
         try check(action, words, arguments)

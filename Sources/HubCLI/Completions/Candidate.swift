@@ -1,3 +1,8 @@
+extension String {
+    /// Whether it begins with a text, without regard to case: `Qwen/Qwen3` with `qwen/`.
+    func begins(like text: String) -> Bool { lowercased().hasPrefix(text.lowercased()) }
+}
+
 /// Something that a shell may put in place of the word under the cursor.
 enum Candidate: Sendable, Hashable {
     /// A whole word, and what it is.

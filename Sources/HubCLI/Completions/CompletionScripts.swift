@@ -41,7 +41,7 @@ enum CompletionScripts {
                     :folders) _hub_files -d "$2" ;;
                     *)
                         [[ $value == *[=:@/] ]] && compopt -o nospace 2>/dev/null
-                        COMPREPLY+=("${value#"$behind"}")
+                        COMPREPLY+=("${value:${#behind}}")
                         ;;
                 esac
             done < <(hub __complete -- "${words[@]:1}" 2>/dev/null)
@@ -73,8 +73,8 @@ enum CompletionScripts {
                     *) closed+=("${value//:/\\:}${doc:+:$doc}") ;;
                 esac
             done
-            (( $#closed )) && _describe -V 'candidates' closed
-            (( $#open )) && _describe -V 'further' open -S ''
+            (( $#closed )) && _describe -V 'candidates' closed -M 'm:{a-zA-Z}={A-Za-z}'
+            (( $#open )) && _describe -V 'further' open -S '' -M 'm:{a-zA-Z}={A-Za-z}'
         }
 
         if [[ $funcstack[1] == _hub ]]; then

@@ -22,7 +22,7 @@ struct ModelCandidates {
 
     /// Any model: aliases, then the catalog's by popularity, and the cached ones last, for they are here already.
     func models(_ typed: String) -> [Candidate] {
-        let aliases = registry.filter { $0.alias.hasPrefix(typed) }
+        let aliases = registry.filter { $0.alias.begins(like: typed) }
         var seen: Set<String> = []
         return
             (aliases.map { .word($0.alias, $0.repository.name) }
@@ -36,7 +36,7 @@ struct ModelCandidates {
     /// What the cache holds: aliases, models, datasets and spaces.
     func cachedModels(_ typed: String) -> [Candidate] {
         let held = cachedRepositories
-        let aliases = registry.filter { $0.alias.hasPrefix(typed) && held.contains(Repository(.model, $0.repository)) }
+        let aliases = registry.filter { $0.alias.begins(like: typed) && held.contains(Repository(.model, $0.repository)) }
         return cached(typed) + aliases.map { .word($0.alias, $0.repository.name) }
     }
 
@@ -44,7 +44,7 @@ struct ModelCandidates {
     func aliases() -> [Candidate] { registry.map { .word($0.alias, $0.repository.name) } }
 
     private func cached(_ typed: String) -> [Candidate] {
-        cachedRepositories.map(\.description).filter { $0.hasPrefix(typed) }.sorted().map { .word($0, "cached") }
+        cachedRepositories.map(\.description).filter { $0.begins(like: typed) }.sorted().map { .word($0, "cached") }
     }
 
     private var cachedRepositories: Set<Repository> {
@@ -57,12 +57,13 @@ struct ModelCandidates {
     private func known(_ typed: String) -> [String] {
         var query = ModelQuery()
         let parts = typed.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        query.text = parts.last ?? ""
+        // The index takes a single letter for a whole word.
+        query.text = parts.last.flatMap { $0.count > 1 ? $0 : nil } ?? ""
         if parts.count == 2 { query.author = parts[0] }
         // More than are shown, for a word may begin elsewhere in the name.
         query.limit = Self.most * 5
         let found = (try? catalog?.search(query)) ?? []
-        return Array(found.map(\.record.repository.id.name).filter { $0.hasPrefix(typed) }.prefix(Self.most))
+        return Array(found.map(\.record.repository.id.name).filter { $0.begins(like: typed) }.prefix(Self.most))
     }
 
     // MARK: What is in a model

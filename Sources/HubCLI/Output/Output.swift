@@ -110,7 +110,7 @@ final class Output: Sendable {
     /// later one takes its place.
     func document(_ object: JSONObject) { state.withLock { $0.document = object } }
 
-    /// Writes the document and what is pending now, for a command that goes on for long. The end writes no other then.
+    /// Writes the document and what is pending now, for a command that runs for long. Nothing else is written at the end.
     func publish() {
         withState { state in
             endDocument(&state, error: nil)
@@ -201,7 +201,7 @@ final class Output: Sendable {
     /// Writes what is pending.
     func flush() { withState { flush(&$0) } }
 
-    /// Changes the state; a failure to write is told when the lock is free again, for who hears of it may write too.
+    /// Changes the state; a failure to write is reported after the lock is released, because the listener may write too.
     private func withState(_ change: (inout State) -> Void) {
         let (failure, told) = state.withLock { state in
             let before = state.failure
@@ -238,7 +238,7 @@ final class Output: Sendable {
     /// A question on stderr, the cursor left behind it.
     func prompt(_ text: String) { toError(SafeText.lines(text)) }
 
-    /// Lines of progress for a stderr that is no terminal.
+    /// Lines of progress for a stderr that is not a terminal.
     func progressLine(_ text: String) { toError(SafeText.line(text) + "\n") }
 
     /// Calls the closure with the errno once writing to stdout has failed.

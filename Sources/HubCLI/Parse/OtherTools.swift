@@ -1,6 +1,6 @@
-/// The words that other tools have for what hub does, so that who types one learns hub's.
+/// The words that other tools use for what hub does. They get advice, but do not run.
 enum OtherTools {
-    /// The advice on a command that hub does not have; nil where the word is nobody's.
+    /// The advice on a command that hub does not have; nil where no tool is known to have the word.
     ///
     /// - Parameter next: the word after it: `hub cache ls` means more than `hub cache`.
     static func advice(on word: String, next: String?) -> String? {
@@ -17,6 +17,9 @@ enum OtherTools {
 
     /// The flag of hub that another tool calls so.
     static func flag(meantBy name: String) -> String? { flags[name] }
+
+    /// All that is known, for tests.
+    static var all: [String] { words.keys.sorted() + pairs.keys.sorted() }
 
     private static func didYouMean(_ command: String) -> String { "did you mean: hub \(command)" }
 

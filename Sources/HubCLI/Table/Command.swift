@@ -36,7 +36,7 @@ struct Command: Sendable {
     var exclusive: [[String]] = []
     /// What is said to a word too many where it may be a secret: others name the word.
     var refusalOfMore: AIError?
-    /// The list in the document of `--json` whose entries `--json=lines` prints; nil where there is none.
+    /// The list in the document of `--json` whose entries `--json=lines` prints; nil without one.
     var listKey: String?
     var examples: [Example]
     /// What the command does. Throwing decides the exit status; see ``Program``.
