@@ -28,7 +28,7 @@ let package = Package(
     name: "hub",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "hub", targets: ["HubCLI"]),
+        .executable(name: "hub", targets: ["HubMain"]),
         .library(name: "HubCore", targets: ["HubCore"]),
         .library(name: "Catalog", targets: ["Catalog"]),
         .library(name: "Fetcher", targets: ["Fetcher"]),
@@ -57,14 +57,15 @@ let package = Package(
         library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCurl", "CPlatform"]),
         library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
         library("HubServer", ["HubCore", "Fetcher", "CMicroHTTPD"]),
-        .executableTarget(
-            name: "HubCLI",
-            dependencies: [
+        library(
+            "HubCLI",
+            [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CPCRE2", "CPlatform",
-            ],
-            swiftSettings: swiftSettings),
+            ]),
+        // main, in C.
+        .executableTarget(name: "HubMain", dependencies: ["HubCLI"]),
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
             name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit"],

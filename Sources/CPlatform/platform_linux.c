@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -122,10 +123,19 @@ int hub_mapped_files(int process, void *context,
     return number ? -1 : 0;
 }
 
+// Where /proc is not mounted. The page cache, which could be had too, is not in these figures.
+static int memory_without_proc(uint64_t *total, uint64_t *available) {
+    struct sysinfo info;
+    if (sysinfo(&info)) return -1;
+    *total = (uint64_t)info.totalram * info.mem_unit;
+    *available = (uint64_t)(info.freeram + info.bufferram) * info.mem_unit;
+    return 0;
+}
+
 int hub_memory(uint64_t *total, uint64_t *available) {
     // https://docs.kernel.org/filesystems/proc.html: MemAvailable is what can be had without swapping.
     FILE *file = fopen("/proc/meminfo", "re");
-    if (!file) return -1;
+    if (!file) return memory_without_proc(total, available);
     char line[256];
     unsigned long long value;
     *total = *available = 0;

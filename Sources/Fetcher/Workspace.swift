@@ -41,7 +41,7 @@ package final class Workspace: Sendable {
         notice: @escaping @Sendable (String) -> Void = { _ in },
         onCatalogFault: (@Sendable (AIError) -> Void)? = nil
     ) {
-        let tell = onCatalogFault ?? { notice("going on without the catalog: \($0.message)") }
+        let tell = onCatalogFault ?? { notice("continuing without the catalog: \($0.message)") }
         self.environment = environment
         do throws(AIError) {
             (self.configuration, endpointFault) = (try configuration.resolved(in: environment), nil)

@@ -98,30 +98,30 @@ import Testing
         #expect(fault("do", "--size", "big").message == "--size: \"big\" is not a size")
         #expect(
             fault("do", "--kind", "smal").message
-                == "--kind: \"smal\" is not one of its values, did you mean small?")
-        #expect(fault("do", "--kind", "x").advice == "it takes small, large")
-        #expect(fault("do", "--all", "--none").message == "--all and --none exclude each other")
+                == "--kind: invalid value \"smal\"; did you mean small?")
+        #expect(fault("do", "--kind", "x").advice == "it must be one of small, large")
+        #expect(fault("do", "--all", "--none").message == "--all and --none cannot be used together")
     }
 
     @Test func unknownNames() {
-        #expect(fault("du").message == "there is no command \"du\"")
-        #expect(fault("du").advice == "did you mean hub do?")
+        #expect(fault("dp").message == "unknown command \"dp\"")
+        #expect(fault("dp").advice == "did you mean: hub do")
         #expect(fault("xyzzy").advice == "hub --help lists the commands")
-        #expect(fault("do", "--cuont", "1").message == "hub do has no flag --cuont")
-        #expect(fault("do", "--cuont", "1").advice == "did you mean --count?")
-        #expect(fault("do", "--qqqqqqqq").advice == "hub do --help lists them; a word after -- is no flag")
-        #expect(fault("do", "-x").message == "hub do has no flag -x")
-        #expect(fault("do", "-qx").message == "hub do has no flag -x")
-        #expect(fault("--count", "1", "do").message == "--count belongs to a command")
-        #expect(fault("--count", "1", "do").advice == "write it after the command's name: do")
-        #expect(fault("--jsn").advice == "did you mean --json?")
+        #expect(fault("do", "--cuont", "1").message == "unknown flag --cuont")
+        #expect(fault("do", "--cuont", "1").advice == "did you mean: --count")
+        #expect(fault("do", "--qqqqqqqq").advice == "hub do --help lists the flags; put -- before a value that starts with -")
+        #expect(fault("do", "-x").message == "unknown flag -x")
+        #expect(fault("do", "-qx").message == "unknown flag -x")
+        #expect(fault("--count", "1", "do").message == "--count must come after the name of a command")
+        #expect(fault("--count", "1", "do").advice == "these take it: do")
+        #expect(fault("--jsn").advice == "did you mean: --json")
     }
 
     @Test func operandCounts() {
-        #expect(fault("one").message == "hub one needs A")
+        #expect(fault("one").message == "missing A")
         #expect(fault("one").advice == "usage: hub one A [B]")
         #expect(fault("one", "1", "2").message == "no fault")
-        #expect(fault("one", "1", "2", "3").message == "hub one does not know what to do with \"3\"")
+        #expect(fault("one", "1", "2", "3").message == "unexpected argument \"3\"")
     }
 
     @Test func aWordTooManyThatMayBeASecretIsNotRepeated() {
@@ -133,13 +133,75 @@ import Testing
 
     @Test func helpCountsWhateverElseIsWrong() {
         for words in [
-            ["one", "--help"], ["one", "--nope", "-h"], ["do", "--count", "x", "--help"], ["nope", "--help"],
+            ["one", "--help"], ["one", "--nope", "-h"], ["do", "--count", "x", "--help"], ["--nope", "--help"],
         ] {
             #expect(ArgumentParser.parse(words, commands: Self.commands).arguments[GlobalFlags.help], "\(words)")
         }
         // But not behind "--", and not as a joined value.
         #expect(!ArgumentParser.parse(["do", "--", "--help"], commands: Self.commands).arguments[GlobalFlags.help])
         #expect(!ArgumentParser.parse(["do", "--tag=--help"], commands: Self.commands).arguments[GlobalFlags.help])
+    }
+}
+
+@Suite struct OtherToolsTests {
+    /// What a line of another tool is answered with.
+    func advice(_ line: String) -> String? {
+        let outcome = ArgumentParser.parse(line.split(separator: " ").map(String.init))
+        #expect(outcome.fault?.exitStatus == 2 && outcome.isCommandUnknown, "\(line)")
+        return outcome.fault?.recoverySuggestion
+    }
+
+    @Test(arguments: [
+        ("list", "hub ls"), ("LIST", "hub ls"), ("download org/model", "hub pull"), ("login", "hub auth login"),
+        ("whoami", "hub auth whoami"), ("remove x", "hub rm"), ("delete", "hub rm"), ("run gpt2", "hub try"),
+        ("cache", "hub ls"), ("cache ls", "hub ls"), ("cache --json ls", "hub ls"), ("cache rm x", "hub rm"),
+        ("cache prune", "hub gc"), ("models ls", "hub ls, or hub search for models on the Hub"),
+        ("update", "hub outdated"), ("prune", "hub gc"), ("install x", "hub pull"), ("scan-cache", "hub ls"),
+        ("serach", "hub search"),
+    ])
+    func meant(_ line: String, _ command: String) { #expect(advice(line) == "did you mean: \(command)") }
+
+    @Test func whatHubDoesNotDo() {
+        #expect(advice("upload x") == "hub does not upload; hf upload does")
+        #expect(advice("zzzzzz") == "hub --help lists the commands")
+    }
+
+    /// Every word leads to something that can be typed.
+    @Test func everySuggestionExists() {
+        for line in OtherTools.all {
+            let words = (advice(line) ?? "").replacing("did you mean: hub ", with: "").prefix { $0 != "," }
+            let outcome = ArgumentParser.parse(words.split(separator: " ").map(String.init))
+            #expect(outcome.command != nil, "\(line): \(words)")
+            #expect(!outcome.isCommandUnknown && outcome.fault?.message.contains("unknown") != true, "\(line)")
+        }
+    }
+
+    @Test func flags() {
+        let fault = ArgumentParser.parse(["pull", "gpt2", "--dry-run"]).fault
+        #expect(fault?.message == "unknown flag --dry-run")
+        #expect(fault?.recoverySuggestion == "did you mean: --estimate")
+    }
+
+    @Test(arguments: [
+        (["gc", "-ny"], ["dry-run", "yes"]), (["rm", "-n", "gpt2"], ["dry-run"]), (["pull", "-nf", "x"], ["estimate", "force"]),
+        (["trash", "empty", "-y"], ["yes"]), (["try", "x", "-y"], ["yes"]), (["-V"], ["version"]),
+    ])
+    func letters(_ words: [String], _ flags: [String]) {
+        let outcome = ArgumentParser.parse(words)
+        #expect(outcome.fault == nil)
+        for flag in flags { #expect(outcome.arguments.has(flag), "\(words)") }
+    }
+
+    @Test func aLetterOnlyWhereItsFlagIs() {
+        #expect(ArgumentParser.parse(["ls", "-n"]).fault?.message == "unknown flag -n")
+        #expect(ArgumentParser.parse(["rm", "-f", "x"]).fault?.message == "unknown flag -f")
+    }
+
+    @Test func linesOnlyWhereThereIsAList() {
+        #expect(ArgumentParser.parse(["ls", "--json=lines"]).fault == nil)
+        let fault = ArgumentParser.parse(["info", "gpt2", "--json=lines"]).fault
+        #expect(fault?.message == "hub info prints one object, not a list" && fault?.exitStatus == 2)
+        #expect(ArgumentParser.parse(["ls", "--json=rows"]).fault?.message.hasPrefix("--json can be") == true)
     }
 }
 

@@ -29,7 +29,7 @@ import Testing
         let overview = HelpText.overview(CommandTable.all, width: 80).joined(separator: "\n") + "\n"
         for words in [[], ["--help"], ["-h"], ["help"]] {
             let result = try execute(hubBinary, words, environment: environment)
-            #expect(result.status == 0 && result.output == overview && result.error.isEmpty)
+            #expect(result.status == (words.isEmpty ? 2 : 0) && result.output == overview && result.error.isEmpty)
         }
         let pull = try #require(CommandTable.all.first { $0.name == "pull" })
         #expect(try hub("help", "pull").output == HelpText.long(pull, width: 80).joined(separator: "\n") + "\n")
@@ -39,7 +39,29 @@ import Testing
     @Test func unknownCommand() throws {
         let result = try hub("serch", "llama")
         #expect(result.status == 2 && result.output.isEmpty)
-        #expect(result.error == "hub: there is no command \"serch\"\n     did you mean hub search?\n")
+        #expect(result.error == "hub: unknown command \"serch\"\n     did you mean: hub search\n")
+    }
+
+    /// A line run where /proc is empty.
+    static func withoutProc(_ line: String) -> [String] {
+        ["-rm", "/bin/sh", "-c", "mount -t tmpfs none /proc && \(line)"]
+    }
+
+    static let unshare = "/usr/bin/unshare"
+    static let canHideProc =
+        program("unshare") == unshare && (try? execute(unshare, withoutProc("true")))?.status == 0
+
+    /// Swift itself would find no arguments then, and every command would be none.
+    @Test(.enabled(if: canHideProc, "no namespaces here")) func argumentsNeedNoProc() throws {
+        let hub = ShellQuoting.posix(hubBinary)
+        func run(_ line: String) throws -> (status: Int32, output: String, error: String) {
+            try execute(Self.unshare, Self.withoutProc("\(hub) \(line)"), environment: environment)
+        }
+        let wrong = try run("rm --frobnicate")
+        #expect(wrong.status == 2 && wrong.output.isEmpty && wrong.error.contains("unknown flag --frobnicate"))
+        #expect(try run("version").output == "hub \(Version.number)\n")
+        // The memory is known without /proc/meminfo.
+        #expect(try run("registry ls --json").output.contains("\"memory_bytes\":"))
     }
 
     @Test func aClosedPipeEndsQuietly() throws {

@@ -144,7 +144,7 @@ import Testing
                 result.error.split(separator: "hub: ", omittingEmptySubsequences: false).count <= 2,
                 "\(words): \(result.error)")
             if !result.error.isEmpty {
-                #expect(result.error.hasPrefix("hub: warning: going on without the catalog: "), "\(words)")
+                #expect(result.error.hasPrefix("hub: warning: continuing without the catalog: "), "\(words)")
                 #expect(result.error.contains(warning), "\(words): \(result.error)")
             }
         }
@@ -210,7 +210,7 @@ import Testing
         #expect(result.status == 0)
         #expect(
             result.error == """
-                hub: warning: going on without the catalog: the catalog \(stage.catalog) is in use by another process
+                hub: warning: continuing without the catalog: the catalog \(stage.catalog) is in use by another process
                      wait for the other hub, then try again
 
                 """)

@@ -13,9 +13,57 @@ import Darwin
 @Suite struct ProgramTests {
     @Test func aloneItShowsTheOverview() async {
         let alone = await runInside()
-        #expect(alone.status == 0 && alone.output.hasPrefix("hub \(Version.number)") && alone.error.isEmpty)
+        #expect(alone.status == 2 && alone.output.hasPrefix("hub \(Version.number)") && alone.error.isEmpty)
         let program = await runInside("--json")
         #expect(program.status == 2 && program.output.contains("\"invalid_input\""))
+        #expect(await runInside("-q").error == "hub: missing command\n     hub --help lists the commands\n")
+    }
+
+    @Test func anUnknownCommandHasNoHelp() async {
+        for flag in ["--help", "--version"] {
+            let result = await runInside("lsit", flag)
+            #expect(result.status == 2 && result.output.isEmpty && result.error.contains("did you mean: hub ls"))
+        }
+    }
+
+    @Test func aMessageIsBrokenBetweenWords() async {
+        let command = testCommand { context, _ in
+            context.output.warning("one two three four five six", advice: "seven eight nine /a/path/that/is/wider/than/all")
+            throw AIError(.gated, "one two three four five six seven")
+        }
+        let wide = await runInside("do", commands: [command])
+        #expect(wide.error.hasPrefix("hub: warning: one two three four five six\n     seven eight nine /a/path"))
+        let narrow = await runInside("do", streams: .init(errorIsTerminal: true, errorWidth: 30), commands: [command])
+        #expect(
+            narrow.error.replacing(/\u{1B}\[\d+m/, with: "") == """
+                hub: warning: one two three
+                     four five six
+                     seven eight nine
+                     /a/path/that/is/wider/than/all
+                hub: one two three four five
+                     six seven
+
+                """)
+    }
+
+    @Test func aListInLines() async {
+        var command = testCommand { context, _ in
+            context.output.document(["models": .array([["id": "a"], ["id": "b"]]), "total_bytes": 7])
+            throw AIError(.gated, "c is gated", advice: "ask")
+        }
+        command.listKey = "models"
+        let result = await runInside("do", "--json=lines", commands: [command])
+        #expect(
+            result.output == """
+                {"id":"a"}
+                {"id":"b"}
+                {"error":{"code":"gated","message":"c is gated","advice":"ask","retryable":false}}
+
+                """)
+        #expect(result.status == 4)
+        // Another document of the same command is one line.
+        command.run = { context, _ in context.output.document(["removed": .array([])]) }
+        #expect(await runInside("do", "--json=lines", commands: [command]).output == "{\"removed\":[]}\n")
     }
 
     @Test func anErrorIsSaidAndDocumented() async throws {
@@ -118,7 +166,7 @@ import Darwin
         let result = await runInside("gc", "--nope", "--older-than", "x", "--help")
         #expect(result.status == 0 && result.output.hasPrefix("hub gc: ") && result.error.isEmpty)
         let unknown = await runInside("help", "serch")
-        #expect(unknown.status == 2 && unknown.error.contains("did you mean hub help search?"))
+        #expect(unknown.status == 2 && unknown.error.contains("did you mean: hub help search"))
     }
 
     @Test func eachFormOfAResult() async throws {

@@ -51,7 +51,7 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
             let why = systemErrno == 0 ? message : SystemErrno.text(systemErrno)
             return fault(
                 .catalogUnusable, "the catalog \(path) cannot be read or written: \(why)",
-                "the disk may be failing; HUB_HOME chooses another folder for the catalog")
+                "the disk may be failing; set HUB_HOME to use another folder for the catalog")
         case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
             return fault(.catalogUnusable, "the catalog \(path) is damaged: \(message)")
         default:

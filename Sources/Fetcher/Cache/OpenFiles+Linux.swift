@@ -14,6 +14,10 @@ extension OpenFiles {
     static func look(for wanted: Set<PhysicalFile.Identity>) throws(AIError) -> OpenFiles {
         var found = OpenFiles()
         guard !wanted.isEmpty else { return found }
+        guard FileSystem.exists("/proc/self") else {
+            found.remark = "/proc is not mounted: cannot check which files other programs have open"
+            return found
+        }
         var hidden = 0
         // With /proc mounted as hidepid=2 other users' processes are not even listed; process 1 always exists.
         if !FileSystem.exists("/proc/1") { hidden += 1 }

@@ -18,7 +18,7 @@ enum AuthCommand {
 
     static let command = Command(
         name: "auth", isMinor: true, purpose: .changes,
-        doc: "log in to the Hub, log out, or say whose token is in force",
+        doc: "log in to the Hub, log out, or show whose token is in use",
         detail: """
             login reads a token, typed on a terminal where nothing shows or from stdin, asks the Hub whose it is, and \
             keeps it in the file that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token), readable by you \
@@ -47,7 +47,7 @@ enum AuthCommand {
             let near = NearestName.of(arguments.operand!, among: Action.allCases.map(\.rawValue))
             throw AIError(
                 .invalidInput, "hub auth takes login, logout or whoami",
-                advice: near.map { "did you mean hub auth \($0)?" } ?? refusal.specificAdvice)
+                advice: near.map { "did you mean: hub auth \($0)" } ?? "hub auth login asks for it, or reads it from stdin")
         }
     }
 }

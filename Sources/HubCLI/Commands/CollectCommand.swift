@@ -55,6 +55,7 @@ enum CollectCommand {
             SharedFlags.trash.flag,
         ],
         exclusive: [["choose", "plain"]],
+        listKey: "plan",
         examples: [
             .init("hub gc", "Choose in a full-screen list."),
             .init("hub gc --detached --partials --orphans", "What nothing refers to any more."),

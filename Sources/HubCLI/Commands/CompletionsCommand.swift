@@ -5,15 +5,17 @@ enum CompletionsCommand {
     enum Shell: String, Sendable, CaseIterable { case bash, zsh, fish }
 
     static let command = Command(
-        name: "completions", isMinor: true, doc: "print the completion script of a shell",
+        name: "completions", isMinor: true, doc: "print a shell's completion script",
         detail: """
-            The script completes commands, flags, their values, files, and the ids of the models that are cached.
+            The script completes commands, flags and their values; models by alias, from the catalog (the most popular \
+            first) and from the cache; branches after @ and files after : of a model whose files are known. It asks hub at \
+            each tab and uses no network: what hub sync, search and info have seen is offered.
             """,
         operands: [Operand("SHELL", .one, .choice(Shell.allCases.map(\.rawValue)))],
         examples: [
-            .init("source <(hub completions bash)", "In ~/.bashrc."),
-            .init("hub completions zsh > \"${fpath[1]}/_hub\"", "Once, for zsh."),
-            .init("hub completions fish > ~/.config/fish/completions/hub.fish", "Once, for fish."),
+            .init("source <(hub completions bash)", "For bash, in ~/.bashrc."),
+            .init("hub completions zsh > \"${fpath[1]}/_hub\"", "For zsh, once."),
+            .init("hub completions fish > ~/.config/fish/completions/hub.fish", "For fish, once."),
         ],
         run: run)
 
@@ -21,19 +23,18 @@ enum CompletionsCommand {
         let name = arguments.operand ?? ""
         guard let shell = Shell(rawValue: name) else {
             throw AIError(
-                .invalidInput, "there are no completions for \"\(name)\"",
-                advice: "usage: hub completions bash|zsh|fish")
+                .invalidInput, "no completions for \"\(name.printable)\"", advice: "usage: hub completions bash|zsh|fish")
         }
-        let script = script(shell, CommandTable.all)
+        let script = script(shell)
         context.output.document(["shell": .string(name), "script": .string(script)])
         context.output.stream(script)
     }
 
-    static func script(_ shell: Shell, _ commands: [Command]) -> String {
+    static func script(_ shell: Shell) -> String {
         switch shell {
-        case .bash: BashCompletions.script(commands)
-        case .zsh: ZshCompletions.script(commands)
-        case .fish: FishCompletions.script(commands)
+        case .bash: CompletionScripts.bash
+        case .zsh: CompletionScripts.zsh
+        case .fish: CompletionScripts.fish
         }
     }
 }

@@ -3,20 +3,20 @@ import HubCore
 /// `hub help`
 enum HelpCommand {
     static let man = Switch(
-        "man", "print the manual page hub(1)", detail: "In roff: hub help --man | man -l - reads it.")
+        "man", "print the manual page hub(1)", detail: "It is roff: hub help --man | man -l - shows it.")
 
     static let command = Command(
-        name: "help", isMinor: true, doc: "explain a command or a topic at length",
+        name: "help", isMinor: true, doc: "explain a command or a topic",
         detail: """
-            hub help COMMAND is the long form of hub COMMAND --help. The topics are exit-codes, environment and \
-            references.
+            hub help COMMAND shows more than hub COMMAND --help: details and examples. The topics are flags, exit-codes, \
+            environment and references.
             """,
         operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
         flags: [man.flag],
         examples: [
-            .init("hub help pull", "Everything about one command."),
-            .init("hub help exit-codes", "What the exit statuses mean."),
-            .init("hub help --man > hub.1", "The manual page, for a packager."),
+            .init("hub help pull", "All about one command."),
+            .init("hub help exit-codes", "What the exit codes mean."),
+            .init("hub help --man > hub.1", "The manual page, for packaging."),
         ],
         run: run)
 
@@ -24,8 +24,8 @@ enum HelpCommand {
     private static let names = [
         "search", "info", "pull", "ls", "outdated", "path", "rm", "gc", "verify", "try", "sync", "registry",
         "doctor",
-        "serve", "auth", "pin", "unpin", "trash", "completions", "help", "version",
-        "exit-codes", "environment", "references",
+        "serve", "auth", "pin", "unpin", "trash", "env", "completions", "help", "version",
+        "flags", "exit-codes", "environment", "references",
     ]
 
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
@@ -41,10 +41,18 @@ enum HelpCommand {
         if let topic = HelpTopic.all.first(where: { $0.name == name }) {
             return show(HelpText.topic(topic, width: width(context)), ["topic": .string(name)], context)
         }
-        let near = NearestName.of(name, among: names)
+        let near = OtherTools.command(meantBy: name) ?? NearestName.of(name, among: names)
         throw AIError(
-            .invalidInput, "there is no help on \"\(name)\"",
-            advice: near.map { "did you mean hub help \($0)?" } ?? "hub --help lists the commands and topics")
+            .invalidInput, "no help on \"\(name.printable)\"",
+            advice: near.map { "did you mean: hub help \($0)" } ?? "hub --help lists the commands and topics")
+    }
+
+    /// What `hub` alone shows: a person wants to know which commands there are, a script must learn that one is missing.
+    static func missingCommand(_ context: Context) throws {
+        let error = AIError(.invalidInput, "missing command", advice: "hub --help lists the commands")
+        guard context.mode == .human, !context.output.settings.writesEvents else { throw error }
+        show(nil, isLong: false, context)
+        throw ReportedError(error: error)
     }
 
     /// The overview, or the page of a command.

@@ -26,8 +26,9 @@ enum ListCommand {
 
             A revision is marked damaged if hub verify found damage in it that has not been repaired.
             """,
-        operands: [Operand("REF|GLOB", .any, .model)],
+        operands: [Operand("REF|GLOB", .any, .cachedModel)],
         flags: [sort.flag, largerThan.flag, unusedFor.flag, limit.flag, revisions.flag, partials.flag],
+        listKey: "models",
         examples: [
             .init("hub ls", "Everything, the last used first."),
             .init("hub ls 'mlx-community/*' --sort size", "One organisation's models, the largest first."),

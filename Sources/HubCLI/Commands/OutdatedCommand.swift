@@ -12,7 +12,8 @@ enum OutdatedCommand {
 
             The status is 0 whether anything has moved or not; it tells only whether the Hub could be asked.
             """,
-        operands: [Operand("REF|GLOB", .any, .model)],
+        operands: [Operand("REF|GLOB", .any, .cachedModel)],
+        listKey: "models",
         examples: [
             .init("hub outdated", "Every branch in the cache."),
             .init("hub outdated 'mlx-community/*' org/model@dev", "One organisation's models, and one branch."),

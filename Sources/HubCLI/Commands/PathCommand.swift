@@ -4,16 +4,16 @@ import HubCore
 /// `hub path`
 enum PathCommand {
     static let command = Command(
-        name: "path", doc: "print where a cached model or file is",
+        name: "path", doc: "print the path of a cached model or file",
         detail: """
-            Prints the snapshot folder of a cached model, or one file in it, and notes that it was used. Nothing is \
-            fetched: what is not there is exit status 3.
+            Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. It downloads \
+            nothing; if the model or file is not in the cache, the exit code is 3.
             """,
-        operands: [Operand("REF[:FILE]", .one, .model)],
+        operands: [Operand("REF[:FILE]", .one, .cachedModel)],
         examples: [
-            .init("hub path openai/gpt-oss-20b", "The folder of the model."),
-            .init("cat \"$(hub path gpt2:config.json)\"", "One file of it."),
-            .init("hub path gpt2 || hub pull gpt2", "Fetch what is not there."),
+            .init("hub path openai/gpt-oss-20b", "The folder of a model."),
+            .init("cat \"$(hub path gpt2:config.json)\"", "A file of a model."),
+            .init("hub path gpt2 || hub pull gpt2", "Download it if it is not there."),
         ],
         run: run)
 
@@ -26,19 +26,19 @@ enum PathCommand {
             guard let (folder, commit) = try workspace.snapshot(of: reference) else {
                 throw AIError(
                     .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
-                    advice: "hub pull \(whole) fetches it",
+                    advice: "hub pull \(whole) downloads it",
                     context: .init(repository: reference.repository.description))
             }
             var path = folder.snapshot(commit)
             if let file = reference.files {
                 if let fault = RepositoryPath.fault(file) {
-                    throw AIError(.invalidInput, "\"\(file.printable)\" is no file of a repository: \(fault)")
+                    throw AIError(.invalidInput, "\"\(file.printable)\" is not a path in a repository: \(fault)")
                 }
                 path = Path.join(path, file)
                 guard FileSystem.exists(path) else {
                     throw AIError(
                         .notCached, "\(reference) is not in the cache",
-                        advice: "hub pull \(whole) --include '\(file)' fetches it",
+                        advice: "hub pull \(whole) --include '\(file)' downloads it",
                         context: .init(repository: reference.repository.description, path: file))
                 }
             }

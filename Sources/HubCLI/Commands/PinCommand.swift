@@ -21,7 +21,7 @@ enum PinCommand {
 
             If the catalog cannot be read, hub gc deletes no revision; hub rm warns and deletes what was named.
             """,
-        operands: [Operand("REF|GLOB", .some, .model)],
+        operands: [Operand("REF|GLOB", .some, .cachedModel)],
         flags: [note.flag],
         examples: [
             .init("hub pin gpt2", "All cached revisions of a model."),
@@ -38,7 +38,7 @@ enum UnpinCommand {
             Removes the pin of a revision, or with a model's name alone those of all its revisions. A revision that is no \
             longer cached can be unpinned by its commit or its model's name.
             """,
-        operands: [Operand("REF|GLOB", .some, .model)],
+        operands: [Operand("REF|GLOB", .some, .cachedModel)],
         examples: [
             .init("hub unpin gpt2", "All pins of a model."),
             .init("hub unpin org/model@v1", "That of one revision."),

@@ -15,17 +15,17 @@ enum PullCommand {
             largest quantised one that does. hub info shows the sets.
             """)
     static let quant = Option.text(
-        "quant", "NAME", "the set of weights with this name, such as Q4_K_M",
+        "quant", "NAME", kind: .quantization, "the set of weights with this name, such as Q4_K_M",
         detail: """
             Case does not count. Alone it means GGUF; where a repository has no GGUF, any set that hub info shows under \
             that name. A GGUF model's projector comes along.
             """)
     static let revision = Option.text(
-        "revision", "REV", "a branch, tag or commit; the same as REF@REV", detail: "The default is main.")
+        "revision", "REV", kind: .revision, "a branch, tag or commit; the same as REF@REV", detail: "The default is main.")
     static let estimate = Switch(
-        "estimate", "show what would be fetched and whether it fits; fetch nothing",
+        "estimate", short: "n", "show what would be fetched and whether it fits; fetch nothing",
         detail: "Nothing is written into the cache either.")
-    static let force = Switch("force", "fetch again what is cached")
+    static let force = Switch("force", short: "f", "fetch again what is cached")
     static let connections = Option.whole(
         "connections", in: 1...64, "how many connections at once, over all models and files",
         detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")
@@ -37,10 +37,10 @@ enum PullCommand {
             The bookkeeping in DIR/.cache/huggingface is that of hf download. What the cache holds is copied from there. A \
             file that was changed since it was fetched is only replaced with --force.
             """)
-    static let yes = Switch("yes", "for scripts that say it everywhere: hub pull asks nothing anyway")
+    static let yes = Switch("yes", short: "y", "accepted for consistency; hub pull never asks")
 
     static let command = Command(
-        name: "pull", purpose: .changes, doc: "fetch models into the cache, resuming what was begun",
+        name: "pull", purpose: .changes, doc: "fetch models into the cache; resume interrupted downloads",
         detail: """
             Fetches the whole repository, one of its sets of weights, or the files that the globs choose, into the cache that all Hugging Face tools \
             share. What is there already is not fetched again; what was interrupted goes on where it stopped. Every \
@@ -56,6 +56,7 @@ enum PullCommand {
             include.flag, exclude.flag, format.flag, quant.flag, revision.flag, estimate.flag, force.flag,
             connections.flag, limitRate.flag, localDir.flag, yes.flag,
         ],
+        listKey: "models",
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
             .init("hub pull org/model-GGUF --quant Q4_K_M --estimate", "What it would cost; nothing is fetched."),

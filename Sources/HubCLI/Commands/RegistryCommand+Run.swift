@@ -9,7 +9,7 @@ extension RegistryCommand {
             let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
             throw AIError(
                 .invalidInput, "hub registry does not know \"\(word.printable)\"",
-                advice: near.map { "did you mean hub registry \($0)?" }
+                advice: near.map { "did you mean: hub registry \($0)" }
                     ?? "it takes \(Action.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         let words = Array(arguments.operands.dropFirst())

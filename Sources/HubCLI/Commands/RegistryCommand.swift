@@ -59,7 +59,7 @@ enum RegistryCommand {
 
     static let command = Command(
         name: "registry", isMinor: true, purpose: .changes,
-        doc: "the curated list of models and their aliases: show it, add to it",
+        doc: "show or change the curated list of models and their aliases",
         detail: """
             hub comes with a list of models that are good to begin with, each under an alias of one word. An alias is \
             understood wherever a model is: hub pull llama-3.2-1b, with @revision and :files too. Sizes come from the \
@@ -72,11 +72,12 @@ enum RegistryCommand {
             """,
         operands: [
             Operand("ls|add|rm|import|export", .optional, .choice(Action.allCases.map(\.rawValue))),
-            Operand("WORD", .any, .text),
+            Operand("WORD", .any, .alias),
         ],
         flags: [recommended.flag, capability.flag] + fields.filter { $0.name != capability.flag.name } + [
             replace.flag, all.flag,
         ],
+        listKey: "models",
         examples: [
             .init(
                 "hub registry ls --capability code-generation --recommended", "What writes code on this machine."),

@@ -14,8 +14,9 @@ enum RemoveCommand {
             process is downloading or has open stays. --trash moves files into a trash beside the cache instead, and hub \
             trash restore brings them back. If the pins cannot be read, rm says so and deletes what was named.
             """,
-        operands: [Operand("REF|GLOB|FOLDER", .some, .modelOrFolder)],
+        operands: [Operand("REF|GLOB|FOLDER", .some, .cachedModelOrFolder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag],
+        listKey: "plan",
         examples: [
             .init("hub rm gpt2", "Delete one model, after asking."),
             .init("hub rm 'org/*' --dry-run", "Show what would be deleted."),

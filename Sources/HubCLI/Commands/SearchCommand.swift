@@ -5,7 +5,7 @@ import HubCore
 enum SearchCommand {
     enum Format: String, Sendable, CaseIterable { case gguf, mlx, safetensors }
 
-    static let task = Option.text("task", "TASK", "only models for this task, such as text-generation")
+    static let task = Option.text("task", "TASK", kind: .task, "only models for this task, such as text-generation")
     static let capability = Option<ModelCapability>.named(
         "capability", "only models that are good for this",
         detail: """
@@ -65,6 +65,7 @@ enum SearchCommand {
             curated.flag, vanished.flag, sort.flag, limit.flag,
         ],
         exclusive: [["gated", "open"]],
+        listKey: "models",
         examples: [
             .init(
                 "hub search qwen coder license:apache-2.0", "The 20 best-known models that fit, under this license."
@@ -84,10 +85,7 @@ extension Option where Value == ModelCapability {
         let all = "One of \(names.joined(separator: ", ")). "
         return Option(name, "NAME", .choice(names), doc, detail: all + detail) { text throws(AIError) in
             if let value = ModelCapability(rawValue: text) { return value }
-            let near = NearestName.of(text, among: names).map { ", did you mean \($0)?" } ?? ""
-            throw AIError(
-                .invalidInput, "\"\(text.printable)\" is not one of its values\(near)",
-                advice: "it takes \(names.joined(separator: ", "))")
+            throw .notOneOf(text, names)
         }
     }
 }

@@ -21,7 +21,7 @@ enum SyncCommand {
 
     static let command = Command(
         name: "sync", isMinor: true, purpose: .changes,
-        doc: "bring what this machine knows of the Hub's models up to date",
+        doc: "update the catalog of the Hub's models on this machine",
         detail: """
             Copies the Hub's list of models into the catalog on this machine, where hub search finds them without a \
             network. The models that changed last come first, until everything older is known; the first time that is \

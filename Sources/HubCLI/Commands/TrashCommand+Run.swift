@@ -7,8 +7,8 @@ extension TrashCommand {
         guard let action = Action(rawValue: word) else {
             let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
             throw AIError(
-                .invalidInput, "unknown action \"\(word.printable)\"",
-                advice: near.map { "did you mean hub trash \($0)?" } ?? "use ls, restore or empty")
+                .invalidInput, "hub trash does not know \"\(word.printable)\"",
+                advice: near.map { "did you mean: hub trash \($0)" } ?? "it takes ls, restore and empty")
         }
         let words = Array(arguments.operands.dropFirst())
         try check(action, words, arguments)

@@ -2,52 +2,53 @@ import HubCore
 
 /// `hub try`
 enum TryCommand {
-    static let maxTokens = Option.whole("max-tokens", in: 1...1_000_000, "how many tokens to generate at most")
+    static let maxTokens = Option.whole("max-tokens", in: 1...1_000_000, "generate at most this many tokens")
     static let temperature = Option.real(
-        "temperature", "T", in: 0...100, "how freely to choose; 0 takes the likeliest token")
-    static let topK = Option.whole("top-k", in: 0...1_000_000, "choose among this many tokens; 0 for all")
+        "temperature", "T", in: 0...100, "sampling temperature; 0 takes the most likely token")
+    static let topK = Option.whole("top-k", in: 0...1_000_000, "sample from this many tokens; 0 means all")
     static let topP = Option.real(
-        "top-p", "P", in: 0...1, "choose among the likeliest that sum to this probability")
-    static let minP = Option.real("min-p", "P", in: 0...1, "drop tokens below this share of the likeliest one's")
-    static let repeatPenalty = Option.real("repeat-penalty", "X", in: 0.01...100, "discourage repetition; 1 is off")
-    static let seed = Option.seed("seed", "make the choices repeatable")
-    static let greedy = Switch("greedy", "always take the likeliest token")
-    static let stop = Option.text("stop", "TEXT", repeats: true, "end before this text")
+        "top-p", "P", in: 0...1, "sample from the most likely tokens with this total probability")
+    static let minP = Option.real("min-p", "P", in: 0...1, "drop tokens below this fraction of the highest probability")
+    static let repeatPenalty = Option.real("repeat-penalty", "X", in: 0.01...100, "penalize repetition; 1 is off")
+    static let seed = Option.seed("seed", "make the output repeatable")
+    static let greedy = Switch("greedy", "always take the most likely token")
+    static let stop = Option.text("stop", "TEXT", repeats: true, "stop before this text")
     static let system = Option.text(
-        "system", "TEXT", "what the model is told before the prompt, by its chat template")
+        "system", "TEXT", "the system message, for models with a chat template")
     static let chat = Switch(
-        "chat", "fail where the model has no chat template, instead of taking the prompt as it is")
-    static let raw = Switch("raw", "take the prompt as it is, without the chat template")
-    static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
+        "chat", "fail if the model has no chat template")
+    static let raw = Switch("raw", "use the prompt as it is, without the chat template")
+    static let logits = Switch("logits", "with --json: add the logits of the last prompt token")
     static let tokenize = Option.text(
         "tokenize", "TEXT", repeats: true, allowsEmpty: true, "show the tokens of a text; needs no weights")
     static let tokenizeFile = Option.text(
-        "tokenize-file", "FILE", kind: .file, "show the tokens of the texts in a JSON list; needs no weights")
+        "tokenize-file", "FILE", kind: .file, "show the tokens of each text in a JSON list; needs no weights")
     static let render = Option.text(
-        "render", "FILE", kind: .file, "show what the chat template makes of a conversation; needs no weights",
+        "render", "FILE", kind: .file, "show a conversation as the chat template renders it; needs no weights",
         detail: """
-            The file holds a JSON object: messages, and as far as wanted tools, documents, add_generation_prompt, \
-            bos_token, eos_token, and whatever else the template reads.
+            FILE is a JSON object with messages and, optionally, tools, documents, add_generation_prompt, bos_token, \
+            eos_token, and anything else that the template reads.
             """)
     static let template = Option.text(
-        "template", "FILE", kind: .file, "take this chat template instead of the model's own")
+        "template", "FILE", kind: .file, "use this chat template instead of the model's own")
     static let inspect = Switch("inspect", "show what the headers say; computes nothing")
     static let check = Switch(
-        "check", refinements: ["full"], "look whether its files are whole and sane; runs nothing of it",
+        "check", refinements: ["full"], "check that its files are complete and valid; does not run it",
         detail:
-            "Samples of every tensor are looked at, with =full every number. What was found in a cached file is kept."
+            "Samples every tensor; with =full it reads every number. Results for cached files are remembered."
     )
-    static let threads = Option.whole("threads", in: 1...1024, "how many threads compute")
-    static let contextLength = Option.whole("context", in: 1...10_000_000, "how many tokens the context holds")
+    static let threads = Option.whole("threads", in: 1...1024, "how many threads to use")
+    static let contextLength = Option.whole("context", in: 1...10_000_000, "the context length in tokens")
 
     static let command = Command(
-        name: "try", doc: "run a model on this machine and tell whether it works",
+        name: "try", doc: "run a model here and tell whether it works",
         detail: """
-            Without a PROMPT: the smoke test and its verdict. With one: that, and the text as it comes. Where the \
-            model has a chat template the prompt is what the person says in it; --raw takes it as it is.
+            Without a PROMPT it runs the smoke test and prints a verdict: pass, warn or fail (exit code 1). With a PROMPT it \
+            also prints the answer as it is generated. If the model has a chat template, PROMPT is the user's message; --raw \
+            uses it as it is.
 
-            A model that is not here is fetched first, after its estimate and a yes (--yes in scripts). A folder on \
-            this machine is used as it is.
+            A model that is not cached is downloaded first, after an estimate and a question (--yes in scripts). A folder is \
+            used where it is.
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: [
@@ -63,9 +64,9 @@ enum TryCommand {
         ],
         examples: [
             .init("hub try org/model", "Does it work here?"),
-            .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
-            .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer cuts a text."),
-            .init("hub try org/model --inspect --json", "What it is and what memory it needs, for a program."),
+            .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Generate text, the same every time."),
+            .init("hub try gpt2 --tokenize 'Hello, world'", "Show how its tokenizer splits a text."),
+            .init("hub try org/model --inspect --json", "What it is and how much memory it needs, for a program."),
         ],
         run: run)
 }

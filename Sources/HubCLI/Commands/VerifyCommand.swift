@@ -14,7 +14,7 @@ enum VerifyCommand {
             """)
 
     static let command = Command(
-        name: "verify", purpose: .changes, doc: "check that cached files hold what their digests say",
+        name: "verify", purpose: .changes, doc: "check cached files against their digests",
         detail: """
             Reads what is cached, as fast as the processors and the disk allow, and compares every file with its digest: \
             everything, or the models, revisions, files and folders of --local-dir that are named. It says what differs, \
@@ -29,8 +29,9 @@ enum VerifyCommand {
             are named, never deleted, and no damage. Of a model of which only some files were fetched the others are \
             missing: name what you want, such as 'org/model:*.gguf'.
             """,
-        operands: [Operand("REF|GLOB|FOLDER", .any, .modelOrFolder)],
+        operands: [Operand("REF|GLOB|FOLDER", .any, .cachedModelOrFolder)],
         flags: [full.flag, repair.flag],
+        listKey: "models",
         examples: [
             .init("hub verify", "Everything that is new or has changed."),
             .init("hub verify 'org/*' --full", "One organisation's models, every byte."),

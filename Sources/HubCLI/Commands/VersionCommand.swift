@@ -3,11 +3,11 @@ import HubCore
 /// `hub version`
 enum VersionCommand {
     static let command = Command(
-        name: "version", isMinor: true, doc: "print the version; with -v also of what it is made of",
-        detail: "With -v the lines after the first name the Swift compiler and the system's libraries in use.",
+        name: "version", isMinor: true, doc: "print the version; with -v those of its libraries too",
+        detail: "With -v it also prints the versions of the Swift compiler and of the system libraries in use.",
         examples: [
             .init("hub version", "The version."),
-            .init("hub version -v", "For a bug report."),
+            .init("hub version -v", "With the libraries; hub env prints more for a bug report."),
         ],
         run: run)
 

@@ -7,17 +7,19 @@ enum HelpText {
     static func overview(_ commands: [Command], width: Int) -> [String] {
         let rows = commands.filter { !$0.isMinor }.map { ($0.name, $0.doc) }
         let others = commands.filter(\.isMinor).map(\.name)
-        let usages = GlobalFlags.all.map(\.usage)
         return ["hub \(Version.number): \(purpose)", "", "Usage: hub COMMAND [FLAGS] ...", ""]
             + TextWrap.definitions(rows, width: width)
             + flow("  Also:", others, width: width)
             + [""]
-            + flow("Every command takes:", usages, width: width)
+            + flow("Flags of every command:", GlobalFlags.all.map(\.usage), width: width)
             + [""]
             + TextWrap.lines(
-                "hub help COMMAND explains a command; topics: \(HelpTopic.all.map(\.name).joined(separator: ", "))",
+                "hub help COMMAND explains a command. Topics: \(HelpTopic.all.map(\.name).joined(separator: ", "))",
                 width: width)
     }
+
+    /// The flags that every command takes, in a line of a command's page.
+    static let globalFlags = "Every command also takes --json, -q, -v, --offline and more: hub help flags"
 
     /// `hub CMD --help`: usage and flags, a line each where they fit.
     static func short(_ command: Command, width: Int) -> [String] {
@@ -26,30 +28,26 @@ enum HelpText {
             lines += ["", "Flags:"]
             lines += TextWrap.definitions(command.visibleFlags.map { ($0.usage, $0.doc) }, width: width)
         }
-        return lines + [""]
-            + flow("Every command takes:", GlobalFlags.all.map(\.usage), width: width)
-            + ["", "hub help \(command.name) says more and gives examples"]
+        return lines + [""] + TextWrap.lines(globalFlags, width: width)
+            + ["hub help \(command.name) shows details and examples"]
     }
 
-    /// `hub help CMD`: everything.
+    /// `hub help CMD`: everything about the command.
     static func long(_ command: Command, width: Int) -> [String] {
         var lines = head(command, width: width) + [""] + TextWrap.lines(command.detail, width: width)
-        func section(_ title: String, _ flags: [Flag]) {
-            guard !flags.isEmpty else { return }
-            lines += ["", title]
-            for flag in flags {
-                lines.append("  \(flag.usage)")
-                lines += TextWrap.lines(sentence(flag), width: width, indent: 6)
-            }
-        }
-        section("Flags:", command.visibleFlags)
-        section("Flags of every command:", GlobalFlags.all)
         lines += ["", "Examples:"]
         for example in command.examples {
             lines.append("  \(example.line)")
             lines += TextWrap.lines(example.doc, width: width, indent: 6)
         }
-        return lines
+        if !command.visibleFlags.isEmpty {
+            lines += ["", "Flags:"]
+            for flag in command.visibleFlags {
+                lines.append("  \(flag.usage)")
+                lines += TextWrap.lines(sentence(flag), width: width, indent: 6)
+            }
+        }
+        return lines + [""] + TextWrap.lines(globalFlags, width: width)
     }
 
     /// `hub help exit-codes` and its like.

@@ -9,92 +9,75 @@ struct HelpTopic: Sendable {
     var detail: String
     var entries: [(term: String, text: String)]
 
-    static let all = [exitCodes, environment, references]
+    static let all = [flags, exitCodes, environment, references]
+
+    static let flags = HelpTopic(
+        name: "flags", doc: "the flags that every command takes",
+        detail: """
+            Every command takes these flags, before or after its name. Flags of a command follow its name, in any order; -- \
+            ends the flags, so that a word after it may start with a dash. A value may follow a space or an equals sign.
+            """,
+        entries: GlobalFlags.all.map { ($0.usage, HelpText.sentence($0)) })
 
     static let exitCodes = HelpTopic(
-        name: "exit-codes", doc: "the exit statuses and what they mean",
+        name: "exit-codes", doc: "the exit codes and what they mean",
         detail: """
-            Where several things were asked for and some failed, all is done that can be, and the status is that of \
-            the first failure. A reader of the output who goes away (hub ls | head -1) is no failure.
+            When several things were asked for and some fail, hub does all it can, and the exit code is that of the first \
+            failure. A reader that stops early (hub ls | head -1) is not a failure.
             """,
         entries: [
-            ("0", "done; a search without a match too"),
+            ("0", "done; also a search that finds nothing"),
             (
                 "1",
                 """
-                done, and the answer is no: the verdict of hub try is fail, hub verify found damage, or hub doctor sees \
-                something wrong
+                done, and the answer is no: the verdict of hub try is fail, hub verify found damage, or hub doctor found a \
+                problem
                 """
             ),
-            ("2", "the command line is wrong, or a deletion lacks --yes"),
+            ("2", "the command line is wrong, no command was given, or a deletion lacks --yes"),
             (
                 "3",
                 """
-                not found: the repository (or it is private and there is no token: the Hub does not tell them apart), \
+                not found: the repository (or it is private and there is no token: the Hub does not tell the difference), \
                 the revision, the file, or a filter that matches nothing
                 """
             ),
-            ("4", "not allowed: the token is refused, or the model is gated"),
+            ("4", "not allowed: the token is rejected, or the model is gated"),
             (
                 "5",
-                "the network: unreachable, timed out, rate limited, switched off where it is needed, or the server misbehaved"
+                "the network: unreachable, timed out, rate limited, switched off but needed, or the server sent nonsense"
             ),
-            ("6", "this machine: no space, no permission, or the catalog cannot be used where it is needed"),
-            ("7", "integrity: a digest is wrong, or a model is malformed, fails a check or is not supported"),
-            ("130", "interrupted by SIGINT or SIGTERM; what was fetched is kept"),
+            (
+                "6",
+                """
+                this machine: no space, no permission, a target of hub gc that cannot be reached, or a catalog that is \
+                needed and cannot be used
+                """
+            ),
+            ("7", "integrity: a digest does not match, or a model is malformed or not supported"),
+            ("130", "interrupted by SIGINT or SIGTERM; what was downloaded is kept"),
         ])
 
     static let environment = HelpTopic(
-        name: "environment", doc: "the variables that are honoured",
+        name: "environment", doc: "the environment variables that hub reads",
         detail: """
-            A flag goes before its variable. A variable that is set but empty counts as not set. Yes is 1, ON, YES or \
-            TRUE, in capitals or not.
+            A flag overrides its variable. A variable that is set but empty counts as unset. Yes is 1, ON, YES or TRUE, in \
+            upper or lower case. hub env shows which are set.
             """,
-        entries: [
-            ("HF_HUB_CACHE", "the cache folder; HUGGINGFACE_HUB_CACHE is its older name"),
-            (
-                "HF_HOME",
-                "the folder that holds hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"
-            ),
-            ("HF_ENDPOINT", "the address of the Hub"),
-            (
-                "HF_TOKEN",
-                "the token; sent to the Hub's own origin only, never shown; HUGGING_FACE_HUB_TOKEN is its older name"
-            ),
-            ("HF_TOKEN_PATH", "the file with the token; otherwise HF_HOME/token"),
-            ("HF_HUB_OFFLINE", "yes: use no network; TRANSFORMERS_OFFLINE counts where it is not set"),
-            ("HF_HUB_DISABLE_PROGRESS_BARS", "yes: no progress unless --progress asks for it"),
-            (
-                "HF_HUB_ETAG_TIMEOUT",
-                "seconds to reach the Hub when it is asked about a model; otherwise 10 (more than 60 are for its answer too)"
-            ),
-            ("HF_HUB_DOWNLOAD_TIMEOUT", "seconds to connect, and to wait for the next bytes; otherwise 10"),
-            ("HF_HUB_DISABLE_SYMLINKS", "yes: snapshots hold files and no links"),
-            ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "yes: send no token"),
-            ("HUB_SERVE_TOKEN", "the token that hub serve asks for"),
-            ("HUB_HOME", "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
-            ("HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the way to the network, in small letters too"),
-            (
-                "REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE",
-                "the file or folder with the certificates to trust; checking them cannot be switched off"
-            ),
-            ("NO_COLOR", "set: no colour unless --color asks for it"),
-            ("TERM", "dumb: no colour, and progress in plain lines"),
-            ("LC_ALL, LC_CTYPE, LANG", "whether more than ASCII can be shown"),
-        ])
+        entries: EnvironmentVariable.all.map { ($0.names.joined(separator: ", "), $0.doc) })
 
     static let references = HelpTopic(
-        name: "references", doc: "how models, files and folders are named",
-        detail: "Where a command takes a REF, all of these are understood:",
+        name: "references", doc: "how to name models, files and folders",
+        detail: "A command that takes a REF accepts all of these:",
         entries: [
             ("org/name", "a model on the Hub; a few old ones are a single word, such as gpt2"),
-            ("llama-3.2-1b", "an alias of hub registry; it goes before a model of the same single word"),
+            ("llama-3.2-1b", "an alias from hub registry; it comes before a model with the same single-word name"),
             ("org/name@revision", "a branch, tag or commit of it"),
-            ("org/name:path", "a file of it; where several may be meant, a glob"),
+            ("org/name:path", "a file of it; a glob where a command takes several files"),
             ("hf://org/name@revision/path", "the same, as other tools write it"),
-            ("https://.../org/name/tree/main", "an address from the Hub's pages, of the endpoint in force"),
-            ("datasets/org/name, spaces/org/name", "a dataset or a Space, where a command deals with the cache"),
-            ("'org/*'", "a glob over the cached models, for ls and rm; quote it from the shell"),
-            ("./folder, /folder, ~/folder", "a folder on this machine, for try and serve"),
+            ("https://.../org/name/tree/main", "an address copied from the pages of the Hub in use"),
+            ("datasets/org/name, spaces/org/name", "a dataset or a Space, for commands that work on the cache"),
+            ("'org/*'", "a glob over cached models, for ls, rm, pin, verify and outdated; quote it from the shell"),
+            ("./folder, /folder, ~/folder", "a folder on this machine, for try, serve, rm and verify"),
         ])
 }

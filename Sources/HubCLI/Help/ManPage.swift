@@ -11,14 +11,14 @@ enum ManPage {
         page.section("DESCRIPTION")
         page.paragraph(
             """
-            hub shares its cache with every other Hugging Face tool on this machine: same folders, same locks. It knows \
-            what is there, resumes what was interrupted, checks every byte it fetches, and can tell whether a model works.
+            hub shares its cache with every other Hugging Face tool on this machine: same folders, same locks. It shows \
+            what is there, resumes interrupted downloads, checks every byte it downloads, and tests whether a model works.
             """)
         page.section("COMMANDS")
         for command in commands { page.command(command) }
         page.section("FLAGS OF EVERY COMMAND")
         for flag in GlobalFlags.all { page.flag(flag) }
-        for topic in HelpTopic.all {
+        for topic in HelpTopic.all where topic.name != HelpTopic.flags.name {
             page.section(title(topic))
             page.paragraph(topic.detail)
             for entry in topic.entries { page.definition(entry.term, entry.text) }

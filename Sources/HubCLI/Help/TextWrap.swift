@@ -7,17 +7,20 @@ enum TextWrap {
         return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
             if line.isEmpty { return [""] }
             if line.hasPrefix(" ") { return [margin + line] }
-            return fill(line, width: width - indent).map { margin + $0 }
+            return paragraph(line, width: width - indent).map { margin + $0 }
         }
     }
 
-    private static func fill(_ text: Substring, width: Int) -> [String] {
+    /// A text in lines of at most `width` cells, the first of at most `first`, broken between words. A word that is wider
+    /// is not broken: it may be a path.
+    static func paragraph(_ text: some StringProtocol, width: Int, first: Int? = nil) -> [String] {
         var lines: [String] = []
         var current = ""
         for word in text.split(separator: " ") {
+            let room = lines.isEmpty ? first ?? width : width
             if current.isEmpty {
                 current = String(word)
-            } else if DisplayWidth.of(current) + 1 + DisplayWidth.of(String(word)) <= width {
+            } else if DisplayWidth.of(current) + 1 + DisplayWidth.of(String(word)) <= room {
                 current += " " + word
             } else {
                 lines.append(current)

@@ -1,6 +1,6 @@
 /// How many cells of a terminal a text takes.
 ///
-/// Not the C library's wcwidth: it depends on the locale in force, knows scalars but not the graphemes that terminals
+/// Not the C library's wcwidth: it depends on the current locale, knows scalars but not the graphemes that terminals
 /// now draw as one, and differs between the systems.
 enum DisplayWidth {
     /// The width of a text without control characters; see ``SafeText``.

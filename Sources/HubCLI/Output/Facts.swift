@@ -2,8 +2,8 @@ import HubCore
 import ModelFormats
 
 extension Output {
-    /// A line of facts for people: what it is about on the left, the text on the right, going on below itself where the
-    /// terminal is too narrow. Nothing where there is no text.
+    /// A line of facts for people: what it is about on the left, the text on the right, wrapped below
+    /// itself where the terminal is too narrow. Nothing without a text.
     func fact(_ name: String, _ text: String?, _ style: Styled.Style = .plain) {
         guard let text, !text.isEmpty else { return }
         let column = 14

@@ -26,6 +26,10 @@ final class Output: Sendable {
         var errorIsTerminal = false
         /// Columns of the terminal that stdout is; nil for none.
         var width: Int?
+        /// The same of stderr.
+        var errorWidth: Int?
+        /// The document's list whose entries are printed on a line each, instead of the document.
+        var listKey: String?
         var colorsOutput = false
         var colorsError = false
         var ellipsis = "…"
@@ -42,6 +46,12 @@ final class Output: Sendable {
         var live = LiveRegion()
         var onFailure: (@Sendable (Int32) -> Void)?
         var advisor: (@Sendable (AIError) async -> AIError)?
+
+        /// What `--json=lines` prints: the entries of the list, then the error. nil where the document has no such list.
+        func lines(of document: JSONObject, _ key: String, _ error: AIError?) -> [JSON]? {
+            guard let rows = document[key]?.array ?? (document.keys.isEmpty ? [] : nil) else { return nil }
+            return rows + (error.map { [.object(["error": .object($0.json)])] } ?? [])
+        }
     }
 
     let settings: Settings
@@ -101,7 +111,7 @@ final class Output: Sendable {
     /// later one takes its place.
     func document(_ object: JSONObject) { state.withLock { $0.document = object } }
 
-    /// Writes the document and what is pending now, for a command that goes on for long. The end writes no other then.
+    /// Writes the document and what is pending now, for a command that runs for long. Nothing else is written at the end.
     func publish() {
         withState { state in
             endDocument(&state, error: nil)
@@ -112,9 +122,13 @@ final class Output: Sendable {
     private func endDocument(_ state: inout State, error: AIError?) {
         guard settings.mode == .json, !state.isPublished, state.document != nil || error != nil else { return }
         var document = state.document ?? JSONObject()
-        if let error { document["error"] = .object(error.json) }
         state.document = nil
         state.isPublished = true
+        if let key = settings.listKey, let rows = state.lines(of: document, key, error) {
+            for row in rows { state.pending += (row.text(.compact) + "\n").utf8 }
+            return
+        }
+        if let error { document["error"] = .object(error.json) }
         state.pending += JSON.object(document).text(settings.outputIsTerminal ? .pretty : .compact).utf8
         state.pending.append(10)
     }
@@ -167,11 +181,23 @@ final class Output: Sendable {
         }
         let isShort = kind == "note" || kind == "error"
         let start = Styled("hub: \(isShort ? "" : kind + ": ")", style)
-        var lines = (start + Styled(text)).written(color: settings.colorsError) + "\n"
-        for line in (advice ?? "").split(separator: "\n") {
-            lines += "     " + Styled(String(line)).written(color: settings.colorsError) + "\n"
+        var lines: [Styled] = []
+        for line in wrapped(text, behind: start.width) {
+            lines.append((lines.isEmpty ? start : Self.margin) + Styled(line))
         }
-        toError(lines)
+        for line in (advice ?? "").split(separator: "\n") {
+            lines += wrapped(String(line), behind: 0).map { Self.margin + Styled($0) }
+        }
+        toError(lines.map { $0.written(color: settings.colorsError) + "\n" }.joined())
+    }
+
+    private static let margin = Styled("     ")
+
+    /// A message in lines that the terminal need not break within a word, the first of them behind so many cells.
+    private func wrapped(_ text: String, behind start: Int) -> [String] {
+        let text = SafeText.line(text)
+        guard let width = settings.errorWidth else { return [text] }
+        return TextWrap.paragraph(text, width: max(20, width - Self.margin.width), first: max(20, width - start))
     }
 
     // MARK: Streams
@@ -188,7 +214,7 @@ final class Output: Sendable {
     /// Writes what is pending.
     func flush() { withState { flush(&$0) } }
 
-    /// Changes the state; a failure to write is told when the lock is free again, for who hears of it may write too.
+    /// Changes the state; a failure to write is reported after the lock is released, because the listener may write too.
     private func withState(_ change: (inout State) -> Void) {
         let (failure, told) = state.withLock { state in
             let before = state.failure
@@ -225,7 +251,7 @@ final class Output: Sendable {
     /// A question on stderr, the cursor left behind it.
     func prompt(_ text: String) { toError(SafeText.lines(text)) }
 
-    /// Lines of progress for a stderr that is no terminal.
+    /// Lines of progress for a stderr that is not a terminal.
     func progressLine(_ text: String) { toError(SafeText.line(text) + "\n") }
 
     /// Calls the closure with the errno once writing to stdout has failed.

@@ -4,24 +4,27 @@ import HubCore
 ///
 /// The rules are those of GNU's getopt_long without abbreviations: `--flag=value` and `--flag value`, `-q`, `-vq`,
 /// `-n5`; flags and other words in any order; `--` ends the flags. The word after a flag that takes a value is its
-/// value even if it starts with a dash (`--temperature -1`), unless it is a flag of this very command: then the value
-/// was forgotten. To mean such a text, join it: `--stop=--json`.
+/// value even if it starts with a dash (`--temperature -1`), unless it is a flag of this command: then the value is
+/// missing. To pass such a text, join it: `--stop=--json`.
 struct ArgumentParser {
     /// What a command line comes to.
     struct Outcome {
         /// The command named, if one was.
         var command: Command?
         var arguments = ParsedArguments()
+        /// Whether a command was named that does not exist: then `--help` has nothing to explain.
+        var isCommandUnknown = false
         /// The first fault; `--help`, `--version` and `--json` are known all the same.
         var fault: AIError?
     }
 
+    /// The commands that there are, the hidden ones too.
     private let commands: [Command]
     private var outcome = Outcome()
     private var rest: ArraySlice<String>
 
     /// Reads the words after the program's name.
-    static func parse(_ words: [String], commands: [Command] = CommandTable.all) -> Outcome {
+    static func parse(_ words: [String], commands: [Command] = CommandTable.all + CommandTable.hidden) -> Outcome {
         var parser = ArgumentParser(commands: commands, rest: words[...])
         parser.parse()
         return parser.outcome
@@ -33,7 +36,7 @@ struct ArgumentParser {
     }
 
     private mutating func parse() {
-        // Faults are kept and reading goes on, for a --help or --json further on counts all the same.
+        // The first fault is kept and reading continues, for a --help or --json further on counts all the same.
         while let word = rest.popFirst() {
             do throws(AIError) {
                 if word == "--" {
@@ -62,12 +65,19 @@ struct ArgumentParser {
         // After an unknown command nothing that follows can be judged.
         guard outcome.fault == nil else { return }
         guard let command = commands.first(where: { $0.name == word }) else {
-            let near = NearestName.of(word, among: commands.map(\.name))
-            throw AIError(
-                .invalidInput, "there is no command \"\(word)\"",
-                advice: near.map { "did you mean hub \($0)?" } ?? "hub --help lists the commands")
+            outcome.isCommandUnknown = true
+            throw unknownCommand(word)
         }
         outcome.command = command
+    }
+
+    private func unknownCommand(_ word: String) -> AIError {
+        let next = rest.first { !$0.hasPrefix("-") }
+        let near = NearestName.of(word, among: commands.filter { !$0.isHidden }.map(\.name))
+        return AIError(
+            .invalidInput, "unknown command \"\(word.printable)\"",
+            advice: OtherTools.advice(on: word, next: next) ?? near.map { "did you mean: hub \($0)" }
+                ?? "hub --help lists the commands")
     }
 
     private mutating func take(long text: Substring) throws(AIError) {
@@ -130,22 +140,22 @@ struct ArgumentParser {
     private func known() -> [Flag] { (outcome.command?.flags ?? []) + GlobalFlags.all }
 
     private func unknown(_ spelled: String) -> AIError {
-        let place = outcome.command.map { "hub \($0.name)" } ?? "hub"
         // Before the command is named only the flags of all commands count, and that is easily forgotten.
         let owners = commands.filter { command in command.visibleFlags.contains { "--\($0.name)" == spelled } }
         if outcome.command == nil, !owners.isEmpty {
             let names = owners.map(\.name).joined(separator: ", ")
             return AIError(
-                .invalidInput, "\(spelled) belongs to a command",
-                advice: "write it after the command's name: \(names)")
+                .invalidInput, "\(spelled) must come after the name of a command", advice: "these take it: \(names)")
         }
-        let near =
-            spelled.hasPrefix("--")
-            ? NearestName.of(String(spelled.dropFirst(2)), among: known().filter { !$0.isHidden }.map(\.name)) : nil
+        let name = String(spelled.drop { $0 == "-" })
+        let names = known().filter { !$0.isHidden }.map(\.name)
+        let meant = OtherTools.flag(meantBy: name).flatMap { names.contains($0) ? $0 : nil }
+        let near = spelled.hasPrefix("--") ? meant ?? NearestName.of(name, among: names) : nil
+        let place = outcome.command.map { "hub \($0.name)" } ?? "hub"
         return AIError(
-            .invalidInput, "\(place) has no flag \(spelled)",
-            advice: near.map { "did you mean --\($0)?" } ?? "\(place) --help lists them; a word after -- is no flag"
-        )
+            .invalidInput, "unknown flag \(spelled.printable)",
+            advice: near.map { "did you mean: --\($0)" }
+                ?? "\(place) --help lists the flags; put -- before a value that starts with -")
     }
 
     private func checkWhole() throws(AIError) {
@@ -153,24 +163,26 @@ struct ArgumentParser {
         for group in command.exclusive {
             let given = group.filter(outcome.arguments.has)
             if given.count > 1 {
-                throw AIError(.invalidInput, "--\(given[0]) and --\(given[1]) exclude each other")
+                throw AIError(.invalidInput, "--\(given[0]) and --\(given[1]) cannot be used together")
             }
+        }
+        if outcome.arguments.printsLines, command.listKey == nil {
+            throw AIError(
+                .invalidInput, "hub \(command.name) prints one object, not a list", advice: "use --json without =lines")
         }
         let count = outcome.arguments.operands.count
         let required = command.operands.filter { $0.count == .one || $0.count == .some }.count
         // --help and --version need nothing else to be right.
         if count < required, !outcome.arguments[GlobalFlags.help], !outcome.arguments[GlobalFlags.version] {
             throw AIError(
-                .invalidInput, "hub \(command.name) needs \(command.operands[count].name)",
-                advice: "usage: \(command.usage)")
+                .invalidInput, "missing \(command.operands[count].name)", advice: "usage: \(command.usage)")
         }
         let unbounded = command.operands.contains { $0.count == .some || $0.count == .any }
         if !unbounded, count > command.operands.count {
             if let refusal = command.refusalOfMore { throw refusal }
             let extra = outcome.arguments.operands[command.operands.count]
             throw AIError(
-                .invalidInput, "hub \(command.name) does not know what to do with \"\(extra)\"",
-                advice: "usage: \(command.usage)")
+                .invalidInput, "unexpected argument \"\(extra.printable)\"", advice: "usage: \(command.usage)")
         }
     }
 }

@@ -1,9 +1,9 @@
 import HubCore
 
-/// The name someone probably meant.
+/// The name that was probably meant.
 enum NearestName {
-    /// The nearest of the names, if it is near: at most one slip in a word of up to four letters, two up to eight, three beyond.
-    /// Among equally near ones the first wins.
+    /// The nearest of the names, if it is near: at most one typo in a word of up to four letters, two up to eight, three in
+    /// longer ones. Of equally near names the first wins.
     static func of(_ typed: String, among names: [String]) -> String? {
         let allowed = typed.count <= 4 ? 1 : typed.count <= 8 ? 2 : 3
         let word = Array(typed.lowercased().utf8)
@@ -14,7 +14,7 @@ enum NearestName {
                 best = (name, distance)
             }
         }
-        // A beginning of one name only is what people type who expect abbreviations.
+        // The beginning of exactly one name: an abbreviation.
         if best == nil, typed.count >= 2 {
             let longer = names.filter { $0.hasPrefix(typed) }
             if longer.count == 1 { return longer[0] }

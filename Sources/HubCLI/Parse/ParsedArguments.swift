@@ -4,7 +4,7 @@ import HubCore
 ///
 /// Values were read when the command line was parsed, so nothing here can fail.
 struct ParsedArguments: Sendable {
-    /// The words that are no flags, in their order.
+    /// The words that are not flags, in their order.
     var operands: [String] = []
     /// The values of each flag that was given, by its name; a switch has one for each time.
     private var values: [String: [any Sendable]] = [:]
@@ -32,6 +32,9 @@ struct ParsedArguments: Sendable {
 
     /// What was typed for a flag whose values are texts.
     func texts(of name: String) -> [String] { (values[name] ?? []).compactMap { $0 as? String } }
+
+    /// Whether `--json=lines` was given.
+    var printsLines: Bool { texts(of: GlobalFlags.json.flag.name).contains("lines") }
 
     /// Notes a flag and its value, already read.
     mutating func add(_ flag: Flag, _ value: any Sendable) { values[flag.name, default: []].append(value) }

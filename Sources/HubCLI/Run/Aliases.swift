@@ -36,7 +36,7 @@ extension Command {
         let words = arguments.operands.enumerated().filter { index, _ in
             // What comes after the last operand belongs to it: it takes many.
             guard let operand = index < operands.count ? operands[index] : operands.last else { return false }
-            return operand.kind == .model || operand.kind == .modelOrFolder
+            return operand.kind.isModel
         }
         let values = flags.filter { $0.value == .model }.flatMap { arguments.texts(of: $0.name) }
         return words.map(\.element) + values

@@ -5,7 +5,7 @@ extension Context {
     ///
     /// - Parameters:
     ///   - isGiven: whether `--yes` was given: then nothing is asked.
-    ///   - what: for the error where nobody can be asked: "deleting needs a yes".
+    ///   - what: the message of the error if no one can be asked: "deleting needs a yes".
     /// - Throws: ``ErrorCode/confirmationRequired`` where there is no terminal or the output is for programs.
     func confirm(_ question: String, isGiven: Bool, otherwise what: String) async throws -> Bool {
         if isGiven { return true }

@@ -8,14 +8,14 @@ extension Context {
         return try environment.endpoint()
     }
 
-    /// The cache, the catalog and the way to the Hub, as flags and variables say. A catalog that cannot be used is told,
-    /// and the work goes on without it.
+    /// The cache, the catalog and the way to the Hub, as flags and variables say. A catalog that cannot be used is reported,
+    /// and the work continues without it.
     ///
     /// - Parameters:
     ///   - needsCatalog: where nothing can be done without it: a catalog that cannot be used is thrown.
     ///   - opensCatalog: false where it is not concerned.
     ///   - token: another than the environment's.
-    ///   - tellsFault: false where the caller shows itself why the catalog cannot be opened.
+    ///   - tellsFault: false where the caller itself shows why the catalog cannot be opened.
     func workspace(
         needsCatalog: Bool = false, opensCatalog: Bool = true, token: HFTokenProvider = .auto,
         tellsFault: Bool = true
@@ -36,16 +36,16 @@ extension Context {
         return workspace
     }
 
-    /// Says that the work goes on without the catalog, and why.
+    /// Says that the work continues without the catalog, and why.
     @Sendable func tellOfCatalog(_ fault: AIError) {
         let fault = Self.advised(fault)
-        output.warning("going on without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
+        output.warning("continuing without the catalog: \(fault.message)", advice: fault.recoverySuggestion)
     }
 
     /// A fault of the catalog with advice about it: the cache is not concerned.
     static func advised(_ fault: AIError) -> AIError {
         var fault = fault
-        if fault.code != .catalogUnusable { fault.specificAdvice = "HUB_HOME chooses another folder for it" }
+        if fault.code != .catalogUnusable { fault.specificAdvice = "set HUB_HOME to use another folder" }
         return fault
     }
 
@@ -77,7 +77,7 @@ enum CacheSelector: Sendable {
         }
         guard name.endIndex == text.endIndex, !name.contains("@") else {
             throw AIError(
-                .invalidInput, "\"\(text.printable)\" is a glob over names; it takes neither a revision nor files",
+                .invalidInput, "\"\(text.printable)\" is a glob over names; it cannot have a revision or files",
                 advice: "write it like 'org/*'")
         }
         self = .glob(GlobPattern(text))

@@ -41,20 +41,24 @@ extension Context {
         var errorIsTerminal = false
         /// Columns of the terminal that stdout is.
         var width: Int?
+        /// Columns of the terminal that stderr is.
+        var errorWidth: Int?
 
         /// Those of this process.
         static var process: Streams {
-            let output = Terminal.isTerminal(1)
+            func width(_ descriptor: Int32) -> Int? {
+                Terminal.isTerminal(descriptor) ? Terminal.size(descriptor)?.columns ?? 80 : nil
+            }
             return Streams(
-                inputIsTerminal: Terminal.isTerminal(0), outputIsTerminal: output,
-                errorIsTerminal: Terminal.isTerminal(2), width: output ? Terminal.size(1)?.columns ?? 80 : nil)
+                inputIsTerminal: Terminal.isTerminal(0), outputIsTerminal: Terminal.isTerminal(1),
+                errorIsTerminal: Terminal.isTerminal(2), width: width(1), errorWidth: width(2))
         }
     }
 
     /// Decides what the flags leave open.
     init(
         _ arguments: ParsedArguments, environment: HubEnvironment, streams: Streams, interruption: Interruption,
-        suspension: Suspension = Suspension(), output sink: Sink = .standardOutput,
+        suspension: Suspension = Suspension(), listKey: String? = nil, output sink: Sink = .standardOutput,
         error errorSink: Sink = .standardError
     ) {
         let isJSON = arguments[GlobalFlags.json]
@@ -72,7 +76,8 @@ extension Context {
             Output.Settings(
                 mode: isJSON ? .json : isQuiet ? .quiet : .human, isVerbose: arguments[GlobalFlags.verbose],
                 writesEvents: progress == .json, outputIsTerminal: streams.outputIsTerminal,
-                errorIsTerminal: streams.errorIsTerminal, width: streams.width,
+                errorIsTerminal: streams.errorIsTerminal, width: streams.width, errorWidth: streams.errorWidth,
+                listKey: arguments.printsLines ? listKey : nil,
                 colorsOutput: colors(streams.outputIsTerminal), colorsError: colors(streams.errorIsTerminal),
                 ellipsis: isUnicode ? "…" : "~"),
             output: sink, error: errorSink)

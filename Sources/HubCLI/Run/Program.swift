@@ -8,14 +8,13 @@ enum Program {
     static func run(
         _ words: [String], fault: AIError? = nil, environment: HubEnvironment = .process, streams: Context.Streams = .process,
         interruption: Interruption = Interruption(), suspension: Suspension = Suspension(),
-        commands: [Command] = CommandTable.all,
+        commands: [Command] = CommandTable.all + CommandTable.hidden,
         output: Sink = .standardOutput, error: Sink = .standardError
     ) async -> Int32 {
         let parsed = ArgumentParser.parse(words, commands: commands)
         let context = Context(
             parsed.arguments, environment: environment, streams: streams, interruption: interruption,
-            suspension: suspension, output: output,
-            error: error)
+            suspension: suspension, listKey: parsed.command?.listKey, output: output, error: error)
         var failure: AIError?
         var answer: Int32 = 0
         do {
@@ -37,6 +36,7 @@ enum Program {
 
     /// What is to be run: the command, or the help or version asked for instead of it.
     private static func invocation(_ parsed: ArgumentParser.Outcome, _ commands: [Command]) throws -> Invocation {
+        if parsed.isCommandUnknown, let fault = parsed.fault { throw fault }
         if parsed.arguments[GlobalFlags.help] {
             return (.answers, { context, _ in HelpCommand.show(parsed.command, isLong: false, context) })
         }
@@ -53,11 +53,7 @@ enum Program {
                 }
             )
         }
-        // Someone who types "hub" wants to know what there is; a program must learn that its command is missing.
-        if parsed.arguments[GlobalFlags.json] {
-            throw AIError(.invalidInput, "no command was given", advice: "hub --help lists the commands")
-        }
-        return (.answers, { context, _ in HelpCommand.show(nil, isLong: false, context) })
+        return (.answers, { context, _ in try HelpCommand.missingCommand(context) })
     }
 
     private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws

@@ -9,12 +9,12 @@ import Darwin
 #endif
 
 extension Context {
-    /// A secret: a line typed on the terminal, with nothing shown, or all of a stdin that is none.
+    /// A secret: a line typed on the terminal, without showing it, or all of stdin if that is not a terminal.
     func readSecret(_ prompt: String) async throws -> String {
         guard Terminal.isTerminal(0) else { return try await StandardInput.text(limit: 1 << 16) }
         output.flush()
         guard hub_secret_begin(0, SafeText.line(prompt)) == 0 else {
-            throw AIError.system("cannot keep a secret from showing on", path: "the terminal", errno: errno)
+            throw AIError.system("cannot hide the input on", path: "the terminal", errno: errno)
         }
         defer { hub_secret_end() }
         return try await StandardInput.line() ?? ""

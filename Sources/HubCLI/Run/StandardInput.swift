@@ -81,7 +81,7 @@ private func systemRead(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(0, buffer.baseAddress, buffer.count)
 }
 
-/// A continuation that whoever comes first resumes.
+/// A continuation that is resumed once, by whichever result comes first.
 private final class Once<Value: Sendable>: Sendable {
     private enum State {
         case idle

@@ -12,7 +12,7 @@ final class Suspension: Sendable {
     private let watchers = Mutex<(all: [Int: Watcher], nextKey: Int)>(([:], 0))
 
     /// Calls `prepare` before the process stops, which waits until that calls its argument, but not for long: then
-    /// `force` must do what the process cannot stop without; and `resume` when it goes on. All on the signal thread.
+    /// `force` must do what the process cannot stop without; and `resume` when it continues. All on the signal thread.
     /// The key takes them back.
     func onSuspend(
         _ prepare: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void,

@@ -23,6 +23,8 @@ struct Command: Sendable {
     var name: String
     /// Whether the overview only names it, for want of room.
     var isMinor = false
+    /// It works, but neither help nor completions mention it: other programs call it.
+    var isHidden = false
     var purpose = Purpose.answers
     /// One line, starting with a verb, lower case, without a full stop.
     var doc: String
@@ -34,6 +36,8 @@ struct Command: Sendable {
     var exclusive: [[String]] = []
     /// What is said to a word too many where it may be a secret: others name the word.
     var refusalOfMore: AIError?
+    /// The list in the document of `--json` whose entries `--json=lines` prints; nil without one.
+    var listKey: String?
     var examples: [Example]
     /// What the command does. Throwing decides the exit status; see ``Program``.
     var run: @Sendable (Context, ParsedArguments) async throws -> Void
@@ -52,7 +56,7 @@ struct Command: Sendable {
     func flag(short: Character) -> Flag? { (flags + GlobalFlags.all).first { $0.short == short } }
 }
 
-/// A word that is no flag.
+/// A word that is not a flag.
 struct Operand: Sendable {
     /// How many words it takes.
     enum Count: Sendable { case one, optional, some, any }
@@ -60,12 +64,25 @@ struct Operand: Sendable {
     /// What completes it.
     enum Kind: Sendable, Hashable {
         case text
-        /// A model that the cache holds.
+        /// A model, or a file of one.
         case model
-        /// A model that the cache holds, or a folder.
+        /// A model that the cache holds.
+        case cachedModel
+        /// A model, or a folder.
         case modelOrFolder
+        /// A model that the cache holds, or a folder.
+        case cachedModelOrFolder
         case folder
+        /// An alias of the registry.
+        case alias
+        /// A model in the trash.
+        case trashed
         case choice([String])
+
+        var isModel: Bool {
+            [.model, .cachedModel, .modelOrFolder, .cachedModelOrFolder, .trashed].contains(self)
+        }
+        var takesFolder: Bool { [.folder, .modelOrFolder, .cachedModelOrFolder].contains(self) }
     }
 
     var name: String

@@ -15,6 +15,12 @@ struct Flag: Sendable {
         case folder
         /// A model that the cache holds; any other reference is accepted too.
         case model
+        /// A task of the Hub, as the catalog's models have it.
+        case task
+        /// A quantization of the model that the command is about.
+        case quantization
+        /// A branch or tag of that model.
+        case revision
         case choice([String])
     }
 
@@ -22,11 +28,11 @@ struct Flag: Sendable {
     var name: String
     /// The letter after one dash.
     var short: Character?
-    /// How the value is called in usage lines; nil where the flag takes none.
+    /// What usage lines call the value; nil where the flag takes none.
     var metavariable: String?
     /// What the value is; nil where the flag takes none.
     var value: Value?
-    /// What may stand behind an equals sign, where a flag that takes no value can be told more: `--check=full`.
+    /// What may follow an equals sign where a flag works without a value too: `--check=full`.
     var refinements: [String] = []
     /// Whether it may be given more than once.
     var repeats = false

@@ -9,35 +9,36 @@ enum ColorMode: String, Sendable, CaseIterable { case auto, always, never }
 /// The flags that every command takes, before or after its name.
 enum GlobalFlags {
     static let json = Switch(
-        "json", "print one JSON document on stdout, nothing else there",
+        "json", refinements: ["lines"], "print JSON on stdout, and nothing else there",
         detail: """
-            Keys are in snake_case, sizes in bytes (*_bytes), times ISO 8601 in UTC; what is not known is absent. \
-            After an error the document holds "error" beside what was achieved.
+            One document: keys are in snake_case, sizes in bytes (*_bytes), times ISO 8601 in UTC; what is not known is \
+            absent. After an error the document holds "error" beside what was done. With =lines the entries of the \
+            command's list (models, the rows of a plan) are printed instead, one object a line, without totals; an error \
+            is the last line. Commands that print no list refuse it.
             """)
     static let quiet = Switch(
-        "quiet", short: "q", "print only the essential column (ids, paths); no progress")
+        "quiet", short: "q", "print only the main column (ids, paths); no progress")
     static let verbose = Switch(
-        "verbose", short: "v", "say on stderr what is requested, decided and retried",
-        detail: "A credential never appears there.")
+        "verbose", short: "v", "log requests, decisions and retries on stderr",
+        detail: "Credentials are never logged.")
     static let cacheDir = Option.text(
         "cache-dir", "DIR", kind: .folder, "use this cache folder",
-        detail: "Otherwise HF_HUB_CACHE, then HF_HOME/hub, then ~/.cache/huggingface/hub.")
+        detail: "The default is HF_HUB_CACHE, then HF_HOME/hub, then ~/.cache/huggingface/hub.")
     static let endpoint = Option.text(
-        "endpoint", "URL", kind: .address, "ask this Hub",
-        detail: "Otherwise HF_ENDPOINT, then https://huggingface.co.")
-    static let offline = Switch(
-        "offline", "use no network at all", detail: "HF_HUB_OFFLINE=1 does the same.")
+        "endpoint", "URL", kind: .address, "use the Hub at this address",
+        detail: "The default is HF_ENDPOINT, then https://huggingface.co.")
+    static let offline = Switch("offline", "do not use the network", detail: "HF_HUB_OFFLINE=1 does the same.")
     static let progress = Option<ProgressMode>.choice(
-        "progress", "how progress is shown on stderr",
+        "progress", "how to show progress on stderr",
         detail: """
-            auto is a bar on a terminal and plain elsewhere; plain is at most a line a second; json is one JSON \
-            object on each line, warnings and errors included.
+            auto shows a bar on a terminal and plain lines elsewhere. plain prints at most one line a second. json prints \
+            one JSON object a line, warnings and errors included.
             """)
     static let color = Option<ColorMode>.choice(
-        "color", "when colour is used",
-        detail: "auto is on a terminal, unless NO_COLOR is set or TERM is dumb.")
-    static let help = Switch("help", short: "h", "show one screen of help; hub help COMMAND says more")
-    static let version = Switch("version", "print the version")
+        "color", "when to use color",
+        detail: "auto uses color on a terminal, unless NO_COLOR is set or TERM is dumb.")
+    static let help = Switch("help", short: "h", "show short help; hub help COMMAND shows more")
+    static let version = Switch("version", short: "V", "print the version")
 
     static let all: [Flag] = [
         json.flag, quiet.flag, verbose.flag, cacheDir.flag, endpoint.flag, offline.flag, progress.flag, color.flag,
@@ -47,9 +48,9 @@ enum GlobalFlags {
 
 /// Flags that several commands share, so that they read alike everywhere.
 enum SharedFlags {
-    static let dryRun = Switch("dry-run", "show what would happen and why; change nothing")
-    static let yes = Switch("yes", "go ahead without asking")
+    static let dryRun = Switch("dry-run", short: "n", "show what would happen and why; change nothing")
+    static let yes = Switch("yes", short: "y", "do not ask")
     static let trash = Switch(
-        "trash", "move into the trash instead of deleting",
-        detail: "hub trash restore brings it back, hub trash empty frees the disk.")
+        "trash", "move to the trash instead of deleting",
+        detail: "hub trash restore brings it back; hub trash empty frees the disk.")
 }

@@ -119,9 +119,16 @@ extension Option where Value: RawRepresentable & CaseIterable, Value.RawValue ==
     static func value(_ text: String) throws(AIError) -> Value {
         if let value = Value(rawValue: text) { return value }
         let names = Value.allCases.map(\.rawValue)
-        let near = NearestName.of(text, among: names).map { ", did you mean \($0)?" } ?? ""
-        throw AIError(
-            .invalidInput, "\"\(text)\" is not one of its values\(near)",
-            advice: "it takes \(names.joined(separator: ", "))")
+        throw .notOneOf(text, names)
+    }
+}
+
+extension AIError {
+    /// A value that is not among those that a flag takes.
+    static func notOneOf(_ text: String, _ names: [String]) -> AIError {
+        let near = NearestName.of(text, among: names).map { "; did you mean \($0)?" } ?? ""
+        return AIError(
+            .invalidInput, "invalid value \"\(text.printable)\"\(near)",
+            advice: "it must be one of \(names.joined(separator: ", "))")
     }
 }

@@ -37,7 +37,7 @@ import Testing
         try FileSystem.replace(stage.catalog, with: garbage)
         try await expectToGoOn(
             """
-            hub: warning: going on without the catalog: the catalog \(stage.catalog) is damaged: file is not a database
+            hub: warning: continuing without the catalog: the catalog \(stage.catalog) is damaged: file is not a database
                  hub doctor --rebuild makes it again, keeping pins and times of use
 
             """, isThere: true)
@@ -59,7 +59,7 @@ import Testing
         #expect(result.status == 0)
         #expect(
             result.error.hasPrefix(
-                "hub: warning: going on without the catalog: the catalog \(stage.catalog) has version "))
+                "hub: warning: continuing without the catalog: the catalog \(stage.catalog) has version "))
         #expect(
             result.error.contains("     a newer hub made it: use that one, or set HUB_HOME to another folder\n"))
         #expect(try FileSystem.contents(stage.catalog) == bytes)
@@ -71,13 +71,13 @@ import Testing
         try FileSystem.replace(file, with: [])
         try await expectToGoOn(
             """
-            hub: warning: going on without the catalog: cannot make the folder \(file)/state: Not a directory
-                 HUB_HOME chooses another folder for it
+            hub: warning: continuing without the catalog: cannot make the folder \(file)/state: Not a directory
+                 set HUB_HOME to use another folder
 
             """, with: ["HUB_HOME": "\(file)/state"])
     }
 
-    /// "going on without the catalog" stood above the error that it cannot.
+    /// "continuing without the catalog" stood above the error that it cannot.
     @Test func whereNothingElseAnswersItIsExit6() async throws {
         try FileSystem.createDirectories(Path.parent(stage.catalog))
         try FileSystem.replace(stage.catalog, with: Array("garbage".utf8))

@@ -98,7 +98,7 @@ import Testing
         let summary = try await stage.run("ls", "org/one").lines.last ?? ""
         #expect(settled(summary) == "In all: 3 repositories, 23 B; 23 B can be freed; SIZE free on the disk")
         let glob = try await stage.run("ls", "org/*:x")
-        #expect(glob.status == 2 && glob.error.contains("takes neither a revision nor files"))
+        #expect(glob.status == 2 && glob.error.contains("cannot have a revision or files"))
     }
 
     /// Listed by revision, a repository showed what deleting all of it would free.
@@ -213,8 +213,8 @@ import Testing
         #expect(bad.status == 2)
         #expect(
             bad.error == """
-                hub: --sort: "nam" is not one of its values, did you mean name?
-                     it takes used, size, name, downloaded
+                hub: --sort: invalid value "nam"; did you mean name?
+                     it must be one of used, size, name, downloaded
 
                 """)
     }

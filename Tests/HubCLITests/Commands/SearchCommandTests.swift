@@ -47,7 +47,7 @@ import Testing
         #expect(try await stage.run("search", "-q", "--author", "nobody").output == "")
         #expect(try await stage.run("search", "-q", "--tag", "tiny", "--tag", "none").output == "")
         let both = try await stage.run("search", "--gated", "--open")
-        #expect(both.status == 2 && both.error == "hub: --gated and --open exclude each other\n")
+        #expect(both.status == 2 && both.error == "hub: --gated and --open cannot be used together\n")
     }
 
     @Test func theDocumentKeepsToTheContract() async throws {

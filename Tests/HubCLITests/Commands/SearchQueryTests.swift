@@ -148,13 +148,13 @@ import Testing
             (["--limit", "9223372036854775808"], "hub: --limit: \"9223372036854775808\" is not a whole number\n"),
             (
                 ["--sort", "sise"],
-                "hub: --sort: \"sise\" is not one of its values, did you mean size?\n     it takes relevance, downloads, likes, trending, updated, created, size\n"
+                "hub: --sort: invalid value \"sise\"; did you mean size?\n     it must be one of relevance, downloads, likes, trending, updated, created, size\n"
             ),
             (
                 ["--capability", "embedings"],
-                "hub: --capability: \"embedings\" is not one of its values, did you mean embeddings?\n     it takes text-generation, embeddings, transcription, code-generation, reasoning, multimodal, image-generation\n"
+                "hub: --capability: invalid value \"embedings\"; did you mean embeddings?\n     it must be one of text-generation, embeddings, transcription, code-generation, reasoning, multimodal, image-generation\n"
             ),
-            (["--gated", "--open"], "hub: --gated and --open exclude each other\n"),
+            (["--gated", "--open"], "hub: --gated and --open cannot be used together\n"),
         ] {
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), ["search"] + words, environment: stage.environment)
@@ -292,7 +292,7 @@ import Testing
         #expect(result.status == 0 && result.lines == ["org/llama-two", "org/llama"])
         #expect(
             result.error.hasPrefix(
-                "hub: warning: going on without the catalog: the catalog \(stage.catalog) is damaged"))
+                "hub: warning: continuing without the catalog: the catalog \(stage.catalog) is damaged"))
         try stage.plant("models--me--mine", commit: commit("1"), files: ["a": "b"])
         #expect(try await stage.run("search", "--cached", "-q").lines == ["me/mine"])
         #expect(try await stage.run("search", "zzz").error.hasSuffix("hub: no model matches \"zzz\"\n"))

@@ -12,13 +12,14 @@ enum DoctorCommand {
 
     static let command = Command(
         name: "doctor", isMinor: true, purpose: .changes,
-        doc: "look for what is wrong with this machine's setup, and mend it",
+        doc: "find what is wrong with this machine's setup, and fix it",
         detail: """
             Looks at the libraries in use, the paths in force and where each comes from, the catalog, the cache, the \
             token and the way to the Hub. Status 1 means that something is wrong that was not mended; what is merely \
             worth knowing changes nothing.
             """,
         flags: [fix.flag, rebuild.flag], exclusive: [["fix", "rebuild"]],
+        listKey: "findings",
         examples: [
             .init("hub doctor", "Everything is looked at, nothing is changed."),
             .init("hub doctor --fix", "Mend what is safe to mend."),

@@ -1,0 +1,63 @@
+/// A variable of the environment that hub reads, or several that mean the same: what help says of them, and how `hub env`
+/// may show their values.
+struct EnvironmentVariable: Sendable {
+    /// What a value may hold.
+    enum Content: Sendable {
+        case plain
+        /// An address, in which a name and a password may stand.
+        case address
+        /// Never shown.
+        case secret
+    }
+
+    var names: [String]
+    /// One line, lower case, without a full stop.
+    var doc: String
+    var content = Content.plain
+
+    init(_ names: String..., content: Content = .plain, doc: String) {
+        (self.names, self.doc, self.content) = (names, doc, content)
+    }
+
+    static let all = [
+        EnvironmentVariable("HF_HUB_CACHE", doc: "the cache folder; its older name is HUGGINGFACE_HUB_CACHE"),
+        EnvironmentVariable(
+            "HF_HOME", doc: "the folder of hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"),
+        EnvironmentVariable("HF_ENDPOINT", content: .address, doc: "the address of the Hub"),
+        EnvironmentVariable(
+            "HF_TOKEN", content: .secret,
+            doc: "the token; sent only to the Hub itself, never shown; its older name is HUGGING_FACE_HUB_TOKEN"),
+        EnvironmentVariable("HF_TOKEN_PATH", doc: "the file with the token; otherwise HF_HOME/token"),
+        EnvironmentVariable(
+            "HF_HUB_OFFLINE", doc: "yes: do not use the network; where it is not set, TRANSFORMERS_OFFLINE counts"),
+        EnvironmentVariable(
+            "HF_HUB_DISABLE_PROGRESS_BARS", doc: "yes: no progress unless --progress asks for it"),
+        EnvironmentVariable(
+            "HF_HUB_ETAG_TIMEOUT",
+            doc: "seconds to reach the Hub when asking about a model; otherwise 10 (above 60, for its answer too)"),
+        EnvironmentVariable(
+            "HF_HUB_DOWNLOAD_TIMEOUT", doc: "seconds to connect, and to wait for more bytes; otherwise 10"),
+        EnvironmentVariable("HF_HUB_DISABLE_SYMLINKS", doc: "yes: snapshots hold files, not links"),
+        EnvironmentVariable("HF_HUB_DISABLE_IMPLICIT_TOKEN", doc: "yes: do not send a token"),
+        EnvironmentVariable("HF_XET_CACHE", doc: "the cache of Xet chunks that hf keeps; otherwise HF_HOME/xet"),
+        EnvironmentVariable("HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
+        EnvironmentVariable("HUB_HOME", doc: "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
+        EnvironmentVariable(
+            "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", content: .address,
+            doc: "the proxies and their exceptions, in lower case too"),
+        EnvironmentVariable(
+            "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
+            doc: "a file or folder of certificates to trust; certificates are always checked"),
+        EnvironmentVariable("NO_COLOR", doc: "set: no color unless --color asks for it"),
+        EnvironmentVariable("TERM", doc: "dumb: no color, and progress in plain lines"),
+        EnvironmentVariable("LC_ALL", "LC_CTYPE", "LANG", doc: "whether more than ASCII can be shown"),
+    ]
+
+    /// Older and further names of the same things, which help mentions beside them or not at all.
+    static let others = [
+        EnvironmentVariable("HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "TRANSFORMERS_OFFLINE", doc: ""),
+        EnvironmentVariable("HUGGINGFACE_CO_STAGING", doc: ""),
+        EnvironmentVariable("HUGGING_FACE_HUB_TOKEN", content: .secret, doc: ""),
+        EnvironmentVariable("http_proxy", "https_proxy", "all_proxy", "no_proxy", content: .address, doc: ""),
+    ]
+}
