@@ -15,8 +15,8 @@ extension ModelRecord {
     }
 
     /// Whether library or tags name a format of weights: `gguf`, `mlx`, `safetensors`.
-    func isOffered(in format: String) -> Bool { library == format || hasTag(format) }
+    package func isOffered(in format: String) -> Bool { library == format || hasTag(format) }
 
     /// Byte for byte, as the catalog and the Hub compare.
-    func hasTag(_ tag: String) -> Bool { tags?.contains { $0.utf8.elementsEqual(tag.utf8) } ?? false }
+    package func hasTag(_ tag: String) -> Bool { tags?.contains { $0.utf8.elementsEqual(tag.utf8) } ?? false }
 }

@@ -1,6 +1,7 @@
 import Catalog
 import Fetcher
 import HubCore
+import InferenceKit
 import ModelFormats
 
 /// The forms of `hub info`.
@@ -25,7 +26,7 @@ struct InfoView {
         if let sizes = facts.cachedFiles {
             output.fact(
                 "cached",
-                "\(Humanize.plural(sizes.count, "file")), \(ByteCount(sizes.reduce(0, +))); whether that is all is not known"
+                "\(Humanize.plural(sizes.count, "file")), \(ByteCount(sizes.reduce(0, +))); there may be more on the Hub"
             )
         }
     }
@@ -46,6 +47,7 @@ struct InfoView {
     }
 
     private func showMetadata() {
+        output.fact("alias", facts.curated?.alias)
         output.fact("task", record.task)
         output.fact("library", record.library)
         output.fact("license", record.license)
@@ -99,6 +101,17 @@ struct InfoView {
                 "memory", memory.sentence(facts.variants.count > 1 ? "the largest" : "it", of: facts.memoryTotal),
                 memory.bytes <= facts.memoryTotal ? .plain : .bad)
         }
+        showVerdict()
+    }
+
+    /// Whether hub runs it; of what the headers say nothing is left to say.
+    private func showVerdict() {
+        guard facts.inspection == nil, let verdict = facts.verdict else { return }
+        if let obstacle = verdict.obstacle {
+            output.fact("runs", "not yet (\(obstacle)): \(RunnableModels.sentence)", .caution)
+        } else {
+            output.fact("runs", "hub try \(facts.curated?.alias ?? facts.reference.repository.id.name)")
+        }
     }
 
     private func show(_ variant: ModelVariant, isCached: Bool) {
@@ -139,7 +152,8 @@ struct InfoView {
             "cached_bytes": (facts.plan?.cachedBytes ?? facts.cachedFiles?.reduce(0, +)).map { .int($0) },
             "pinned": .bool(facts.pin != nil),
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
-            "inspection": facts.inspection?.json,
+            "inspection": facts.inspection?.json, "curated": facts.curated?.curatedJSON,
+            "runs": facts.verdict?.json,
             // Said only where the Hub was not asked.
             "as_of": time(facts.seenAt), "popularity_as_of": time(facts.olderCount),
         ]
