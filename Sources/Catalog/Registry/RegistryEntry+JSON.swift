@@ -55,11 +55,11 @@ private struct RegistryFields {
 
     init(_ object: JSONObject) { self.object = object }
 
-    /// A field that nobody knows is a slip of the pen more often than not.
+    /// An unknown field is mostly a typing error.
     func checkKeys() throws(AIError) {
         if let unknown = object.keys.first(where: { !Self.known.contains($0) }) {
             throw AIError(
-                .invalidInput, "there is no field \"\(unknown.prefix(80).description.printable)\"",
+                .invalidInput, "unknown field \"\(unknown.prefix(80).description.printable)\"",
                 advice: "the fields are \(Self.known.joined(separator: ", "))")
         }
         guard !object.hasDuplicateKeys else { throw AIError(.invalidInput, "a field occurs twice") }

@@ -31,7 +31,7 @@ struct InfoView {
         }
     }
 
-    /// Four lines at most of what the README says first.
+    /// The first four lines of the README's text.
     private func showSummary() {
         guard let summary = facts.summary else { return }
         let most = 4
@@ -98,7 +98,7 @@ struct InfoView {
             for line in inspection.lines { output.fact(line.name, line.text, line.isBad ? .bad : .plain) }
         } else if let memory = facts.memory {
             output.fact(
-                "memory", memory.sentence(facts.variants.count > 1 ? "the largest" : "it", of: facts.memoryTotal),
+                "memory", memory.sentence(facts.variants.count > 1 ? "the largest set" : nil, of: facts.memoryTotal),
                 memory.bytes <= facts.memoryTotal ? .plain : .bad)
         }
         showVerdict()
@@ -120,7 +120,7 @@ struct InfoView {
             variant.name, variant.name == variant.format.identifier ? "" : variant.format.identifier,
             Humanize.plural(variant.files.count, "file"), "\(ByteCount(variant.sizeBytes))",
             isCached ? "cached" : "",
-            isTooLarge ? "more than the memory" : "",
+            isTooLarge ? "too large for the memory" : "",
         ]
         output.fact("weights", parts.filter { !$0.isEmpty }.joined(separator: ", "), isTooLarge ? .bad : .plain)
     }
@@ -154,7 +154,7 @@ struct InfoView {
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
             "inspection": facts.inspection?.json, "curated": facts.curated?.curatedJSON,
             "runs": facts.verdict?.json,
-            // Said only where the Hub was not asked.
+            // Only where the Hub was not asked.
             "as_of": time(facts.seenAt), "popularity_as_of": time(facts.olderCount),
         ]
     }

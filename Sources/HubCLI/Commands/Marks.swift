@@ -9,9 +9,14 @@ struct Marks {
     }
 
     /// Each mark at its own place, so that a column can be looked down.
-    func cell(isCached: Bool, isRecommended: Bool? = nil, runs isRunnable: Bool) -> Styled {
-        var cell = isCached ? Styled(cached, .good) : Styled(" ")
-        if let isRecommended { cell = cell + (isRecommended ? Styled(recommended, .caution) : Styled(" ")) }
-        return cell + (isRunnable ? Styled(runs, .good) : Styled(" "))
+    ///
+    /// - Parameters: nil takes no place.
+    func cell(isCached: Bool, isRecommended: Bool? = nil, runs isRunnable: Bool? = nil) -> Styled {
+        let places: [(isSet: Bool?, mark: String, style: Styled.Style)] = [
+            (isCached, cached, .good), (isRecommended, recommended, .caution), (isRunnable, runs, .good),
+        ]
+        return places.reduce(into: Styled("")) { cell, place in
+            if let isSet = place.isSet { cell.append(isSet ? Styled(place.mark, place.style) : " ") }
+        }
     }
 }

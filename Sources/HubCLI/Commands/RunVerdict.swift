@@ -43,7 +43,7 @@ struct RunVerdict: Sendable, Hashable {
     }
 
     /// What a quantised set of safetensors is tagged with.
-    private static let quantizations = [
+    static let quantizations = [
         "4-bit", "8-bit", "gptq", "awq", "bitsandbytes", "fp8", "compressed-tensors", "mxfp4",
     ]
 

@@ -29,7 +29,7 @@ enum FishCompletions {
         if let condition { words.append("-n \(condition)") }
         words.append("-l \(flag.name)")
         if let short = flag.short { words.append("-s \(short)") }
-        switch flag.value {
+        switch flag.takesValue ? flag.value : nil {
         case nil: break
         // -x: a value, and no file names for it; -r with -F: a value that may be a file.
         case .text, .number, .size, .age, .address: words.append("-x")

@@ -60,7 +60,7 @@ enum ZshCompletions {
         let spellings = [flag].spellings
         let start = flag.repeats ? "*" : "(\(spellings.joined(separator: " ")))"
         var action = ""
-        if let value = flag.value {
+        if flag.takesValue, let value = flag.value {
             let name = flag.metavariable.map { $0.contains("|") ? flag.name : $0 } ?? flag.name
             action = ":\(escape(name)):\(self.action(value))"
         }

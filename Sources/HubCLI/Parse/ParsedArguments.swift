@@ -33,6 +33,11 @@ struct ParsedArguments: Sendable {
     /// What was typed for a flag whose values are texts.
     func texts(of name: String) -> [String] { (values[name] ?? []).compactMap { $0 as? String } }
 
+    /// Notes a flag without a value.
+    mutating func add(_ flag: Flag) {
+        if flag.isValueOptional { values[flag.name] = values[flag.name] ?? [] } else { add(flag, true) }
+    }
+
     /// Notes a flag and its value, already read.
     mutating func add(_ flag: Flag, _ value: any Sendable) { values[flag.name, default: []].append(value) }
 }
