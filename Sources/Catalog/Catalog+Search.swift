@@ -13,6 +13,7 @@ extension Catalog {
             for condition in [query.task, query.library, query.license, query.format] + query.tags {
                 try expression.require(words: condition, connection)
             }
+            if !query.anyTags.isEmpty { try expression.require(anyOf: query.anyTags, connection) }
             if let capability = query.capability {
                 let tags = capability.tasks.sorted() + capability.tags
                 try expression.require(anyOf: tags, connection)
@@ -54,9 +55,9 @@ private struct Search {
         return out + (try byPopularity("\(order.column) IS NULL", room: room()))
     }
 
-    /// What is called exactly like the text, then the popular first.
+    /// What is called exactly like the text, then what has its words in the name, and the popular first.
     private func byRelevance() throws -> [KnownModel] {
-        let found = try byPopularity()
+        let found = try byPopularity(named: query.namedWords)
         guard query.limit > 0, found.count == query.limit, let id = try? RepositoryID(query.text),
             let exact = try called(id), exact.vanishedAt == nil || query.includesVanished,
             query.matches(exact.record)
@@ -90,13 +91,18 @@ private struct Search {
 
     /// Streams the index, the popular first. What is broad is found soon among them, by looking at each; where it is not,
     /// the index gathers it.
-    private func byPopularity(_ condition: String = "TRUE", room: Int? = nil) throws -> [KnownModel] {
+    ///
+    /// - Parameter words: what has them in its name goes before the others, among as many as ``Taken/looked``.
+    private func byPopularity(_ condition: String = "TRUE", room: Int? = nil, named words: [Substring] = []) throws
+        -> [KnownModel]
+    {
         func stream(_ expression: SearchExpression, _ test: BeginningTest?) throws -> [KnownModel]? {
             try collect(
                 """
                 SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
                 WHERE search MATCH ? AND \(condition) AND \(filter.sql) ORDER BY search.rowid
-                """, [expression.text] + filter.values, room: room, test, patience: test == nil ? .max : 500)
+                """, [expression.text] + filter.values, room: room, named: words, test,
+                patience: test == nil ? .max : Taken.looked)
         }
         let room = room ?? query.limit
         if !expression.broad.isEmpty, room > 0, let test = try BeginningTest(expression.broad, connection),
@@ -155,9 +161,12 @@ private struct Search {
             values.append(value)
         }
         if !query.includesVanished { conditions.append("vanished_at IS NULL") }
-        require("parameters >= ?", query.minimumParameters)
-        require("parameters <= ?", query.maximumParameters)
         require("used_storage <= ?", query.maximumSize)
+        if query.minimumParameters != nil || query.maximumParameters != nil {
+            // What the name may say is read of the record.
+            conditions.append("(parameters BETWEEN ? AND ? OR id GLOB '*[0-9][bBmMtT]*')")
+            values += [query.minimumParameters ?? 0, query.maximumParameters ?? .max]
+        }
         switch query.gated {
         case true?: conditions.append("gated IN ('auto', 'manual')")
         case false?: conditions.append("gated = 'open'")
@@ -169,25 +178,57 @@ private struct Search {
     /// The rows that meet the query, until there is no more room.
     ///
     /// - Parameters:
+    ///   - words: what has them in its name goes before the others.
     ///   - test: what each row has to pass as well.
     ///   - patience: nil comes back where so many rows are not enough.
     private func collect(
-        _ sql: String, _ values: [any SQLBindable], room: Int? = nil, _ test: BeginningTest? = nil,
-        patience: Int = .max
+        _ sql: String, _ values: [any SQLBindable], room: Int? = nil, named words: [Substring] = [],
+        _ test: BeginningTest? = nil, patience: Int = .max
     ) throws -> [KnownModel]? {
-        let room = room ?? query.limit
-        var out: [KnownModel] = []
-        guard room != 0 else { return out }
+        var taken = Taken(room: room ?? query.limit, words: words)
+        guard taken.room != 0 else { return [] }
         var seen = 0
         try connection.each(sql, list: values) { row in
             seen += 1
             guard seen <= patience else { return false }
             if let test, try !test.passes(row) { return true }
+            guard let isNamed = taken.wants(row.text(2)) else { return !taken.isFull }
             let known = try ModelRow.read(row, connection).known
-            if query.matches(known.record) { out.append(known) }
-            return out.count != room
+            if query.matches(known.record) { taken.add(known, isNamed: isNamed) }
+            return !taken.isFull
         }
-        return seen <= patience ? out : nil
+        return seen <= patience || taken.hasEnough ? taken.models : nil
+    }
+}
+
+/// The models found so far, in the order of popularity. Where words are given, those that have them in their name go before
+/// the others, as far as the first rows hold enough of them.
+private struct Taken {
+    /// Rows looked at for the names' sake.
+    static let looked = 500
+
+    /// At most so many; all where it is negative.
+    let room: Int
+    let words: [Substring]
+    private var named: [KnownModel] = []
+    private var others: [KnownModel] = []
+    private var seen = 0
+
+    init(room: Int, words: [Substring]) { (self.room, self.words) = (room, words) }
+
+    var hasEnough: Bool { room >= 0 && named.count + others.count >= room }
+    var isFull: Bool { named.count == room || (seen >= Self.looked && hasEnough) }
+    var models: [KnownModel] { room < 0 ? named + others : Array((named + others).prefix(room)) }
+
+    /// Whether a model has the words in its name; nil where there is no more room for one that has not.
+    mutating func wants(_ id: String) -> Bool? {
+        seen += 1
+        if words.isEmpty || ModelName.holds(words, id) { return true }
+        return hasEnough ? nil : false
+    }
+
+    mutating func add(_ model: KnownModel, isNamed: Bool) {
+        if isNamed { named.append(model) } else { others.append(model) }
     }
 }
 

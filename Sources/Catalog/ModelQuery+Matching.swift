@@ -5,7 +5,7 @@ extension ModelQuery {
     public enum Verdict: Sendable, Hashable {
         /// It meets every condition.
         case matches
-        /// A number that is asked about is not known of it; every other condition is met.
+        /// A number that is asked about is unknown; every other condition is met.
         case unknown
         /// It fails a condition.
         case fails
@@ -24,7 +24,7 @@ extension ModelQuery {
     public func verdict(on record: ModelRecord) -> Verdict {
         guard record.repository.kind == kind, meetsNames(record), meetsAccess(record) else { return .fails }
         let verdicts = [
-            Self.verdict(record.parameters, from: minimumParameters, to: maximumParameters),
+            Self.verdict(record.likelyParameters?.count, from: minimumParameters, to: maximumParameters),
             Self.verdict(record.sizeBytes, to: maximumSize),
             Self.verdict(record.estimatedWeightBytes, to: maximumWeightBytes),
         ]
@@ -41,6 +41,8 @@ extension ModelQuery {
             && meets(license) { $0 == record.license || record.hasTag("license:\($0)") }
             && meets(format, record.isOffered(in:))
             && tags.allSatisfy(record.hasTag)
+            && (anyTags.isEmpty || anyTags.contains(where: record.hasTag))
+            && !withoutTags.contains(where: record.hasTag)
             && capability?.isShown(by: record) ?? true
             && ids?.contains(id.name) ?? true
     }

@@ -1,22 +1,25 @@
 import HubCore
 
 extension ModelQuery {
-    /// Models of several sources in the order of the query: for relevance first what is called exactly like the text,
-    /// then high values before low ones, and the unknown last. Equal ones stay as they were.
+    /// Models of several sources in the order of the query: for relevance first what is called exactly like the text and
+    /// then what has all its words in the name; high values before low ones, and the unknown last. Equal ones stay as they
+    /// were.
     package func sorted<Item>(_ items: [Item], by record: (Item) -> ModelRecord) -> [Item] {
         let exact = text.lowercased()
+        let words = namedWords
         let keyed = items.enumerated().map { place, item in
             let record = record(item)
-            return (
-                isExact: isExact(record, exact), value: sort.value(of: record) ?? -.infinity, place: place,
-                item: item
-            )
+            let rank = isExact(record, exact) ? 0 : ModelName.holds(words, record.repository.id.name) ? 1 : 2
+            return (rank: rank, value: sort.value(of: record) ?? -.infinity, place: place, item: item)
         }
         return keyed.sorted { left, right in
-            if left.isExact != right.isExact { return left.isExact }
+            if left.rank != right.rank { return left.rank < right.rank }
             return left.value != right.value ? left.value > right.value : left.place < right.place
         }.map(\.item)
     }
+
+    /// The words that put a model first that has them in its name; none where another order is asked for.
+    var namedWords: [Substring] { sort == .relevance ? Self.words(text) : [] }
 
     /// Models in the order of popularity with those first that are called exactly like the text.
     func exactFirst(_ models: [KnownModel]) -> [KnownModel] {

@@ -4,7 +4,7 @@ public import HubCore
 public struct ModelQuery: Sendable, Hashable {
     /// The order of the answers, each from high to low or new to old.
     public enum Sort: String, Sendable, Hashable, CaseIterable {
-        /// The well-known before the obscure.
+        /// Models with the words in their name first, and the popular first among each.
         case relevance
         case downloads, likes, trending, updated, created
         /// The largest first.
@@ -25,20 +25,24 @@ public struct ModelQuery: Sendable, Hashable {
     public var license: String?
     /// Tags that must all be there.
     public var tags: [String] = []
+    /// Tags of which one must be there; none asks for nothing.
+    public var anyTags: [String] = []
+    /// Tags that must not be there.
+    public var withoutTags: [String] = []
     /// What it is good for.
     public var capability: ModelCapability?
     /// A format of weights that it has: `gguf`, `mlx`, `safetensors`.
     public var format: String?
-    /// Parameters at least; a model whose number is not known is none of them.
+    /// Parameters at least, as ``ModelRecord/likelyParameters`` has them. A model with an unknown number does not match.
     public var minimumParameters: Int64?
-    /// Parameters at most; a model whose number is not known is none of them.
+    /// Parameters at most, likewise.
     public var maximumParameters: Int64?
-    /// Bytes at most; a model whose size is not known is none of them.
+    /// Bytes of the repository at most. A model of unknown size does not match.
     public var maximumSize: Int64?
-    /// Bytes that one set of its weights may take at most, as ``ModelRecord/estimatedWeightBytes`` has it; a model of which
-    /// there is no estimate is none of them.
+    /// Bytes of one set of its weights at most, as ``ModelRecord/estimatedWeightBytes`` has it. A model without an estimate
+    /// does not match.
     public var maximumWeightBytes: Int64?
-    /// The ids that come into question; nil for all.
+    /// Only these ids; nil for all.
     public var ids: [String]?
     /// Whether models that are gone from the Hub are found too.
     public var includesVanished = false

@@ -45,6 +45,13 @@ package struct GGUFHeader: Sendable {
         (self.tensors, self.alignment, self.dataStart) = (tensors, alignment, dataStart)
     }
 
+    /// Where the last tensor ends, and where it does with the padding that most writers add.
+    var ends: ClosedRange<Int64> {
+        let end = Int64(tensors.map(\.byteRange.upperBound).max() ?? dataStart)
+        let rest = (end - Int64(dataStart)) % Int64(alignment)
+        return end...(rest == 0 ? end : end + Int64(alignment) - rest)
+    }
+
     package subscript(key: String) -> GGUFValue? { index[key].map { metadata[$0].value } }
 
     /// Reads a header from the beginning of a file.

@@ -26,6 +26,8 @@ package struct SafetensorsFolder: Sendable {
 
     package static let singleName = "model.safetensors"
     package static let indexName = "model.safetensors.index.json"
+    /// Whether a path is one of the two names that loaders look for.
+    package static func isEntry(_ path: String) -> Bool { path == singleName || path == indexName }
 
     /// Reads the headers: of the files that the index names if there is one, else of `model.safetensors`.
     ///

@@ -22,6 +22,9 @@ package struct StoredWeights: Sendable {
         package let path: String
         package let size: Int64
         package let format: WeightFormat
+        /// Where the last tensor ends, and where it does with what fills it up to the alignment; nil where the header was held
+        /// against the size already.
+        package var ends: ClosedRange<Int64>?
     }
 
     package let files: [File]
@@ -43,7 +46,9 @@ package struct StoredWeights: Sendable {
     }
 
     package init(_ model: GGUFModel) {
-        files = model.shards.map { File(path: $0.path, size: $0.fileSize, format: .gguf) }
+        files = model.shards.map {
+            File(path: $0.path, size: $0.fileSize, format: .gguf, ends: $0.header.ends)
+        }
         tensors = model.shards.enumerated().flatMap { index, shard in
             shard.header.tensors.map { tensor in
                 StoredTensor(

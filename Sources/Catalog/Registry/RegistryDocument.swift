@@ -1,9 +1,8 @@
 package import HubCore
 
-/// The form in which entries travel: of the shipped list, of `hub registry export` and `import`.
+/// Entries as JSON: the shipped list, and what `hub registry export` and `import` write and read.
 ///
-/// `{"models":[ENTRY, ...],"hidden":[ALIAS, ...]}`; the aliases hidden are those of shipped entries that the user took
-/// out.
+/// `{"models":[ENTRY, ...],"hidden":[ALIAS, ...]}`; `hidden` has the aliases of shipped entries that the user removed.
 package struct RegistryDocument: Sendable, Hashable {
     package var entries: [RegistryEntry]
     package var hidden: [String]
@@ -31,18 +30,18 @@ package struct RegistryDocument: Sendable, Hashable {
         }
         let json: JSON
         do throws(JSONError) { json = try JSON.parse(bytes) } catch { throw refuse("\(error)") }
-        let advice = "hub registry export writes what is read here"
+        let advice = "hub registry export writes such a file"
         guard let object = json.object, let list = object["models"]?.array else {
-            throw refuse("there is no list \"models\" in it", advice: advice)
+            throw refuse("\"models\" is missing or is not a list", advice: advice)
         }
         if let unknown = object.keys.first(where: { $0 != "models" && $0 != "hidden" }) {
-            throw refuse("there is no field \"\(unknown.prefix(80).description.printable)\"", advice: advice)
+            throw refuse("unknown field \"\(unknown.prefix(80).description.printable)\"", advice: advice)
         }
         guard !object.hasDuplicateKeys else { throw refuse("a field occurs twice") }
         var places: [String: String] = [:]
         func note(_ alias: String, _ place: String) throws(AIError) {
             if let earlier = places[alias] {
-                throw refuse("\(place): the alias \(alias) is that of \(earlier) too")
+                throw refuse("\(place): the alias \(alias) is also that of \(earlier)")
             }
             places[alias] = place
         }

@@ -11,6 +11,7 @@ extension RegistryEntry {
             "capabilities": capabilities.isEmpty
                 ? nil : .array(orderedCapabilities.map { .string($0.rawValue) }),
             "parameters": parameters.map { .int($0) }, "quantization": quantization.map { .string($0) },
+            "architecture": architecture.map { .string($0) }, "format": format.map { .string($0.rawValue) },
             "memory_bytes": memory.map { .int($0.bytes) }, "pick": isPick ? .bool(true) : nil,
         ]
     }
@@ -37,6 +38,8 @@ extension RegistryEntry {
         capabilities = try fields.choices("capabilities", ModelCapability.allCases)
         parameters = try fields.count("parameters")
         quantization = try fields.text("quantization", limit: Limit.quantization)
+        architecture = try fields.text("architecture", limit: Limit.architecture)
+        format = try fields.choice("format", Format.allCases)
         memory = try fields.count("memory_bytes").map { ByteCount($0) }
         isPick = try fields.flag("pick")
     }
@@ -46,17 +49,17 @@ extension RegistryEntry {
 private struct RegistryFields {
     private static let known = [
         "alias", "id", "provider", "name", "description", "size", "context_length", "capabilities", "parameters",
-        "quantization", "memory_bytes", "pick",
+        "quantization", "architecture", "format", "memory_bytes", "pick",
     ]
     private let object: JSONObject
 
     init(_ object: JSONObject) { self.object = object }
 
-    /// A field that nobody knows is a slip of the pen more often than not.
+    /// An unknown field is mostly a typing error.
     func checkKeys() throws(AIError) {
         if let unknown = object.keys.first(where: { !Self.known.contains($0) }) {
             throw AIError(
-                .invalidInput, "there is no field \"\(unknown.prefix(80).description.printable)\"",
+                .invalidInput, "unknown field \"\(unknown.prefix(80).description.printable)\"",
                 advice: "the fields are \(Self.known.joined(separator: ", "))")
         }
         guard !object.hasDuplicateKeys else { throw AIError(.invalidInput, "a field occurs twice") }

@@ -3,6 +3,9 @@ public import HubCore
 /// One entry of the curated list: an alias, the repository it stands for, and what people should know of it. How large
 /// its files are is not said here; the catalog knows that from the Hub.
 public struct RegistryEntry: Sendable, Hashable {
+    /// The formats of weights that an entry can name.
+    public enum Format: String, Sendable, Hashable, CaseIterable { case gguf, mlx, safetensors }
+
     /// The short name: one word of lower-case letters, digits, `.`, `_` and `-`.
     public var alias: String
     /// The model's repository on the Hub.
@@ -23,6 +26,10 @@ public struct RegistryEntry: Sendable, Hashable {
     public var parameters: Int64?
     /// The quantisation meant, as the field names it; of a repository that holds many, the one to take.
     public var quantization: String?
+    /// `model_type` in its `config.json`; for what has none, the field's name for it.
+    public var architecture: String?
+    /// The format of its weights.
+    public var format: Format?
     /// The least physical memory of a machine that should use it.
     public var memory: ByteCount?
     /// Whether it is recommended wherever the memory suffices.
@@ -111,5 +118,6 @@ extension RegistryEntry {
         package static let name = 200
         package static let description = 1000
         package static let quantization = 64
+        package static let architecture = 64
     }
 }

@@ -1,10 +1,10 @@
 package import HubCore
 
-/// What the user made of the shipped list: entries of his own, which win, and shipped ones that he hides.
+/// The user's changes to the shipped list: entries of their own, which go first, and shipped ones that are hidden.
 package struct UserRegistry: Sendable, Hashable {
-    /// His own entries by alias.
+    /// The user's own entries by alias.
     package private(set) var entries: [String: RegistryEntry] = [:]
-    /// Aliases of shipped entries that he took out.
+    /// Aliases of shipped entries that are hidden.
     package private(set) var hidden: Set<String> = []
 
     package init() {}
@@ -19,33 +19,33 @@ package struct UserRegistry: Sendable, Hashable {
         entries[alias] ?? (hidden.contains(alias) ? nil : ShippedRegistry.byAlias[alias])
     }
 
-    /// Everything that can be seen: the shipped list in its order, with his own entries in their aliases' places, and
-    /// then those that only he has, by alias.
+    /// Every visible entry: the shipped list in its order, with the user's own entries in place of those of the same alias,
+    /// and then the user's other entries, by alias.
     package var all: [RegistryEntry] {
         ShippedRegistry.entries.compactMap { entry($0.alias) }
             + own.filter { ShippedRegistry.byAlias[$0.alias] == nil }
     }
 
-    /// His own entries by alias.
+    /// The user's own entries by alias.
     package var own: [RegistryEntry] { entries.values.sorted { $0.alias < $1.alias } }
 
-    /// What is his own, as it travels.
+    /// The user's changes as a document.
     package var document: RegistryDocument { RegistryDocument(entries: own, hidden: hidden.sorted()) }
 
-    /// Takes in an entry. One that equals the shipped one is not his own: an upgrade may improve it.
+    /// Adds an entry. One that equals the shipped one is not kept as the user's own: an upgrade may improve it.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` where the alias is taken and may not be replaced.
     package mutating func add(_ entry: RegistryEntry, replaces: Bool) throws(AIError) {
         if let old = self.entry(entry.alias), !replaces {
-            let whose = entries[entry.alias] == nil ? "the shipped list's name for" : "the name for"
+            let whose = entries[entry.alias] == nil ? "the shipped alias of" : "your alias of"
             throw AIError(
                 .invalidInput, "\(entry.alias) is already \(whose) \(old.repository)",
-                advice: "choose another alias, or say --replace")
+                advice: "choose another alias, or use --replace")
         }
         set(entry)
     }
 
-    /// Brings back a shipped entry that was hidden; nil where none is.
+    /// Restores a hidden shipped entry; nil where none is hidden.
     ///
     /// - Parameter repository: only if it stands for this one.
     package mutating func restore(_ alias: String, naming repository: RepositoryID? = nil) -> RegistryEntry? {
@@ -56,17 +56,17 @@ package struct UserRegistry: Sendable, Hashable {
         return shipped
     }
 
-    /// What taking an alias out did.
+    /// What removing an alias did.
     package enum Removal: Sendable, Hashable {
-        /// It was his own and is gone.
+        /// The user's own entry was removed.
         case removed(RegistryEntry)
-        /// It was his own and is gone, so that the shipped one shows again.
+        /// The user's own entry was removed, and the shipped one is visible again.
         case uncovered(RegistryEntry, shipped: RegistryEntry)
-        /// It is shipped and is hidden now.
+        /// A shipped entry was hidden.
         case hidden(RegistryEntry)
     }
 
-    /// Takes an alias out; nil where there is none.
+    /// Removes an alias; nil where there is none.
     package mutating func remove(_ alias: String) -> Removal? {
         if let own = entries.removeValue(forKey: alias) {
             return ShippedRegistry.byAlias[alias].map { .uncovered(own, shipped: $0) } ?? .removed(own)
@@ -84,7 +84,7 @@ package struct UserRegistry: Sendable, Hashable {
         package var hidden: [String] = []
     }
 
-    /// Takes in a document. What it hides is hidden, but an entry of his own is never taken from him that way.
+    /// Imports a document. What it hides is hidden, but never an entry of the user's own.
     package mutating func take(_ document: RegistryDocument) -> Import {
         var report = Import()
         for entry in document.entries {

@@ -5,15 +5,15 @@ import HubCore
 package struct HubFindings: Sendable {
     /// What matches, in the query's order, at most as many as its limit.
     package var records: [ModelRecord] = []
-    /// All that the answers told of, what does not match included.
+    /// All models of the answers, also those that do not match.
     package var seen: [ModelRecord] = []
-    /// Whether everything was looked at that could have come before or among the records.
+    /// Whether every model was checked that could have come before or among the records.
     package var isWhole = true
 }
 
 extension HubClient {
-    /// Pages without a match after which a search gives up: the Hub has thousands, and filters it does not know might
-    /// leave nothing of any.
+    /// Pages without a match after which a search gives up: the Hub has thousands of pages, and filters that it does not
+    /// know might let nothing through.
     package static let patience = 10
     /// As many of chosen ids are asked for, each by itself.
     package static let mostIDs = 100
@@ -29,7 +29,7 @@ extension HubClient {
         guard findings.seen.isEmpty, query.limit > 0, words.count > 1,
             let longest = words.max(by: { $0.utf8.count < $1.utf8.count })
         else { return findings }
-        // A Hub that looks for the text as a whole never finds two words, for no name holds a space.
+        // A Hub that searches for the text as a whole never finds two words: no name has a space.
         log("nothing is called \"\(query.text.printable)\": asking for \"\(String(longest).printable)\" alone")
         return try await walk(query, search: String(longest), isGuess: true)
     }
@@ -107,7 +107,7 @@ extension HubClient {
         add("author", query.author)
         add("pipeline_tag", query.task ?? query.capability.flatMap(Self.task))
         for filter in [query.library, query.license.map { "license:" + $0 }, query.format].compactMap({ $0 })
-            + query.tags
+            + query.tags + (query.anyTags.count == 1 ? query.anyTags : [])
         {
             add("filter", filter)
         }
@@ -120,12 +120,12 @@ extension HubClient {
         return "\(endpoint)/api/\(query.kind.plural)" + Self.query(items)
     }
 
-    /// Where much of an answer falls through, large pages make few requests.
+    /// Where much of an answer is filtered out here, large pages save requests.
     private static func leastPage(_ query: ModelQuery, isGuess: Bool) -> Int {
         let asksForTask = query.task == nil && query.capability.flatMap(task) != nil
         let isSifted =
             isGuess || query.sort == .size || query.maximumSize != nil || query.maximumWeightBytes != nil
-            || (query.capability != nil && !asksForTask)
+            || (query.capability != nil && !asksForTask) || query.anyTags.count > 1
         if isSifted { return 1000 }
         // Not every Hub knows this filter.
         return query.minimumParameters == nil && query.maximumParameters == nil ? 1 : 100
@@ -136,7 +136,7 @@ extension HubClient {
         capability.tags.isEmpty && capability.tasks.count == 1 ? capability.tasks[0] : nil
     }
 
-    /// `min:6B,max:128B`, as the Hub's own client writes it; rounded outwards, for what is found is looked at again.
+    /// `min:6B,max:128B`, as the Hub's own client writes it; rounded outwards, because the answer is filtered again here.
     private static func parameterRange(_ query: ModelQuery) -> String {
         func text(_ count: Int64, up: Bool) -> String {
             for (unit, name) in [(Int64(1_000_000_000), "B"), (1_000_000, "M")] where count % unit == 0 {

@@ -9,6 +9,10 @@ extension Puller {
     package func sources(_ plan: PullPlan, of paths: Set<String>) async throws -> ModelSources {
         try await HeaderReader(plan, self, eagerBytes: HeaderReader.usualHeader).sources(of: paths)
     }
+
+    /// What the names of a plan's files and `config.json` say: enough to know most models that cannot be run before they
+    /// are fetched. `config.json` comes from the cache, else from the Hub and proven; nothing is written.
+    package func outline(_ plan: PullPlan) async throws -> ModelSources { try await HeaderReader(plan, self).outline() }
 }
 
 extension HeaderReader {
@@ -22,6 +26,17 @@ extension HeaderReader {
         do { return try await readSources(paths) } catch let error as AIError {
             throw error.rewriting(client.masked)
         }
+    }
+
+    /// See ``Puller/outline(_:)``.
+    func outline() async throws -> ModelSources {
+        var sources = ModelSources(name: plan.repository.id.name)
+        sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
+        sources.isLoadable = plan.files.contains { SafetensorsFolder.isEntry($0.file.path) }
+        do { sources.configuration = try await configuration(isForgiving: true) } catch let error as AIError {
+            throw error.rewriting(client.masked)
+        }
+        return sources
     }
 
     private func readSources(_ paths: Set<String>) async throws -> ModelSources {
@@ -61,9 +76,7 @@ extension HeaderReader {
             zip(files.map(\.path), shards), uniquingKeysWith: { first, _ in first })
         try await checkIndexes(held, limit: files.count < Self.manyShards ? Self.smallIndex : 0)
         sources.weights = StoredWeights(safetensors: shards)
-        sources.isLoadable = plan.tree.files.contains {
-            $0.path == SafetensorsFolder.singleName || $0.path == SafetensorsFolder.indexName
-        }
+        sources.isLoadable = plan.tree.files.contains { SafetensorsFolder.isEntry($0.path) }
     }
 
     /// An index of so many bytes costs next to nothing; the headers alone say what a model is.

@@ -27,6 +27,9 @@ extension InfoCommand {
             }
         }
         try await look(&facts, workspace)
+        if reference.repository.kind == .model {
+            facts.curated = try await context.registry(workspace).entriesByRepository[reference.repository.id.name]
+        }
         if !arguments[inspect] {
             try await readCard(&facts, workspace, asks: !workspace.isOffline && failure == nil, context.output)
         }
@@ -96,7 +99,7 @@ extension InfoCommand {
             // Where the catalog cannot be read, nobody can say what was known.
             if let fault = workspace.catalogFault { throw Context.advised(fault) }
             throw AIError(
-                .offline, "nothing is known of \(reference.repository), and the network is switched off",
+                .offline, "\(reference.repository) is not known here, and the network is switched off",
                 context: .init(repository: reference.repository.description))
         }
         if let (model, age) = known, let model {
@@ -164,7 +167,7 @@ extension InfoCommand {
             if error.code == .cancelled { throw error }
             // That access is gated is said anyway.
             guard error.code != .gated else { return }
-            output.note("what its README says could not be read: \(error.message)")
+            output.note("its README could not be read: \(error.message)")
         }
     }
 }

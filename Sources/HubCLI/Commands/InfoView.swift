@@ -1,6 +1,7 @@
 import Catalog
 import Fetcher
 import HubCore
+import InferenceKit
 import ModelFormats
 
 /// The forms of `hub info`.
@@ -25,12 +26,12 @@ struct InfoView {
         if let sizes = facts.cachedFiles {
             output.fact(
                 "cached",
-                "\(Humanize.plural(sizes.count, "file")), \(ByteCount(sizes.reduce(0, +))); whether that is all is not known"
+                "\(Humanize.plural(sizes.count, "file")), \(ByteCount(sizes.reduce(0, +))); there may be more on the Hub"
             )
         }
     }
 
-    /// Four lines at most of what the README says first.
+    /// The first four lines of the README's text.
     private func showSummary() {
         guard let summary = facts.summary else { return }
         let most = 4
@@ -46,6 +47,7 @@ struct InfoView {
     }
 
     private func showMetadata() {
+        output.fact("alias", facts.curated?.alias)
         output.fact("task", record.task)
         output.fact("library", record.library)
         output.fact("license", record.license)
@@ -96,8 +98,19 @@ struct InfoView {
             for line in inspection.lines { output.fact(line.name, line.text, line.isBad ? .bad : .plain) }
         } else if let memory = facts.memory {
             output.fact(
-                "memory", memory.sentence(facts.variants.count > 1 ? "the largest" : "it", of: facts.memoryTotal),
+                "memory", memory.sentence(facts.variants.count > 1 ? "the largest set" : nil, of: facts.memoryTotal),
                 memory.bytes <= facts.memoryTotal ? .plain : .bad)
+        }
+        showVerdict()
+    }
+
+    /// Whether hub runs it; of what the headers say nothing is left to say.
+    private func showVerdict() {
+        guard facts.inspection == nil, let verdict = facts.verdict else { return }
+        if let obstacle = verdict.obstacle {
+            output.fact("runs", "not yet (\(obstacle)): \(RunnableModels.sentence)", .caution)
+        } else {
+            output.fact("runs", "hub try \(facts.curated?.alias ?? facts.reference.repository.id.name)")
         }
     }
 
@@ -107,7 +120,7 @@ struct InfoView {
             variant.name, variant.name == variant.format.identifier ? "" : variant.format.identifier,
             Humanize.plural(variant.files.count, "file"), "\(ByteCount(variant.sizeBytes))",
             isCached ? "cached" : "",
-            isTooLarge ? "more than the memory" : "",
+            isTooLarge ? "too large for the memory" : "",
         ]
         output.fact("weights", parts.filter { !$0.isEmpty }.joined(separator: ", "), isTooLarge ? .bad : .plain)
     }
@@ -139,8 +152,9 @@ struct InfoView {
             "cached_bytes": (facts.plan?.cachedBytes ?? facts.cachedFiles?.reduce(0, +)).map { .int($0) },
             "pinned": .bool(facts.pin != nil),
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
-            "inspection": facts.inspection?.json,
-            // Said only where the Hub was not asked.
+            "inspection": facts.inspection?.json, "curated": facts.curated?.curatedJSON,
+            "runs": facts.verdict?.json,
+            // Only where the Hub was not asked.
             "as_of": time(facts.seenAt), "popularity_as_of": time(facts.olderCount),
         ]
     }

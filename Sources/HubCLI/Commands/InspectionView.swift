@@ -19,6 +19,11 @@ struct InspectionView {
     /// Whether what is needed depends on how long the text is.
     private var hasPositions: Bool { (facts.cacheBytesPerPosition ?? 0) > 0 }
 
+    /// Whether hub runs it, memory aside.
+    var verdict: RunVerdict {
+        RunVerdict(obstacle: facts.isSupported ? nil : facts.obstacles.joined(separator: "; "))
+    }
+
     /// nil where it is not known.
     var memoryBytes: Int64? { facts.cacheBytesPerPosition == nil ? nil : memory }
 
@@ -36,8 +41,8 @@ struct InspectionView {
         add("quantized", facts.quantization)
         add(
             "weights",
-            facts.bitsPerWeight.map { "\(ByteCount(facts.weightsBytes)), \(Self.rounded($0)) bits a weight" })
-        add("cache", cache)
+            facts.bitsPerWeight.map { "\(ByteCount(facts.weightsBytes)), \(Self.rounded($0)) bits per weight" })
+        add("KV cache", cache)
         add("memory", memoryText, isBad: fits == false)
         add("tokenizer", tokenizer)
         add("license", facts.license)
@@ -46,25 +51,25 @@ struct InspectionView {
     }
 
     private var cache: String? {
-        guard let bytes = facts.cacheBytesPerPosition else { return "not known" }
-        return bytes > 0 ? "\(ByteCount(bytes)) for each position, as float32" : nil
+        guard let bytes = facts.cacheBytesPerPosition else { return "unknown" }
+        return bytes > 0 ? "\(ByteCount(bytes)) per token, as float32" : nil
     }
 
     private var memoryText: String {
         let here = "in the \(ByteCount(memoryTotal)) of this machine"
         guard let fits else {
-            return "\(ByteCount(facts.weightsBytes)) for the weights alone; whether it fits \(here) is not known"
+            return "\(ByteCount(facts.weightsBytes)) for the weights alone; the KV cache is unknown"
         }
         let verdict = "\(fits ? "fits" : "does not fit") \(here)"
         guard facts.cacheBytesPerPosition != nil else {
             return "\(ByteCount(facts.weightsBytes)) for the weights alone: \(verdict)"
         }
-        let length = hasPositions ? " with \(Self.counted(positions, "position"))" : ""
+        let length = hasPositions ? " with a \(Humanize.grouped(positions))-token context" : ""
         return "\(ByteCount(memory)) to run\(length): \(verdict)"
     }
 
     private var model: String {
-        let active = facts.activeParameters.map { "\(Humanize.count($0)) of them for each token" }
+        let active = facts.activeParameters.map { "\(Humanize.count($0)) of them per token" }
         return [
             facts.architecture ?? facts.modelType ?? "?",
             facts.parameters > 0
@@ -104,7 +109,7 @@ struct InspectionView {
     }
 
     private var tokenizer: String {
-        (facts.tokenizerKind ?? "none that can be used") + (facts.hasChatTemplate ? ", chat template" : "")
+        (facts.tokenizerKind ?? "none that hub reads") + (facts.hasChatTemplate ? ", chat template" : "")
     }
 
     private static func rounded(_ value: Double) -> String {

@@ -30,6 +30,8 @@ struct ModelFacts {
     var memoryTotal: Int64 = 0
     /// What running the largest set of weights takes.
     var memory: MemoryNeed?
+    /// Its entry in the curated list.
+    var curated: RegistryEntry?
     /// What the headers say, where that was asked for.
     var inspection: InspectionView?
     /// The sets of weights, the smallest first.
@@ -39,6 +41,19 @@ struct ModelFacts {
     var olderCount: Double? {
         guard let seenAt, let countedAt, countedAt < seenAt - 86_400 else { return nil }
         return countedAt
+    }
+
+    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil where they
+    /// do not tell.
+    var verdict: RunVerdict? {
+        guard reference.repository.kind == .model else { return nil }
+        if let inspection { return inspection.verdict }
+        if let plan, !plan.files.contains(where: { SafetensorsFolder.isEntry($0.file.path) }),
+            let format = variants.map(\.format).min()
+        {
+            return RunVerdict(obstacle: format == .safetensors ? "safetensors of other names" : "\(format.rawValue) weights")
+        }
+        return curated.flatMap(RunVerdict.init) ?? RunVerdict(record)
     }
 
     mutating func findVariants() {

@@ -9,6 +9,8 @@ extension RegistryCommand {
         var info: ModelInfo
         var source: ModelRegistry.Source
         var isCached: Bool
+        /// Whether hub runs it; nil where that is not known.
+        var verdict: RunVerdict?
     }
 
     static func list(_ context: Context, _ arguments: ParsedArguments) async throws {
@@ -21,7 +23,8 @@ extension RegistryCommand {
         }.map { entry, info in
             Row(
                 entry: entry, info: info, source: registry.source(alias: entry.alias) ?? .shipped,
-                isCached: cached.contains(Repository(.model, entry.repository).folderName))
+                isCached: cached.contains(Repository(.model, entry.repository).folderName),
+                verdict: RunVerdict(entry))
         }
         context.output.render(
             json: ["models": .array(rows.map(json)), "memory_bytes": .int(registry.memory.bytes)],
@@ -32,9 +35,11 @@ extension RegistryCommand {
     }
 
     private static func show(_ rows: [Row], _ memory: ByteCount, _ context: Context) {
-        let marks = context.isUnicode ? (cached: "●", recommended: "★") : (cached: "*", recommended: "+")
+        let marks = Marks(context)
+        // A name is what is looked for: from 80 columns on it is never cut.
+        let isNarrow = (context.output.settings.width ?? 80) < 80
         var table = Table([
-            .init(""), .init(""), .init("ALIAS"), .init("MODEL", least: 16, cut: .middle),
+            .init(""), .init("ALIAS"), .init("MODEL", least: isNarrow ? 16 : nil, cut: .middle),
             .init("PARAMS", .right, optional: true), .init("QUANT", optional: true),
             .init("SIZE", .right, optional: true), .init("MEMORY", .right, optional: true),
             .init("CONTEXT", .right, optional: true), .init("GOOD FOR", least: 10, optional: true),
@@ -43,8 +48,9 @@ extension RegistryCommand {
         for row in rows {
             let entry = row.entry
             table.add([
-                row.isCached ? Styled(marks.cached, .good) : "",
-                row.info.isRecommended ? Styled(marks.recommended, .caution) : "", Styled(entry.alias, .name),
+                marks.cell(
+                    isCached: row.isCached, isRecommended: row.info.isRecommended,
+                    runs: row.verdict?.isPossible == true), Styled(entry.alias, .name),
                 Styled(entry.repository.name), Styled(entry.parameters.map(Humanize.count) ?? ""),
                 Styled(entry.quantization ?? ""), Styled(row.info.diskSize.map { "\($0)" } ?? ""),
                 Styled(entry.memory.map { "\($0)" } ?? ""),
@@ -54,10 +60,10 @@ extension RegistryCommand {
             ])
         }
         context.output.table(table)
-        guard !rows.isEmpty else { return context.output.note("nothing in the registry matches") }
+        guard !rows.isEmpty else { return context.output.note("no entry of the registry matches") }
         context.output.line(
             Styled(
-                "\(Humanize.plural(rows.count, "model")); \(marks.cached) cached, \(marks.recommended) recommended for \(memory) of memory",
+                "\(Humanize.plural(rows.count, "model")); \(marks.cached) cached, \(marks.recommended) recommended for \(memory) of memory, \(marks.runs) runs in hub try",
                 .faint))
     }
 
@@ -69,6 +75,7 @@ extension RegistryCommand {
         object["size_bytes"] = row.info.diskSize.map { .int($0.bytes) }
         object["cached"] = .bool(row.isCached)
         object["source"] = .string(row.source.rawValue)
+        object["runs"] = row.verdict?.json
         return .object(object)
     }
 }

@@ -29,7 +29,7 @@ extension RegistryCommand {
         if let foreign = command.flags.first(where: { arguments.has($0.name) && !known.contains($0.name) }) {
             let owners = Action.allCases.filter { $0.flags.contains { $0.name == foreign.name } }
             throw AIError(
-                .invalidInput, "hub registry \(action.rawValue) takes no --\(foreign.name)",
+                .invalidInput, "--\(foreign.name) is not a flag of hub registry \(action.rawValue)",
                 advice: "it belongs to hub registry \(owners.map(\.rawValue).joined(separator: " and "))")
         }
         let (bounds, usage): (ClosedRange<Int>, String) =
@@ -40,7 +40,7 @@ extension RegistryCommand {
             case .importing: (1...1, "import FILE, or - for stdin")
             }
         guard bounds.contains(words.count) else {
-            let what = words.count < bounds.lowerBound ? "needs more words" : "has a word too many"
+            let what = words.count < bounds.lowerBound ? "needs more arguments" : "has too many arguments"
             throw AIError(
                 .invalidInput, "hub registry \(action.rawValue) \(what)", advice: "usage: hub registry \(usage)")
         }
@@ -64,13 +64,14 @@ extension RegistryCommand {
         }
         context.output.render(json: ["models": .array([.object(added.json)])], quiet: [alias]) {
             context.output.line(
-                Styled(alias, .name) + Styled(isBack ? " is back: \(added.repository)" : " is \(added.repository)"))
+                Styled(isBack ? "restored alias " : "added alias ") + Styled(alias, .name)
+                    + Styled(" for \(added.repository)"))
         }
     }
 
     private static func needsRepository(_ alias: String) -> AIError {
         AIError(
-            .invalidInput, "\(alias) is no shipped entry that was taken out, so a repository is needed",
+            .invalidInput, "missing REPO: \(alias) is not a hidden entry of the shipped list",
             advice: "usage: hub registry add ALIAS REPO")
     }
 
@@ -81,8 +82,8 @@ extension RegistryCommand {
         let reference = try context.reference(text)
         guard reference.repository.kind == .model, reference.revision == nil, reference.files == nil else {
             throw AIError(
-                .invalidInput, "\"\(text.printable)\" names something else than a whole model",
-                advice: "a revision or files go behind the alias when it is used: \(alias)@main:config.json")
+                .invalidInput, "\"\(text.printable)\" is not a whole model",
+                advice: "add the revision or files to the alias when you use it: \(alias)@main:config.json")
         }
         var entry = try RegistryEntry(alias: alias, repository: reference.repository.id)
         if arguments[provider] == .mlx { entry.provider = .mlx }
@@ -106,8 +107,8 @@ extension RegistryCommand {
                 let removal = try await change(context) { $0.remove(alias) }
                 guard let removal else {
                     throw AIError(
-                        .nothingMatches, "the registry has no \"\(alias.printable)\"",
-                        advice: "hub registry ls lists what it has")
+                        .nothingMatches, "\"\(alias.printable)\" is not in the registry",
+                        advice: "hub registry ls lists the aliases")
                 }
                 removed.append(removal)
             }
@@ -121,9 +122,11 @@ extension RegistryCommand {
     private static func sentence(_ removal: UserRegistry.Removal) -> Styled {
         let alias = Styled(removal.entry.alias, .name)
         return switch removal {
-        case .removed: alias + " is gone"
-        case .uncovered(_, let shipped): alias + Styled(" is the shipped entry again: \(shipped.repository)")
-        case .hidden(let entry): alias + Styled(" is hidden; hub registry add \(entry.alias) brings it back")
+        case .removed: Styled("removed alias ") + alias
+        case .uncovered(_, let shipped):
+            Styled("removed your alias ") + alias + Styled("; it is the shipped one again: \(shipped.repository)")
+        case .hidden(let entry):
+            Styled("hid alias ") + alias + Styled("; hub registry add \(entry.alias) restores it")
         }
     }
 
@@ -150,8 +153,8 @@ extension RegistryCommand {
             document = try await Offload.run {
                 guard let bytes = try FileSystem.contents(path, limit: importLimit) else {
                     throw AIError(
-                        .fileNotFound, "there is no file \(path.printable)",
-                        advice: "hub registry export writes what is read here", context: .init(path: path))
+                        .fileNotFound, "\(path.printable) does not exist",
+                        advice: "hub registry export writes such a file", context: .init(path: path))
                 }
                 return try RegistryDocument(bytes, source: path)
             }

@@ -29,7 +29,7 @@ enum RegistryCommand {
     ) { text throws(AIError) in try Option.value(text) }
     static let recommended = Switch("recommended", "ls: only models that are recommended for this machine's memory")
     static let all = Switch("all", "export: the shipped entries too")
-    static let replace = Switch("replace", "add: take the place of an entry of the same alias")
+    static let replace = Switch("replace", "add: replace an entry of the same alias")
 
     static let name = line("name", "add: a name for people", RegistryEntry.Limit.name)
     static let description = line("description", "add: a sentence about it", RegistryEntry.Limit.description)
@@ -42,8 +42,8 @@ enum RegistryCommand {
     static let memory = Option.size(
         "memory", "add: the least memory of a machine that should use it", detail: "Such as 8GB.")
     static let provider = Option<Provider>.choice(
-        "provider", "add: whose format it is in", detail: "huggingface is the default.")
-    static let pick = Switch("pick", "add: recommend it wherever the memory suffices")
+        "provider", "add: the provider of its format", detail: "huggingface is the default.")
+    static let pick = Switch("pick", "add: recommend it where the memory is enough")
 
     static let fields = [
         name.flag, description.flag, size.flag, contextLength.flag, capability.flag, parameters.flag,
@@ -61,14 +61,15 @@ enum RegistryCommand {
         name: "registry", isMinor: true, purpose: .changes,
         doc: "show or change the curated list of models and their aliases",
         detail: """
-            hub comes with a list of models that are good to begin with, each under an alias of one word. An alias is \
-            understood wherever a model is: hub pull llama-3.2-1b, with @revision and :files too. Sizes come from the \
-            catalog, as far as the Hub was asked.
+            hub comes with a list of models to start with, each under an alias of one word. Every command takes an alias \
+            in place of a model: hub pull llama-3.2-1b, also with @revision and :files. Sizes come from the catalog, as far \
+            as they are known.
 
-            ls (the default) shows the list; marks tell what is cached and what is recommended for this machine's memory. \
-            add ALIAS REPO adds an entry of your own, which wins and survives upgrades of hub. rm ALIAS... takes an entry \
-            out; a shipped one is hidden, and add ALIAS brings it back. export writes your entries as JSON, and import \
-            FILE (or - for stdin) reads them: all of them, or none and what is wrong with which.
+            ls (the default) shows the list. Marks say which models are cached, which are recommended for this machine's \
+            memory, and which run in hub try; llama.cpp, MLX, transformers or diffusers run the others. add ALIAS REPO adds \
+            an entry of your own, which goes before a shipped one and survives upgrades of hub. rm ALIAS... removes an \
+            entry; a shipped one is hidden, and add ALIAS restores it. export writes your entries as JSON, and import \
+            FILE (or - for stdin) reads them: all, or none if one is wrong.
             """,
         operands: [
             Operand("ls|add|rm|import|export", .optional, .choice(Action.allCases.map(\.rawValue))),
@@ -80,10 +81,10 @@ enum RegistryCommand {
         listKey: "models",
         examples: [
             .init(
-                "hub registry ls --capability code-generation --recommended", "What writes code on this machine."),
-            .init("hub registry add mine org/model --memory 8GB --pick", "An alias of one's own."),
-            .init("hub registry rm mine llama-3.1-70b", "Takes out one's own, and hides a shipped one."),
-            .init("hub registry export > list.json; hub registry import list.json", "To another machine."),
+                "hub registry ls --capability code-generation --recommended", "Models for code that fit this machine."),
+            .init("hub registry add mine org/model --memory 8GB --pick", "An alias of your own."),
+            .init("hub registry rm mine llama-3.1-70b", "Removes your own, hides a shipped one."),
+            .init("hub registry export > list.json; hub registry import list.json", "Copies your entries to another machine."),
         ],
         run: run)
 }

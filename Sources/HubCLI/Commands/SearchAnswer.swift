@@ -16,10 +16,12 @@ struct SearchAnswer: Sendable {
     var entries: [Entry] = []
     /// Why the Hub did not answer.
     var failure: AIError?
-    /// Models left out because a number that was asked about is not known of them, among those looked at.
+    /// Models skipped because a number that was asked about is unknown, among those checked.
     var undecided = 0
     /// Whether the Hub was asked for everything that could have been among the entries.
     var isWhole = true
+    /// Models of the Hub that were checked.
+    var checked = 0
     /// The catalog, where it could be used.
     var catalog: Catalog?
 }
@@ -33,7 +35,7 @@ struct ModelSearch: Sendable {
     let curated: [String: RegistryEntry]
     let output: Output
 
-    /// The answer to a query. A catalog that fails beside a Hub that answers is warned of.
+    /// The answer to a query. Where the Hub answers and the catalog fails, there is a warning.
     ///
     /// - Throws: for a cancellation, and where the catalog alone was to answer and cannot.
     func answer(_ query: ModelQuery, asksHub: Bool) async throws -> SearchAnswer {
@@ -68,6 +70,7 @@ struct ModelSearch: Sendable {
         if query.ids != nil { known += try await strangers(query, answer.catalog) }
         answer.entries = merged(records, known, query)
         answer.isWhole = hub?.isWhole ?? true
+        answer.checked = seen.count
         return answer
     }
 
@@ -85,8 +88,8 @@ struct ModelSearch: Sendable {
         return found
     }
 
-    /// The first models that meet everything but the bounds, for telling how many are left out because a number is not
-    /// known of them.
+    /// The first models that meet everything but the bounds, for counting those that are skipped because a number is
+    /// unknown.
     private static func unbounded(_ query: ModelQuery, _ catalog: Catalog) throws(AIError) -> [ModelRecord] {
         var open = query
         (open.minimumParameters, open.maximumParameters) = (nil, nil)
@@ -115,7 +118,7 @@ struct ModelSearch: Sendable {
         return part
     }
 
-    /// Of the chosen ids those that nobody knows more of than the name, such as a model of one's own in the cache.
+    /// Of the chosen ids those of which only the name is known, such as a model of one's own in the cache.
     private func strangers(_ query: ModelQuery, _ catalog: Catalog?) async throws -> [ModelRecord] {
         try await Offload.run {
             try (query.ids ?? []).compactMap { id in

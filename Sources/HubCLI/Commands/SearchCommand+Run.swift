@@ -14,8 +14,9 @@ extension SearchCommand {
         var answer = try await search.answer(query, asksHub: !workspace.isOffline)
         let asksHub = !workspace.isOffline && answer.failure == nil
         var view = SearchView(
-            context: context, query: query, curated: curated, typed: arguments.operands.joined(separator: " "),
+            context: context, query: query, curated: curated, typed: try words(arguments).joined(separator: " "),
             asksHub: asksHub)
+        view.isCurated = arguments[Self.curated]
         if answer.entries.isEmpty, let catalog = answer.catalog {
             view.suggestion = try await Offload.run {
                 try catalog.suggestions(for: query.text, kind: query.kind, limit: 1).first
@@ -24,7 +25,7 @@ extension SearchCommand {
         if !asksHub, let catalog = answer.catalog {
             view.newestSeen = try await Offload.run { try catalog.newestSeen(query.kind) }
         }
-        // A program that asked for one thing is not handed another.
+        // People see the answer to the suggestion; a program that asked for one thing must not get another.
         if let suggestion = view.suggestion, context.mode == .human {
             view.query.text = suggestion
             let failure = answer.failure
@@ -35,7 +36,7 @@ extension SearchCommand {
         if let failure = answer.failure {
             context.output.failure(failure)
             if !answer.entries.isEmpty {
-                context.output.note("what is shown comes from the catalog on this machine")
+                context.output.note("these models are from the catalog on this machine")
             }
             throw ReportedError(error: failure)
         }

@@ -9,70 +9,74 @@ enum SearchCommand {
     static let capability = Option<ModelCapability>.named(
         "capability", "only models that are good for this",
         detail: """
-            Each stands for tasks of the Hub; code-generation and reasoning have none and go by the tags that the \
-            publisher gave.
+            Each stands for tasks of the Hub; code-generation and reasoning have none and use the publisher's tags.
             """)
     static let library = Option.text("library", "NAME", "only models for this library, such as mlx")
     static let author = Option.text("author", "NAME", "only models of this user or organisation")
     static let license = Option.text("license", "ID", "only models under this license, such as apache-2.0")
     static let tag = Option.text("tag", "TAG", repeats: true, "only models with this tag; with all of several")
     static let format = Option<Format>.choice("format", "only models with weights in this format")
-    static let minParams = Option.parameters("min-params", "only models of so many parameters or more, such as 7B")
-    static let maxParams = Option.parameters("max-params", "only models of so many parameters or fewer")
+    static let minParams = Option.parameters("min-params", "only models with at least this many parameters, such as 7B")
+    static let maxParams = Option.parameters("max-params", "only models with at most this many parameters")
     static let maxSize = Option.size(
-        "max-size", "only repositories of at most so many bytes",
-        detail: "All of its files count, with their history, for more is not known without looking at each.")
-    static let fits = Switch(
-        "fits", "only models that this machine has memory and disk for",
+        "max-size", "only repositories of at most so many bytes", detail: "All files count, with their history.")
+    static let fits = Option.size(
+        "fits", "only models that fit in this machine's memory and disk, or in a memory of SIZE",
         detail: """
-            An estimate: weights of 16 bits a parameter, of four and a half in GGUF, and never more than the \
-            repository has bytes, which count where the parameters are not known. They have to fit into three quarters \
-            of the memory, as for hub pull --format auto, and into the free space of the cache's disk unless --cached \
-            is given. How many are left out because neither is known is said.
-            """)
-    static let gated = Switch("gated", "only models that ask for an agreement first")
-    static let open = Switch("open", "only models that anyone may fetch")
+            --fits=8GB asks for a machine with 8 GB of memory; --fits alone for this machine, and for the free space of \
+            the cache's disk too unless --cached is given. The weights have to fit in three quarters of the memory, as for \
+            hub pull --format auto. Their size is an estimate, the same as in the column SIZE: 16 bits per parameter, 4.5 in \
+            GGUF, what the name says of others (-4bit, -AWQ), and at most the size of the repository. Models of unknown \
+            size are skipped and counted.
+            """
+    ).withOptionalValue()
+    static let runs = Switch(
+        "runs", "only models that hub try runs",
+        detail: "By the Hub's tags, and for models of hub registry by what it says: Llama models in safetensors.")
+    static let gated = Switch("gated", "only models with terms to accept first")
+    static let open = Switch("open", "only models that anyone can download")
     static let cached = Switch("cached", "only models that are on this machine")
     static let curated = Switch("curated", "only models of the curated list (hub registry)")
-    static let vanished = Switch("vanished", "also models that are gone from the Hub")
+    static let vanished = Switch("vanished", "also models that were deleted from the Hub")
     static let sort = Option<ModelQuery.Sort>.choice(
         "sort", "what comes first",
         detail: """
-            relevance is the default: a model of exactly this name, then the most downloaded. The Hub does not sort by \
-            size: of the 1000 most downloaded matches the largest are shown.
+            relevance is the default: a model of exactly this name, then models with the words in their name, then the \
+            others, the most downloaded first. The Hub cannot sort by size: the largest of its 1,000 most downloaded matches \
+            are shown.
             """)
     static let limit = Option.whole(
-        "limit", in: 1 ... .max, "how many models at most", detail: "The default is 20; there is no upper bound.")
+        "limit", in: 1 ... .max, "show at most N models", detail: "The default is 20; there is no upper bound.")
 
     static let command = Command(
         name: "search", doc: "find models on the Hub, or in the catalog when offline",
         detail: """
-            Asks the Hub and the local catalog together; offline the catalog alone answers. Without a QUERY all models \
-            are listed. All words of a QUERY have to occur, in any order. It may hold terms beside words: author:NAME, \
-            task:TASK, library:NAME, license:ID, tag:TAG, capability:NAME and format:NAME mean what the flags mean, a \
-            value with spaces stands between double quotes ('tag:"text to speech"' in a shell), and so do words that \
-            only look like a term. A tag of the Hub \
-            that has a colon itself, such as dataset:squad, is meant as a tag.
+            Asks the Hub and the local catalog together; offline, only the catalog answers. Without a QUERY all models \
+            are listed. All words of a QUERY have to occur, in any order. A QUERY can also have terms: author:NAME, \
+            task:TASK, library:NAME, license:ID, tag:TAG, capability:NAME and format:NAME mean the same as the flags. Put \
+            a value with spaces in double quotes ('tag:"text to speech"' in a shell), and also words that only look like a \
+            term. A tag of the Hub with a colon, such as dataset:squad, is a tag here too.
 
-            Filters narrow the answer: a model has to pass all of them, and one of which a number is not known passes \
-            no bound. Models that are on this machine carry a mark. Where nothing matches, the nearest words that find \
-            something are proposed and shown at once; with --json they are only named, with --quiet not at all.
+            A model has to pass all filters; one with an unknown number passes no bound on it. PARAMS are those that the \
+            Hub counts, else those that the name says; SIZE is an estimate of one set of weights, what would be run. A dot \
+            marks models on this machine. Where nothing matches, the nearest words that find something are searched \
+            instead; with --json they are only named, with --quiet not at all.
             """,
         operands: [Operand("QUERY", .any, .text)],
         flags: [
             task.flag, capability.flag, library.flag, author.flag, license.flag, tag.flag, format.flag,
-            minParams.flag, maxParams.flag, maxSize.flag, fits.flag, gated.flag, open.flag, cached.flag,
+            minParams.flag, maxParams.flag, maxSize.flag, fits.flag, runs.flag, gated.flag, open.flag, cached.flag,
             curated.flag, vanished.flag, sort.flag, limit.flag,
         ],
         exclusive: [["gated", "open"]],
         listKey: "models",
         examples: [
             .init(
-                "hub search qwen coder license:apache-2.0", "The 20 best-known models that fit, under this license."
+                "hub search qwen coder license:apache-2.0", "The 20 most downloaded matches under this license."
             ),
-            .init(
-                "hub search llama --format gguf --fits --limit 100", "What runs on this machine, and more of it."),
-            .init("hub search --author mlx-community --sort updated -q", "The ids alone, the last updated first."),
+            .init("hub search instruct --fits=8GB", "Chat models for a laptop with 8 GB of memory."),
+            .init("hub search llama --format gguf --fits --limit 100", "What fits on this machine, and more of it."),
+            .init("hub search --author mlx-community --sort updated -q", "Only the ids, the last updated first."),
             .init("hub search --cached --offline", "What is here, without any network."),
         ],
         run: run)

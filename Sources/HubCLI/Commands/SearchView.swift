@@ -14,6 +14,8 @@ struct SearchView {
     let asksHub: Bool
     /// The text that was meant, perhaps, where nothing matches the one typed.
     var suggestion: String?
+    /// Whether only the curated list is shown, with its aliases.
+    var isCurated = false
     /// When the catalog last heard of the Hub, in seconds since 1970; looked up where it answers alone.
     var newestSeen: Double?
 
@@ -32,6 +34,10 @@ struct SearchView {
         if suggestion != nil || answer.entries.isEmpty { noteNoMatch() }
         output.render(json: document, quiet: answer.entries.map(\.record.repository.id.name)) {
             output.table(table(answer.entries))
+            if isCurated, !answer.entries.isEmpty {
+                let marks = Marks(context)
+                output.line(Styled("\(marks.cached) cached, \(marks.runs) runs in hub try", .faint))
+            }
         }
         noteOrigins(answer)
         if answer.catalog != nil { noteAge() }
@@ -53,24 +59,26 @@ struct SearchView {
         // Without a Hub that answered there is but one origin.
         if fromHub > 0, others > 0 { output.note("\(fromHub) from the Hub, \(others) more from the catalog") }
         if answer.undecided > 0 {
-            output.note("left out: \(Humanize.plural(answer.undecided, "model")) \(unknown)")
+            output.note("\(Humanize.plural(answer.undecided, "model")) skipped: \(unknown) unknown")
         }
+        if let room = query.maximumWeightBytes { output.note("these fit: weights of at most \(ByteCount(room))") }
         if !answer.isWhole {
+            let checked = Humanize.grouped(answer.checked)
             output.note(
                 query.sort == .size
-                    ? "the Hub does not sort by size: these are the largest of its most downloaded ones"
-                    : "the Hub has more models than were looked at: narrow the search to see further")
+                    ? "the Hub cannot sort by size: these are the largest of the \(checked) most downloaded models"
+                    : "only the first \(checked) models were checked; narrow the search")
         }
     }
 
-    /// Why a model is neither in nor out.
+    /// What has to be known of a model to tell whether it matches.
     private var unknown: String {
         let byParameters = query.minimumParameters != nil || query.maximumParameters != nil
         return switch (byParameters, query.maximumSize != nil, query.maximumWeightBytes != nil) {
-        case (true, false, false): "whose parameters are not known"
-        case (false, true, false): "whose size is not known"
-        case (false, false, true): "whose parameters and size are not known"
-        default: "of which not every number asked about is known"
+        case (true, false, false): "parameters"
+        case (false, true, false): "size"
+        case (false, false, true): "size and parameters"
+        default: "size or parameters"
         }
     }
 
@@ -78,23 +86,26 @@ struct SearchView {
         guard !asksHub else { return }
         guard let newestSeen else {
             return output.note(
-                "the catalog on this machine is empty: what a search with the network sees, it keeps")
+                "the catalog on this machine is empty: searches with the network fill it, and hub sync does")
         }
         if context.now - newestSeen > Self.oldAge {
-            output.note("the catalog last heard of the Hub \(Humanize.age(of: newestSeen, now: context.now))")
+            output.note("the catalog was last updated \(Humanize.age(of: newestSeen, now: context.now))")
         }
     }
 
     // MARK: Rows
 
     private func table(_ entries: [SearchAnswer.Entry]) -> Table {
-        let showsSize = query.sort == .size || query.maximumSize != nil || query.maximumWeightBytes != nil
+        // The size of the repository matters only where it was asked about.
+        let showsRepository = query.sort == .size || query.maximumSize != nil
         let byBirth = query.sort == .created
+        let marks = Marks(context)
         var table = Table([
             .init("", .left), .init("MODEL", least: leastName, cut: .middle),
-            .init("TASK", least: 15, optional: true), .init("PARAMS", .right, optional: true),
-            .init(showsSize ? "SIZE" : "", .right, optional: true), .init("DOWNLOADS", .right),
-            .init("LIKES", .right, optional: true),
+            .init(isCurated ? "ALIAS" : "", optional: true), .init("PARAMS", .right, optional: true),
+            .init("SIZE", .right, optional: true),
+            .init(showsRepository ? "REPOSITORY" : "", .right, optional: true), .init("DOWNLOADS", .right),
+            .init("TASK", least: 15, optional: true), .init("LIKES", .right, optional: true),
             .init(byBirth ? "CREATED" : "UPDATED", .left, optional: true),
             .init("LICENSE", least: 10, optional: true),
         ])
@@ -102,17 +113,28 @@ struct SearchView {
             let record = entry.record
             let time = byBirth ? record.createdAt : record.updatedAt
             table.add([
-                entry.isCached ? Styled(context.isUnicode ? "●" : "*", .good) : "",
-                Styled(record.repository.id.name, .name), Styled(record.task ?? ""),
-                Styled(record.parameters.map(Humanize.count) ?? ""),
-                Styled(showsSize ? record.sizeBytes.map { "\(ByteCount($0))" } ?? "" : ""),
-                Styled(record.downloads.map(Humanize.count) ?? ""),
+                marks.cell(
+                    isCached: entry.isCached, runs: isCurated ? verdict(record)?.isPossible == true : nil),
+                Styled(record.repository.id.name, .name), Styled(isCurated ? curated(record)?.alias ?? "" : ""),
+                Styled(record.likelyParameters.map { Humanize.count($0.count) } ?? ""),
+                Styled(record.estimatedWeightBytes.map { "\(ByteCount($0))" } ?? ""),
+                Styled(showsRepository ? record.sizeBytes.map { "\(ByteCount($0))" } ?? "" : ""),
+                Styled(record.downloads.map(Humanize.count) ?? ""), Styled(record.task ?? ""),
                 Styled(record.likes.map(Humanize.count) ?? ""),
                 Styled(time.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint),
                 Styled(record.license ?? "", .faint),
             ])
         }
         return table
+    }
+
+    private func curated(_ record: ModelRecord) -> RegistryEntry? {
+        record.repository.kind == .model ? curated[record.repository.id.name] : nil
+    }
+
+    /// Whether hub runs it; nil where that is not known.
+    private func verdict(_ record: ModelRecord) -> RunVerdict? {
+        curated(record).flatMap(RunVerdict.init) ?? RunVerdict(record)
     }
 
     /// A name is what is typed next: on a narrow terminal other columns go before much of it is cut.
@@ -125,13 +147,16 @@ struct SearchView {
             "author": (record.author ?? record.repository.id.owner).map { .string($0) },
             "task": record.task.map { .string($0) }, "library": record.library.map { .string($0) },
             "license": record.license.map { .string($0) }, "downloads": record.downloads.map { .int($0) },
-            "likes": record.likes.map { .int($0) }, "parameters": record.parameters.map { .int($0) },
+            "likes": record.likes.map { .int($0) },
+            "parameters": record.likelyParameters.map { .int($0.count) },
+            "parameters_from": record.likelyParameters.map { .string($0.isFromName ? "name" : "hub") },
+            "weights_bytes": record.estimatedWeightBytes.map { .int($0) },
             "size_bytes": record.sizeBytes.map { .int($0) },
             "updated_at": record.updatedAt.map { .string(Timestamp.iso8601($0)) },
             "gated": record.gating.map { $0 == .open ? .bool(false) : .string($0.rawValue) },
             "tags": record.tags.map { .array($0.map { .string($0) }) }, "cached": .bool(entry.isCached),
             "source": .string(entry.source.rawValue),
-            "curated": record.repository.kind == .model ? curated[record.repository.id.name]?.curatedJSON : nil,
+            "curated": curated(record)?.curatedJSON, "runs": verdict(record)?.json,
         ])
     }
 }

@@ -6,7 +6,7 @@ extension SyncCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let began = Clock.seconds
         guard !context.isOffline else {
-            throw AIError(.offline, "a sync asks the Hub, and the network is switched off")
+            throw AIError(.offline, "hub sync needs the network, which is switched off")
         }
         var options = MirrorSync.Options()
         options.author = arguments[author]
@@ -25,11 +25,11 @@ extension SyncCommand {
         if report.elsewhere > 0 {
             let models = Humanize.plural(report.elsewhere, "model")
             context.output.note(
-                "\(models) that this Hub does not list may be on another one, and are not marked as gone: the catalog was filled from several (see hub doctor)"
+                "\(models) not listed by this Hub may be on another one and are not marked as deleted: the catalog was filled from several (see hub doctor)"
             )
         }
         if let author = options.author, report.isComplete, report.models == 0 {
-            context.output.note("the Hub lists no model of \(author)")
+            context.output.note("the Hub lists no models of \(author)")
         }
     }
 
@@ -46,18 +46,18 @@ extension SyncCommand {
     private static func lines(_ report: MirrorSync.Report, _ options: MirrorSync.Options, seconds: Double)
         -> [String]
     {
-        var facts = ["\(report.added) new", "\(report.changed) changed", "\(report.unchanged) the same"]
-        if options.isWhole { facts.append("\(report.vanished) gone") }
+        var facts = ["\(report.added) new", "\(report.changed) changed", "\(report.unchanged) unchanged"]
+        if options.isWhole { facts.append("\(report.vanished) deleted") }
         let seen = Humanize.plural(report.models, "model")
         var lines = ["\(seen) seen in \(Humanize.duration(seconds)): \(facts.joined(separator: ", "))"]
-        if !report.isComplete { lines.append("that is the limit; the next run goes on there") }
+        if !report.isComplete { lines.append("stopped at --limit; run again to continue") }
         return lines
     }
 
-    /// The error with what is kept all the same.
+    /// The error, with what is kept.
     private static func told(_ error: AIError, _ report: MirrorSync.Report, _ context: Context) -> any Error {
         guard report.models > 0 else { return error }
-        let kept = "kept: \(Humanize.plural(report.models, "model")) of this run; the same command goes on there"
+        let kept = "kept \(Humanize.plural(report.models, "model")) of this run; run again to continue"
         if error.code == .cancelled {
             context.interruption.kept = kept
             return CancellationError()
@@ -91,22 +91,22 @@ private final class SyncWatcher: Sendable {
     func hear(_ event: MirrorSync.Event) {
         switch event {
         case .queued:
-            output.note("another hub is bringing this catalog up to date; waiting for it")
+            output.note("waiting for another hub process that is syncing this catalog")
             show { $0.phase = "waiting for another process" }
         case .resumed(let models, let beganAt):
             let age = Humanize.age(of: beganAt, now: now)
-            output.note("going on behind \(Humanize.plural(models, "model")), with what was begun \(age)")
+            output.note("resuming after \(Humanize.grouped(models)) model\(models == 1 ? "" : "s"); the sync was started \(age)")
         case .restarted:
-            output.note("the Hub does not know the place any more where the last run stopped; beginning anew")
+            output.note("the Hub no longer knows where the last run stopped; starting over")
         case .overtaken:
             output.note(
-                "the catalog was made again meanwhile, or another hub syncs it too; going on where it stands")
+                "the catalog was rebuilt meanwhile, or another hub process syncs it; continuing from its state")
         case .page(let report): show(report)
         case .waiting(let seconds):
-            let reason = "the Hub allows few more requests for now"
+            let reason = "few requests are left before the Hub's rate limit"
             renderer.event(.wait(reason: reason, seconds: seconds))
-            output.note("\(reason); waiting \(Humanize.duration(seconds)), Ctrl-C keeps what came")
-            show { $0.phase = "waiting for the Hub's limit" }
+            output.note("\(reason); waiting \(Humanize.duration(seconds)) (Ctrl-C keeps what was received)")
+            show { $0.phase = "waiting for the rate limit" }
         }
     }
 

@@ -3,10 +3,10 @@ import HubCore
 /// `hub sync`
 enum SyncCommand {
     static let all = Switch(
-        "all", "look at every model, and mark those that are gone from the Hub",
+        "all", "check every model, and mark those that were deleted from the Hub",
         detail: """
-            Downloads and likes move without a date, and what is deleted leaves no trace among what changed last: only \
-            this finds both.
+            Only this finds new counts of downloads and likes, and deleted models: neither changes the date by which the \
+            models are listed.
             """)
     static let author = Option<String>(
         "author", "NAME", .text, "only models of this user or organisation"
@@ -17,7 +17,7 @@ enum SyncCommand {
         return text
     }
     static let limit = Option.whole(
-        "limit", in: 1 ... .max, "how many models at most in this run", detail: "The next run goes on there.")
+        "limit", in: 1 ... .max, "stop after N models", detail: "The next run continues there.")
 
     static let command = Command(
         name: "sync", isMinor: true, purpose: .changes,
@@ -25,19 +25,18 @@ enum SyncCommand {
         detail: """
             Copies the Hub's list of models into the catalog on this machine, where hub search finds them without a \
             network. The models that changed last come first, until everything older is known; the first time that is \
-            all of them. No files are fetched.
+            all of them. No files are downloaded.
 
-            A run that was cut off, however it was, loses at most the pages of the last second: the same command goes \
-            on there. \
-            The Hub limits how many requests it answers in five minutes; when few are left, hub waits. Ctrl-C ends the \
-            wait, and keeps what came.
+            A run that was interrupted loses at most the last second; run it again to continue. The Hub limits the \
+            number of requests in five minutes; when few are left, hub waits. Ctrl-C ends the wait and keeps what was \
+            received.
             """,
         flags: [all.flag, author.flag, limit.flag],
         examples: [
-            .init("hub sync", "What changed since the last time; everything, the first time."),
-            .init("hub sync --all", "Every model, downloads and likes too; marks what is gone."),
+            .init("hub sync", "What changed since the last time; the first time, everything."),
+            .init("hub sync --all", "Every model, with downloads and likes; marks deleted models."),
             .init("hub sync --author mlx-community", "The models of one organisation."),
-            .init("hub sync --limit 10000 --json", "A part of it, with the figures for a program."),
+            .init("hub sync --limit 10000 --json", "A part of it, with figures for a program."),
         ],
         run: run)
 }

@@ -5,18 +5,6 @@ enum TrashCommand {
     enum Action: String, Sendable, CaseIterable { case ls, restore, empty }
 
     static let olderThan = Option.age(
-<<<<<<< HEAD
-        "older-than", "empty: only what has been in the trash for so long", detail: "For example 30d, 2w, 12h.")
-
-    static let command = Command(
-        name: "trash", isMinor: true, purpose: .changes,
-        doc: "list, restore or empty what --trash has put aside",
-        detail: """
-            hub rm --trash and hub gc --trash move files into a trash beside the cache. It is on the same disk, so that \
-            alone frees no space. ls (the default) lists what is in it. restore REF puts a model, or one revision of it, \
-            back exactly as it was; it refuses if something else is in the place now. empty deletes it permanently and \
-            frees the space; without a terminal it needs --yes.
-=======
         "older-than", "empty: only what was deleted at least this long ago", detail: "Such as 30d, 2w or 12h.")
 
     static let command = Command(
@@ -26,7 +14,6 @@ enum TrashCommand {
             hub rm --trash and hub gc --trash move models to the trash beside the cache, on the same disk: that frees no \
             space yet. ls, the default, lists it. restore REF puts a model or one revision back exactly as it was; it refuses \
             if something else is in its place. empty deletes for good and frees the space; without a terminal it needs --yes.
->>>>>>> 27e24d3cd24ae549e348c597ab72dede8e1d1539
             """,
         operands: [
             Operand("ls|restore|empty", .optional, .choice(Action.allCases.map(\.rawValue))),
@@ -35,11 +22,7 @@ enum TrashCommand {
         flags: [olderThan.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag],
         listKey: "trash",
         examples: [
-<<<<<<< HEAD
-            .init("hub trash", "List what is in it."),
-=======
             .init("hub trash", "List what is in the trash."),
->>>>>>> 27e24d3cd24ae549e348c597ab72dede8e1d1539
             .init("hub trash restore org/model", "Put a model back into the cache."),
             .init("hub trash empty --older-than 30d --yes", "For a nightly job."),
         ],

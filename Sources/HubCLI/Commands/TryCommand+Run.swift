@@ -7,7 +7,7 @@ extension TryCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let operands = arguments.operands
         try checkPrompt(arguments)
-        let target = try await locate(operands[0], context, isAgreed: arguments[SharedFlags.yes])
+        let target = try await locate(operands[0], context, arguments)
         var report = TryReport(id: target.id, path: target.path)
         report.memoryTotal = try Machine.memory().total
         if arguments.has(tokenize.flag.name) || arguments.has(tokenizeFile.flag.name) {
@@ -28,27 +28,31 @@ extension TryCommand {
             report.check = try await ModelCheck.run(
                 target.path, options: try await checkOptions(arguments, context))
             report.show(context)
-            return try report.failCheck()
+            return try report.failCheck(context.mode)
         }
         let options = ModelOptions(threads: arguments[threads], context: arguments[contextLength])
         let smoke = try await SmokeTest.run(folder: target.path, options: options)
         report.smoke = smoke
         context.output.document(report.json)
-        if let failure = smoke.failure {
-            // Of what cannot be run the error says all there is to say; the document has it in any case.
-            if failure.code != .unsupportedModel || context.mode == .quiet { report.show(context) }
-            // What cannot run here is no verdict on the model's health.
-            if failure.code == .generationFailed { throw AnswerIsNo() }
-            if failure.code == .unsupportedModel, let obstacles = smoke.inspection?.obstacles {
-                throw AIError(
-                    .unsupportedModel, "\(target.id) cannot be run yet: \(obstacles.joined(separator: "; "))",
-                    context: .init(path: target.path))
-            }
-            throw failure
-        }
+        if let failure = smoke.failure { throw try told(failure, smoke, report, target, context) }
         guard operands.count > 1 else { return report.show(context) }
         try await generate(operands[1], config(arguments), arguments, options, &report, context)
         report.show(context)
+    }
+
+    /// Shows what a failed smoke test found, and gives the error to throw: one that people have not read already.
+    private static func told(
+        _ failure: AIError, _ smoke: SmokeTest, _ report: TryReport, _ target: Target, _ context: Context
+    ) throws -> any Error {
+        let isUnsupported = failure.code == .unsupportedModel
+        // Of what cannot be run the error says all there is to say.
+        if !isUnsupported || context.mode == .quiet { report.show(context) }
+        // The test came to its end, and that is its answer.
+        if failure.code == .generationFailed { return AnswerIsNo() }
+        if isUnsupported, let obstacles = smoke.inspection?.obstacles { return try refusal(of: target, obstacles, context) }
+        guard context.mode == .human else { return failure }
+        if let advice = failure.recoverySuggestion { context.output.note(advice) }
+        return ReportedError(error: failure)
     }
 
     /// Results are kept in the catalog, where it can be used.
@@ -73,71 +77,6 @@ extension TryCommand {
                 }
             })
         return options
-    }
-
-    /// - Parameter namesake: What is named so in the folder, which an error points out.
-    private static func reference(_ text: String, _ context: Context, _ namesake: String?) throws(AIError)
-        -> ModelReference
-    {
-        do {
-            return try context.reference(text)
-        } catch {
-            guard let namesake else { throw error }
-            throw AIError(error.code, error.message, advice: "the one of this folder is \(namesake)")
-        }
-    }
-
-    /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
-    private static func locate(_ text: String, _ context: Context, isAgreed: Bool) async throws -> (
-        id: String, path: String
-    ) {
-        if text.namesFolder || text.hasSuffix(".gguf") {
-            let path = Path.withoutEnd(context.environment.expand(text))
-            guard FileSystem.exists(path) else {
-                throw AIError(
-                    .fileNotFound, "there is no \(path.printable)",
-                    advice: "hub try takes a folder with config.json and weights, or org/name")
-            }
-            return (Path.name(Path.normalized(path)), path)
-        }
-        // What many mean who type a path that looks like a repository's name.
-        let namesake = FileSystem.exists(text) ? "./\(text)" : nil
-        let reference = try reference(text, context, namesake)
-        guard reference.files == nil else {
-            throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model")
-        }
-        let workspace = try await context.workspace()
-        let id = reference.repository.id.name
-        if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
-            await Offload.run { workspace.markUsed(folder, commit) }
-            return (id, folder.snapshot(commit))
-        }
-        if let namesake {
-            context.output.note("a repository's name is looked for; the one of this folder is \(namesake)")
-        }
-        guard !workspace.isOffline else { throw AIError.offline(reference) }
-        let puller = try workspace.puller()
-        var options = Puller.Options()
-        options.select = try PullCommand.selection(context, ParsedArguments(), workspace)
-        let plan = try await puller.plan(reference, options)
-        context.output.note("\(reference) is not here: \(ByteCount(plan.totals.downloadBytes)) to fetch")
-        do {
-            guard
-                try await context.confirm(
-                    "Fetch it?", isGiven: isAgreed, otherwise: "\(reference) is not in the cache")
-            else {
-                throw AIError(
-                    .notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it")
-            }
-        } catch let error as AIError where error.code == .confirmationRequired {
-            throw AIError(
-                .notCached, "\(reference) is not in the cache",
-                advice: "hub pull \(reference) fetches it, or say --yes")
-        }
-        try puller.checkSpace([plan])
-        let result = await PullCommand.fetch([plan], options, puller, context)[0]
-        if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }
-        return (id, result.path)
     }
 
     private static func config(_ arguments: ParsedArguments) -> GenerateConfig {

@@ -108,14 +108,27 @@ struct TryReport {
     private func show(_ result: GenerationResult, _ output: Output) {
         var parts = [
             Humanize.plural(result.ids.count, "token"),
-            "ended by \(result.finishReason.rawValue.replacing("_", with: " "))",
         ]
+        if let ending = ending(result) { parts.append(ending) }
         if let first = result.ttftSeconds { parts.append("first after \(Self.milliseconds(first))") }
         parts.append("prompt \(Self.rate(result.promptTokensPerSecond))")
         // A single token comes with the prompt: there is no pace to speak of.
         if result.ids.count > 1 { parts.append("then \(Self.rate(result.tokensPerSecond))") }
         if let generation, !isGreedy { parts.append("seed \(generation.seed)") }
         line("speed", parts.joined(separator: ", "), output)
+    }
+
+    /// Why a text ends; nil for that of the smoke test, whose length is the test's own.
+    private func ending(_ result: GenerationResult) -> String? {
+        guard generation != nil else { return nil }
+        switch result.finishReason {
+        case .stop: return "ended by the model"
+        case .length:
+            let isFull = context.map { result.promptIDs.count + result.ids.count >= $0 } ?? false
+            return isFull ? "stopped, the context is full" : "stopped at --max-tokens"
+        case .stopSequence: return "stopped at --stop"
+        case .cancelled: return "interrupted"
+        }
     }
 
     private func show(_ check: ModelCheck, _ output: Output) {
@@ -135,14 +148,16 @@ struct TryReport {
         line("verdict", check.verdict.rawValue, output, mark: check.verdict)
     }
 
-    /// - Throws: ``ErrorCode/malformedModel`` where the check failed.
-    func failCheck() throws(AIError) {
+    /// - Throws: ``ErrorCode/malformedModel`` where the check failed; people have read the findings already.
+    func failCheck(_ mode: Output.Mode) throws {
         guard let check, check.verdict == .fail else { return }
         let failed = check.findings.filter { $0.status == .fail }
         let more = failed.count > 1 ? ", and \(failed.count - 1) more" : ""
-        throw AIError(
+        let error = AIError(
             .malformedModel, "\(id) fails its check: \(failed.first?.detail ?? "")\(more)",
             context: .init(path: path))
+        if mode == .human { throw ReportedError(error: error) }
+        throw error
     }
 
     private static func json(_ finding: CheckFinding) -> JSON {

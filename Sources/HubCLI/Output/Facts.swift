@@ -23,13 +23,12 @@ extension Output {
 }
 
 extension MemoryNeed {
-    /// `360 kB to run it, of 16.5 GB: its weights and a fifth of them`
+    /// `needs about 360 kB (weights + 20%); this machine has 16.5 GB`
     ///
-    /// - Parameter subject: what is run.
-    func sentence(_ subject: String, of total: Int64) -> String {
-        let basis =
-            context.map { "its weights, and \(Humanize.grouped($0)) positions by config.json" }
-            ?? "its weights and a fifth of them"
-        return "\(ByteCount(bytes)) to run \(subject), of \(ByteCount(total)): \(basis)"
+    /// - Parameter subject: which set of weights is meant, where there are several.
+    func sentence(_ subject: String? = nil, of total: Int64) -> String {
+        let basis = context.map { "weights + a \(Humanize.grouped($0))-token context" } ?? "weights + 20%"
+        let start = subject.map { "\($0) needs" } ?? "needs"
+        return "\(start) about \(ByteCount(bytes)) (\(basis)); this machine has \(ByteCount(total))"
     }
 }

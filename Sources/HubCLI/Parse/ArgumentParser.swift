@@ -104,7 +104,8 @@ struct ArgumentParser {
 
     private mutating func take(_ flag: Flag, spelled: String, joined: String?) throws(AIError) {
         guard flag.takesValue else {
-            guard let joined else { return outcome.arguments.add(flag, true) }
+            guard let joined else { return outcome.arguments.add(flag) }
+            if flag.isValueOptional { return try take(joined, of: flag, spelled: spelled) }
             guard !flag.refinements.isEmpty else { throw AIError(.invalidInput, "\(spelled) takes no value") }
             guard flag.refinements.contains(joined) else {
                 throw AIError(
@@ -116,6 +117,10 @@ struct ArgumentParser {
             let example = flag.metavariable.map { "write \(spelled) \($0)" }
             throw AIError(.invalidInput, "\(spelled) needs a value", advice: example)
         }
+        try take(text, of: flag, spelled: spelled)
+    }
+
+    private mutating func take(_ text: String, of flag: Flag, spelled: String) throws(AIError) {
         guard flag.repeats || !outcome.arguments.has(flag.name) else {
             throw AIError(.invalidInput, "\(spelled) was given twice")
         }

@@ -35,6 +35,10 @@ struct ParsedArguments: Sendable {
 
     /// Whether `--json=lines` was given.
     var printsLines: Bool { texts(of: GlobalFlags.json.flag.name).contains("lines") }
+    /// Notes a flag without a value.
+    mutating func add(_ flag: Flag) {
+        if flag.isValueOptional { values[flag.name] = values[flag.name] ?? [] } else { add(flag, true) }
+    }
 
     /// Notes a flag and its value, already read.
     mutating func add(_ flag: Flag, _ value: any Sendable) { values[flag.name, default: []].append(value) }

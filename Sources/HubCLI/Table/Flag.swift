@@ -34,6 +34,8 @@ struct Flag: Sendable {
     var value: Value?
     /// What may follow an equals sign where a flag works without a value too: `--check=full`.
     var refinements: [String] = []
+    /// Whether the value may be left out; then it is given after an equals sign only: `--fits=8GB`.
+    var isValueOptional = false
     /// Whether it may be given more than once.
     var repeats = false
     /// One line, lower case, without a full stop.
@@ -45,7 +47,8 @@ struct Flag: Sendable {
     /// Reads a value that was typed; the message of an error need not name the flag.
     var read: @Sendable (String) throws(AIError) -> any Sendable = { text in text }
 
-    var takesValue: Bool { value != nil }
+    /// Whether the next word is its value.
+    var takesValue: Bool { value != nil && !isValueOptional }
 
     /// `--sort` or `-q, --quiet`.
     var spelling: String { short.map { "-\($0), --\(name)" } ?? "--\(name)" }
@@ -55,6 +58,7 @@ struct Flag: Sendable {
         guard let metavariable else {
             return refinements.isEmpty ? spelling : "\(spelling)[=\(refinements.joined(separator: "|"))]"
         }
+        if isValueOptional { return "\(spelling)[=\(metavariable)]" }
         return "\(spelling) \(metavariable)\(repeats ? "..." : "")"
     }
 }
@@ -70,9 +74,20 @@ struct Switch: Sendable {
     }
 }
 
+extension Option {
+    /// The flag with a value that may be left out; ``ParsedArguments/has(_:)`` says whether it was given.
+    func withOptionalValue() -> Option {
+        var flag = flag
+        flag.isValueOptional = true
+        return Option(flag: flag)
+    }
+}
+
 /// A flag with a value of a type; see the makers in `OptionKinds.swift`.
 struct Option<Value: Sendable>: Sendable {
     let flag: Flag
+
+    fileprivate init(flag: Flag) { self.flag = flag }
 
     /// - Parameter read: throws ``ErrorCode/invalidInput`` with a sentence about the text alone.
     init(

@@ -20,6 +20,7 @@ extension CheckRun {
             }
         }
         guard isFolder else {
+            checkEnds()
             return close("headers", (sources?.formats ?? []).map(Self.shown).joined(separator: "; "))
         }
         try checkOwnIndex()
@@ -27,7 +28,20 @@ extension CheckRun {
         try readOtherGGUFs()
         try checkOtherIndexes(shards)
         try checkPipeline()
+        checkEnds()
         closeFolder(try formats())
+    }
+
+    /// Bytes behind the last tensor that nothing accounts for. Loaders do not mind; the file is not the one that was written.
+    private mutating func checkEnds() {
+        for file in parts.flatMap(\.weights.files) {
+            guard let ends = file.ends, file.size != ends.lowerBound, file.size != ends.upperBound else { continue }
+            let name = shown(file.path)
+            add(
+                .init(
+                    "headers", .warn, "\(name) has \(file.size - ends.lowerBound) bytes after its last tensor",
+                    file: name, expected: "\(ends.upperBound)", found: "\(file.size)"))
+        }
     }
 
     private static func shown(_ format: ModelSources.Format) -> String {
@@ -46,13 +60,13 @@ extension CheckRun {
     }
 
     private mutating func closeFolder(_ formats: [(format: WeightFormat, first: String, bytes: Int64)]) {
-        if formats.isEmpty, sources != nil { add(.init("headers", .fail, "there are no weights here")) }
+        if formats.isEmpty, sources != nil { add(.init("headers", .fail, "there are no weights")) }
         if !parts.isEmpty {
             for unread in formats where ![.safetensors, .gguf, .pickle].contains(unread.format) {
                 add(
                     .init(
                         "headers", .pass,
-                        "\(unread.format.rawValue) weights (\(unread.first)) were not looked into",
+                        "\(unread.format.rawValue) weights (\(unread.first)) were not checked",
                         file: unread.first))
             }
         }
@@ -67,7 +81,7 @@ extension CheckRun {
         guard let format, format != .safetensors, format != .gguf else { return skip(check) }
         let file = what?.evidence ?? folder.files.first { CheckedFolder.format($0) == format } ?? Path.name(path)
         add(
-            .init(check, .warn, "not looked at: \(format.rawValue) weights (\(file)) are not read here", file: file)
+            .init(check, .warn, "not checked: hub does not read \(format.rawValue) weights (\(file))", file: file)
         )
         close(check, "")
     }
@@ -130,7 +144,7 @@ extension CheckRun {
             else { continue }
             add(
                 .init(
-                    "headers", .fail, "\(name) names \(key.printable), of which nothing is here", file: name,
+                    "headers", .fail, "\(name) names \(key.printable), which is missing", file: name,
                     expected: key, found: "nothing"))
         }
     }
@@ -148,7 +162,7 @@ extension CheckRun {
             add(
                 .init(
                     "headers", .warn,
-                    "\(name) says that the tensors have \(told.text().printable) bytes, they have \(weights.tensorBytes)",
+                    "\(name) says that the tensors have \(told.text().printable) bytes; they have \(weights.tensorBytes)",
                     file: name, expected: "\(weights.tensorBytes)", found: told.text()))
         }
         guard let map = index["weight_map"]?.object else { return }

@@ -102,9 +102,9 @@ struct CheckRun {
         }
     }
 
-    /// Nothing was looked at, because something before it failed, which is said there.
+    /// Skips a check, because an earlier one failed and says why.
     mutating func skip(_ name: String) {
-        results.append(.init(name: name, status: .skip, detail: "not looked at"))
+        results.append(.init(name: name, status: .skip, detail: "skipped: an earlier check failed"))
     }
 
     /// Ends one check: its status is that of its gravest finding, whose sentence it shows.

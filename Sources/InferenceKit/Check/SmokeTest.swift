@@ -1,6 +1,6 @@
 public import HubCore
 
-/// One thing that was looked at.
+/// The result of one check.
 public struct CheckResult: Sendable, Hashable {
     /// How it came out.
     public enum Status: String, Sendable, Hashable {
@@ -10,10 +10,10 @@ public struct CheckResult: Sendable, Hashable {
         case warn
         /// Broken.
         case fail
-        /// Not looked at, because something before it failed.
+        /// Not done, because an earlier check failed.
         case skip
     }
-    /// What was looked at: `headers`, `tokenizer`, …
+    /// What was checked: `headers`, `tokenizer`, …
     public let name: String
     /// How it came out.
     public let status: Status
@@ -21,13 +21,13 @@ public struct CheckResult: Sendable, Hashable {
     public let detail: String
 }
 
-/// Whether a model runs: opens it, takes a text apart and together, and makes a few tokens.
+/// Whether a model runs: opens it, encodes and decodes a text, and generates a few tokens.
 public struct SmokeTest: Sendable {
-    /// Everything that was looked at, in order; what could not be is ``CheckResult/Status/skip``.
+    /// Every check in order; one that could not be done is ``CheckResult/Status/skip``.
     public let checks: [CheckResult]
     /// What the folder says; nil where its headers are broken.
     public let inspection: ModelInspection?
-    /// The tokens it made; nil where it did not come so far.
+    /// The tokens it made; nil where it did not get that far.
     public let generation: GenerationResult?
     /// The first failure as an error; nil where all passed.
     public let failure: AIError?
@@ -38,7 +38,7 @@ public struct SmokeTest: Sendable {
         return found.contains(.fail) ? .fail : found.contains(.warn) ? .warn : .pass
     }
 
-    /// What is looked at, in order.
+    /// The checks, in order.
     private static let names = [
         "headers", "supported", "memory and tensors", "tokenizer", "forward pass", "generation",
     ]
@@ -47,7 +47,7 @@ public struct SmokeTest: Sendable {
 
     /// Tests a folder.
     ///
-    /// - Throws: ``ErrorCode/cancelled`` and ``ErrorCode/fileNotFound`` only; any other fault is a failed check.
+    /// - Throws: ``ErrorCode/cancelled`` and ``ErrorCode/fileNotFound`` only; any other error is a failed check.
     public static func run(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError)
         -> SmokeTest
     {
@@ -57,14 +57,14 @@ public struct SmokeTest: Sendable {
         do throws(AIError) {
             let read = try await ModelInspection.inspect(folder: folder)
             inspection = read
-            log.pass("headers", "\(read.parameters) weights in \(ByteCount(read.weightsBytes))")
+            log.pass("headers", "\(read.parameters) parameters in \(ByteCount(read.weightsBytes))")
             let model = try await openSupported(read, folder, options, &log)
             try checkTokenizer(model, &log)
             try await checkForwardPass(model, &log)
             generation = try await checkGeneration(model, &log)
         } catch {
             if error.code == .cancelled || error.code == .fileNotFound { throw error }
-            log.fail(names[log.checks.count], error)
+            log.fail(names[log.checks.count], error, in: folder)
         }
         for name in names.dropFirst(log.checks.count) { log.skip(name) }
         return SmokeTest(checks: log.checks, inspection: inspection, generation: generation, failure: log.failure)
@@ -74,7 +74,7 @@ public struct SmokeTest: Sendable {
         _ inspection: ModelInspection, _ folder: String, _ options: ModelOptions, _ log: inout CheckLog
     ) async throws(AIError) -> LanguageModel {
         guard inspection.isSupported else {
-            // What is broken has an error of its own, which opening throws before it reads a weight.
+            // A broken model has an error of its own. Opening throws it before it reads a weight.
             _ = try await LanguageModel.open(folder: folder, options: options)
             throw AIError(
                 .unsupportedModel, "\(folder): \(inspection.obstacles.joined(separator: ", ")) cannot be run yet",
@@ -83,7 +83,7 @@ public struct SmokeTest: Sendable {
         log.pass("supported", inspection.architecture ?? inspection.modelType ?? "")
         let model = try await LanguageModel.open(folder: folder, options: options)
         let needed = ByteCount(inspection.memoryBytes(context: model.context))
-        log.pass("memory and tensors", "\(needed) with \(model.context) positions; every tensor present and shaped")
+        log.pass("memory and tensors", "\(needed) with a \(model.context)-token context; every tensor has its shape")
         return model
     }
 
@@ -94,15 +94,15 @@ public struct SmokeTest: Sendable {
         guard Array(back.utf8).suffix(sample.utf8.count).elementsEqual(sample.utf8) else {
             throw AIError(.malformedModel, "the tokenizer turns \"\(sample)\" into \"\(back)\"")
         }
-        log.pass("tokenizer", "\(ids.count) tokens, and the same text back")
+        log.pass("tokenizer", "round trip OK (\(ids.count) tokens)")
     }
 
     private static func checkForwardPass(_ model: LanguageModel, _ log: inout CheckLog) async throws(AIError) {
         let logits = try await model.logits(prompt: sample)
         guard logits.allSatisfy(\.isFinite), let low = logits.min(), let high = logits.max() else {
-            throw AIError(.generationFailed, "the model's output is not a number; its weights may be damaged")
+            throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
         }
-        guard low < high else { throw AIError(.generationFailed, "the model's output is the same for every token") }
+        guard low < high else { throw AIError(.generationFailed, "the output is the same for every token") }
         log.pass(
             "forward pass",
             "\(logits.count) logits from \(low) to \(high), \(model.instructionSet), \(model.threads) threads")
@@ -114,7 +114,7 @@ public struct SmokeTest: Sendable {
         let config = GenerateConfig.precise.maxTokens(tokens).seed(0)
         let result = try await model.generate(prompt: sample, config: config).collectWithMetadata()
         if result.finishReason == .cancelled { throw AIError(.cancelled, "interrupted") }
-        // A model that says one thing over and over runs, but hardly as it was meant to.
+        // A model that repeats one token runs, but hardly as it was meant to.
         if result.ids.count == tokens, Set(result.ids).count == 1 {
             log.warn("generation", "the same token \(tokens) times")
         } else {
@@ -135,9 +135,17 @@ private struct CheckLog {
     mutating func warn(_ name: String, _ detail: String) {
         checks.append(.init(name: name, status: .warn, detail: detail))
     }
-    mutating func skip(_ name: String) { checks.append(.init(name: name, status: .skip, detail: "not looked at")) }
-    mutating func fail(_ name: String, _ error: AIError) {
-        checks.append(.init(name: name, status: .fail, detail: error.message))
-        failure = error
+    mutating func skip(_ name: String) {
+        checks.append(.init(name: name, status: .skip, detail: "skipped: an earlier check failed"))
+    }
+
+    /// - Parameter folder: what the paths of files are shown below of.
+    mutating func fail(_ name: String, _ error: AIError, in folder: String) {
+        var shown = error
+        for start in [folder + "/", folder + ": "] where shown.message.hasPrefix(start) {
+            shown.message = String(shown.message.dropFirst(start.count))
+        }
+        checks.append(.init(name: name, status: .fail, detail: shown.message))
+        failure = shown
     }
 }

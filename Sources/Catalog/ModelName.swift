@@ -1,0 +1,89 @@
+import HubCore
+
+/// What publishers write into the names of models, read from an id.
+enum ModelName {
+    /// The number of parameters that a name says: `0.5B`, `125m`, `8x7B` (8 times 7 billion), `1T`; of several the largest, for
+    /// `A3B` and `1M` may stand beside it. nil where it says none.
+    static func parameters(in id: String) -> Int64? {
+        var id = id
+        return id.withUTF8 { bytes in
+            // The owner's name says nothing of the model.
+            let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+            var largest: Int64?
+            var place = start
+            while place < bytes.count {
+                guard isDigit(bytes[place]), place == start || !isPartOfNumber(bytes[place - 1]) else {
+                    place += 1
+                    continue
+                }
+                if let count = count(bytes, &place), count > largest ?? 0 { largest = count }
+            }
+            return largest
+        }
+    }
+
+    /// The number that begins at a place, which comes to stand behind it.
+    private static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Int64? {
+        var value = number(bytes, &place)
+        if place + 1 < bytes.count, bytes[place] | 0x20 == UInt8(ascii: "x"), isDigit(bytes[place + 1]) {
+            place += 1
+            value *= number(bytes, &place)
+        }
+        guard place < bytes.count, let unit = units[bytes[place] | 0x20] else { return nil }
+        let next = place + 1
+        guard next == bytes.count || !isAlphanumeric(bytes[next]) else { return nil }
+        place = next
+        // Nobody has made one of more.
+        return value > 0 && value * unit <= 1e14 ? Int64(value * unit) : nil
+    }
+
+    /// In small letters.
+    private static let units: [UInt8: Double] = [
+        UInt8(ascii: "m"): 1e6, UInt8(ascii: "b"): 1e9, UInt8(ascii: "t"): 1e12,
+    ]
+
+    /// Digits with a point between them.
+    private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Double {
+        var value = 0.0
+        while place < bytes.count, isDigit(bytes[place]) {
+            value = value * 10 + Double(bytes[place] - UInt8(ascii: "0"))
+            place += 1
+        }
+        guard place + 1 < bytes.count, bytes[place] == UInt8(ascii: "."), isDigit(bytes[place + 1]) else { return value }
+        place += 1
+        var unit = 0.1
+        while place < bytes.count, isDigit(bytes[place]) {
+            value += unit * Double(bytes[place] - UInt8(ascii: "0"))
+            unit /= 10
+            place += 1
+        }
+        return value
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- UInt8(ascii: "a") < 26 }
+    private static func isPartOfNumber(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || byte == UInt8(ascii: ".") }
+
+    /// The bits of a packed weight, scales included, that a name says; nil where it says none.
+    static func packedBits(in id: String) -> Double? { words(id).lazy.compactMap { bits[$0] }.first }
+
+    /// Whether a name says that the weights are of type FP8.
+    static func isFP8(_ id: String) -> Bool { words(id).contains("fp8") }
+
+    private static func words(_ id: String) -> [Substring] {
+        Path.name(id).lowercased().split { !($0.isLetter || $0.isNumber) }
+    }
+
+    /// Groups of 64 weights or so share scales of half a bit a weight.
+    private static let bits: [Substring: Double] = [
+        "2bit": 2.5, "3bit": 3.5, "4bit": 4.5, "5bit": 5.5, "6bit": 6.5, "8bit": 8.5, "int4": 4.5, "w4a16": 4.5,
+        "awq": 4.5, "gptq": 4.5, "nf4": 4.5, "fp4": 4.5, "nvfp4": 4.5, "mxfp4": 4.5, "int8": 8.5, "w8a8": 8.5,
+        "w8a16": 8.5,
+    ]
+
+    /// Whether an id has all of some words, which are in small letters.
+    static func holds(_ words: [Substring], _ id: String) -> Bool {
+        let id = id.lowercased()
+        return words.allSatisfy { id.contains($0) }
+    }
+}

@@ -1,0 +1,93 @@
+import Catalog
+import HubCore
+import InferenceKit
+import ModelFormats
+
+/// What to do with a model that hub cannot run: another that it does run, and the program that runs this one.
+struct RunAdvice {
+    /// Where the model is, for the command lines.
+    enum Place {
+        /// On the Hub or in the cache.
+        case repository(ModelReference, isCached: Bool)
+        /// A folder or file of this machine.
+        case path(String)
+    }
+
+    let place: Place
+    /// Its files.
+    let files: [RepositoryFile]
+    let registry: ModelRegistry
+
+    /// The lines, one suggestion each.
+    var text: String { ([alternative] + [program].compactMap { $0 }).joined(separator: "\n") }
+
+    // MARK: Another model
+
+    private var alternative: String {
+        let runnable = registry.entries.filter { RunVerdict($0)?.isPossible == true }
+        guard let entry = sibling(among: runnable) ?? largest(of: runnable) else { return RunnableModels.sentence }
+        return "\(RunnableModels.sentence), such as: hub try \(entry.alias)"
+    }
+
+    /// The same model in another format.
+    private func sibling(among runnable: [RegistryEntry]) -> RegistryEntry? {
+        guard case .repository(let reference, _) = place else { return nil }
+        guard let own = registry.entriesByRepository[reference.repository.id.name] else { return nil }
+        let stem = own.alias.split(separator: "-").filter { $0 != "gguf" && $0 != "mlx" }.joined(separator: "-")
+        return runnable.first { $0.alias == stem && fits($0) }
+    }
+
+    /// The largest recommended one that fits in this machine's memory.
+    private func largest(of runnable: [RegistryEntry]) -> RegistryEntry? {
+        runnable.filter { $0.isPick && fits($0) }.max { ($0.parameters ?? 0) < ($1.parameters ?? 0) }
+    }
+
+    private func fits(_ entry: RegistryEntry) -> Bool { entry.memory.map { $0 <= registry.memory } ?? false }
+
+    // MARK: Another program
+
+    private var program: String? {
+        let names = Set(files.map(\.path))
+        if let file = gguf {
+            guard let (prefix, path) = argument(file.path) else { return "llama.cpp runs it" }
+            return "llama.cpp runs it: \(prefix)llama-cli -m \(path)"
+        }
+        if names.contains("model_index.json") { return "diffusers runs it, in Python" }
+        let formats = Set(names.compactMap { WeightFormat(fileName: Path.name($0)) })
+        guard names.contains("config.json"), !formats.isDisjoint(with: [.safetensors, .pickle]) else { return nil }
+        return "transformers may run it, in Python"
+    }
+
+    /// The model that llama.cpp would take: the largest quantised one that fits in memory, else the smallest.
+    private var gguf: RepositoryFile? {
+        let variants = ModelFiles(files).variants.filter { $0.format == .gguf }
+        let room = WeightChoice.Target(memoryBytes: registry.memory.bytes, runsMLX: false).weightBytes
+        let fitting = variants.filter { $0.sizeBytes <= room }
+        guard let chosen = fitting.last(where: { !$0.isPlain }) ?? fitting.last ?? variants.first else { return nil }
+        return files.first { $0.path == chosen.files.first }
+    }
+
+    /// What comes before a command, and how the shell names a file; nil for a name that is not safe to paste.
+    private func argument(_ file: String) -> (prefix: String, path: String)? {
+        switch place {
+        case .path(let path):
+            let place = files.count == 1 && path.hasSuffix(".gguf") ? path : Path.join(path, file)
+            return place.utf8.elementsEqual(place.printable.utf8) ? ("", ShellQuoting.posix(place)) : nil
+        case .repository(var reference, let isCached):
+            guard file.utf8.allSatisfy(Self.isPlain) else { return nil }
+            reference.files = file
+            return (isCached ? "" : "hub pull \(reference) && ", "\"$(hub path \(reference))\"")
+        }
+    }
+
+    /// Whether no shell and no glob sees anything in it. A leading dash is no matter, for the repository's name comes first.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"),
+            UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+}

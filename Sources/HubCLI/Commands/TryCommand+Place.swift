@@ -1,0 +1,152 @@
+import Catalog
+import Fetcher
+import HubCore
+import InferenceKit
+import ModelFormats
+
+/// Where the model is that is tried.
+extension TryCommand {
+    /// A folder or file of this machine, or a snapshot of the cache.
+    struct Target {
+        var id: String
+        var path: String
+        /// What it was called, where it is a snapshot.
+        var reference: ModelReference?
+    }
+
+    /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
+    static func locate(_ text: String, _ context: Context, _ arguments: ParsedArguments) async throws -> Target {
+        if text.namesFolder || text.hasSuffix(".gguf") {
+            let path = Path.withoutEnd(context.environment.expand(text))
+            guard FileSystem.exists(path) else {
+                throw AIError(
+                    .fileNotFound, "\(path.printable) does not exist",
+                    advice: "hub try takes a folder with config.json and weights, or org/name")
+            }
+            return Target(id: Path.name(Path.normalized(path)), path: path)
+        }
+        // What many mean who type a path that looks like a repository's name.
+        let namesake = FileSystem.exists(text) ? "./\(text)" : nil
+        let reference = try reference(text, context, namesake)
+        guard reference.files == nil else {
+            throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model")
+        }
+        let workspace = try await context.workspace()
+        if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
+            await Offload.run { workspace.markUsed(folder, commit) }
+            return Target(
+                id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference)
+        }
+        if let namesake {
+            context.output.note("taken as a repository on the Hub; to use the file or folder here, write \(namesake)")
+        }
+        return try await fetch(reference, workspace, context, arguments)
+    }
+
+    /// - Parameter namesake: What is named so in the folder, which an error points out.
+    private static func reference(_ text: String, _ context: Context, _ namesake: String?) throws(AIError)
+        -> ModelReference
+    {
+        do {
+            return try context.reference(text)
+        } catch {
+            guard let namesake else { throw error }
+            throw AIError(error.code, error.message, advice: "to use the file or folder here, write \(namesake)")
+        }
+    }
+
+    /// Pulls a model after a yes, unless it is known that hub cannot run it.
+    private static func fetch(
+        _ reference: ModelReference, _ workspace: Workspace, _ context: Context, _ arguments: ParsedArguments
+    ) async throws -> Target {
+        guard !workspace.isOffline else { throw AIError.offline(reference) }
+        let puller = try workspace.puller()
+        var options = Puller.Options()
+        options.select = try PullCommand.selection(context, ParsedArguments(), workspace)
+        let plan = try await puller.plan(reference, options)
+        if runs(arguments) { try await checkRunnable(reference, plan, puller, context, arguments) }
+        context.output.note("\(reference) is not downloaded yet: \(ByteCount(plan.totals.downloadBytes))")
+        do {
+            guard
+                try await context.confirm(
+                    "Fetch it?", isGiven: arguments[SharedFlags.yes], otherwise: "\(reference) is not in the cache")
+            else {
+                throw AIError(
+                    .notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it")
+            }
+        } catch let error as AIError where error.code == .confirmationRequired {
+            throw AIError(
+                .notCached, "\(reference) is not in the cache",
+                advice: "hub pull \(reference) fetches it, or say --yes")
+        }
+        try puller.checkSpace([plan])
+        let result = await PullCommand.fetch([plan], options, puller, context)[0]
+        if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }
+        return Target(id: reference.repository.id.name, path: result.path, reference: reference)
+    }
+
+    // MARK: What cannot be run
+
+    /// Whether the model is computed with, not only looked at.
+    private static func runs(_ arguments: ParsedArguments) -> Bool {
+        ![inspect.flag, check.flag, render.flag, tokenize.flag, tokenizeFile.flag].contains { arguments.has($0.name) }
+    }
+
+    /// Refuses before the download what file names and config.json say that hub cannot run.
+    private static func checkRunnable(
+        _ reference: ModelReference, _ plan: PullPlan, _ puller: Puller, _ context: Context,
+        _ arguments: ParsedArguments
+    ) async throws {
+        var outline = try await puller.outline(plan)
+        let obstacles = RunnableModels.obstacles(outline)
+        let files = plan.files.map(\.file)
+        guard obstacles.isEmpty else {
+            var error = try unsupported(
+                "\(reference)", obstacles, .repository(reference, isCached: false), files, context)
+            outline.isLoadable = plan.tree.files.contains { SafetensorsFolder.isEntry($0.path) }
+            if RunnableModels.obstacles(outline).isEmpty {
+                error.specificAdvice =
+                    "hub pull \(reference) --format safetensors fetches weights of it that hub runs\n"
+                    + (error.specificAdvice ?? "")
+            }
+            throw error
+        }
+        guard let configuration = outline.configuration else { return }
+        let weights = ModelFiles(files).variants.first { $0.format == .safetensors && $0.isMain }?.sizeBytes ?? 0
+        let (needed, positions) = RunnableModels.memory(
+            weightsBytes: weights, configuration, context: arguments[contextLength])
+        let available = try Machine.memory().available
+        guard needed <= available else {
+            throw AIError(
+                .insufficientMemory,
+                "\(reference) needs about \(ByteCount(needed)) of memory with a context of \(Humanize.grouped(positions)) tokens; \(ByteCount(available)) is available",
+                advice:
+                    "close other programs, ask for a shorter --context, or choose a smaller model: hub search --runs --fits",
+                context: .init(repository: reference.repository.description))
+        }
+    }
+
+    /// Why a model that is here cannot be run.
+    static func refusal(of target: Target, _ obstacles: [String], _ context: Context) throws -> AIError {
+        let isFolder = try FileSystem.status(target.path)?.kind == .directory
+        let names = isFolder ? try FileSystem.entries(target.path) ?? [] : [Path.name(target.path)]
+        let files = try names.map { name in
+            let place = isFolder ? Path.join(target.path, name) : target.path
+            return RepositoryFile(path: name, size: try FileSystem.status(place)?.size ?? 0, oid: "")
+        }
+        let place = target.reference.map { RunAdvice.Place.repository($0, isCached: true) } ?? .path(target.path)
+        var error = try unsupported(target.id, obstacles, place, files, context)
+        error.context.path = target.path
+        return error
+    }
+
+    private static func unsupported(
+        _ id: String, _ obstacles: [String], _ place: RunAdvice.Place, _ files: [RepositoryFile], _ context: Context
+    ) throws(AIError) -> AIError {
+        let advice = RunAdvice(
+            place: place, files: files, registry: try ModelRegistry(environment: context.environment))
+        return AIError(
+            .unsupportedModel, "\(id) cannot be run yet: \(obstacles.joined(separator: "; "))",
+            advice: advice.text)
+    }
+}
