@@ -24,8 +24,7 @@ public func hubMain(_ count: Int32, _ words: UnsafePointer<UnsafePointer<CChar>?
             hub_secret_end()
             hub_terminal_guard_give_back()
             // The bar is left as it stands; the cursor rests behind it.
-            _ = Sink.standardError.write(Array("
-".utf8))
+            _ = Sink.standardError.write(Array("\n".utf8))
             _exit(ErrorCode.cancelled.facts.exitStatus)
         }
     } catch { fault = error }

@@ -81,8 +81,7 @@ private struct EnvironmentReport {
         switch content {
         case .plain: value.printable
         case .secret: "set, not shown"
-        // What follows ? or # is not part of the address and may be a secret.
-        case .address: String(ProxyAddress.shown(value).prefix { $0 != "?" && $0 != "#" })
+        case .address: Secrets.address(value).printable
         }
     }
 
