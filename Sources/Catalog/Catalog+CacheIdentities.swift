@@ -41,17 +41,26 @@ extension Catalog {
     /// - Parameters:
     ///   - old: the key by which its pins and times of use have been kept; nil where that is its id.
     ///   - isCopy: whether they stay there too.
+    ///   - known: the caches that the caller knew of. Another that was noted in this place since keeps its id.
+    ///   - before: happens first, while no other process can note a cache.
+    /// - Returns: the id of the cache in this place.
+    @discardableResult
     package func remember(
-        _ cache: KnownCache, recordsOf old: String? = nil, isCopy: Bool = false, at now: Double
-    ) throws(AIError) {
+        _ cache: KnownCache, recordsOf old: String? = nil, isCopy: Bool = false, knowing known: [KnownCache]? = nil,
+        at now: Double, before: () throws -> Void = {}
+    ) throws(AIError) -> String {
         try write(isPrecious: old != nil) { connection in
             let (device, inode) = (Int64(bitPattern: cache.device), Int64(bitPattern: cache.inode))
+            let other = try connection.first(
+                "SELECT id FROM cache_ids WHERE device = ? AND inode = ?", device, inode, map: { $0.text(0) })
+            if let known, let other, !known.contains(where: { $0.id == other }) { return other }
+            try before()
             try connection.run("DELETE FROM cache_ids WHERE device = ? AND inode = ?", device, inode)
             try connection.run(
                 "INSERT OR REPLACE INTO cache_ids (id, path, device, inode) VALUES (?, ?, ?, ?)", cache.id,
                 cache.path, device, inode)
-            guard let old, old != cache.id else { return }
-            let rows = (try PinRows.all(connection) ?? []).filter { $0.key.cache == old }
+            guard let old, old != cache.id else { return cache.id }
+            let rows = (try PinRows.all(connection) ?? []).filter { $0.key.cache == old && $0.removedAt == nil }
             try PinRows.merge(
                 rows.map { row in
                     var row = row
@@ -64,10 +73,11 @@ extension Catalog {
                 SELECT ?, folder, "commit", used_at FROM uses WHERE cache = ?
                 ON CONFLICT DO UPDATE SET used_at = max(used_at, excluded.used_at)
                 """, cache.id, old)
-            guard !isCopy else { return }
+            guard !isCopy else { return cache.id }
             try connection.run("DELETE FROM uses WHERE cache = ?", old)
             try connection.run(
                 "UPDATE pins SET removed_at = max(?, pinned_at) WHERE cache = ? AND removed_at IS NULL", now, old)
+            return cache.id
         }
     }
 }

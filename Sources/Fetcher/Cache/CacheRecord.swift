@@ -69,7 +69,7 @@ package struct CacheRecord: Sendable {
             if known.path != layout.root, Self.place(of: known.path) != known.place { _ = note(id, status) }
             return id
         }
-        if isElsewhere(known) { return copied(from: known, status) }
+        if isElsewhere(known) { return copied(from: known, status, caches) }
         // It was moved. Where that cannot be noted, the id is enough.
         _ = note(id, status)
         return id
@@ -86,14 +86,16 @@ package struct CacheRecord: Sendable {
         return id
     }
 
-    /// Gives the cache an id.
+    /// Gives the cache an id, unless another process was faster.
     private func made() throws(AIError) -> String {
-        let id = FileSystem.randomHex(16)
-        try write(id)
-        guard let status = try FileSystem.status(layout.root) else { return id }
+        let caches = try catalog.knownCaches()
+        guard let status = try FileSystem.status(layout.root) else { return layout.root }
         let isKept = try catalog.hasRecords(ofCache: layout.root)
-        try catalog.remember(known(id, status), recordsOf: isKept ? layout.root : nil, at: Timestamp.now)
-        return id
+        let cache = known(FileSystem.randomHex(16), status)
+        return try catalog.remember(
+            cache, recordsOf: isKept ? layout.root : nil, knowing: caches.filter { $0.place != cache.place },
+            at: Timestamp.now
+        ) { try write(cache.id) }
     }
 
     /// Whether a cache is still where it was, so that this one is a copy of it.
@@ -107,11 +109,12 @@ package struct CacheRecord: Sendable {
 
     /// Gives a copy an id of its own, and the pins and times of what it is a copy of. Where it cannot be written it shares
     /// them.
-    private func copied(from original: KnownCache, _ status: FileStatus) -> String {
-        let id = FileSystem.randomHex(16)
+    private func copied(from original: KnownCache, _ status: FileStatus, _ caches: [KnownCache]) -> String {
         do throws(AIError) {
-            // First of all what is kept: between the two steps the copy shares the original's.
-            try catalog.remember(known(id, status), recordsOf: original.id, isCopy: true, at: Timestamp.now)
+            // Killed between the two steps, the copy still has the original's id and begins again.
+            let id = try catalog.remember(
+                known(FileSystem.randomHex(16), status), recordsOf: original.id, isCopy: true, knowing: caches,
+                at: Timestamp.now)
             try write(id)
             return id
         } catch { return original.id }

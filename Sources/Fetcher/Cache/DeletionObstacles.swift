@@ -73,7 +73,7 @@ struct DeletionObstacles {
         let minutes = Int((now - modified) / 60)
         let age = minutes < 1 ? "less than a minute" : minutes == 1 ? "1 minute" : "\(minutes) minutes"
         return
-            "changed \(age) ago: another program may still be writing the unfinished download \(newest.name.prefix(12))"
+            "changed \(age) ago: another program may still be writing the unfinished download \(DeletionPlanner.etag(ofPartial: newest.name).prefix(12))"
     }
 
     /// Why a blob that no snapshot links to has to stay.
