@@ -33,7 +33,7 @@ import Testing
         try await expectToGoOn(
             """
             hub: warning: going on without the catalog: the catalog \(stage.catalog) is damaged: file is not a database
-                 hub doctor --rebuild makes it again, keeping pins and times of use
+                 hub doctor --rebuild rebuilds it, keeping pins and times of use
 
             """)
         // It is the user's to look at; nobody overwrote it.
@@ -81,7 +81,7 @@ import Testing
         #expect(
             result.error == """
                 hub: the catalog \(stage.catalog) is damaged: file is not a database
-                     hub doctor --rebuild makes it again, keeping pins and times of use
+                     hub doctor --rebuild rebuilds it, keeping pins and times of use
 
                 """)
         #expect(try await stage.run("search", "--offline", "--json").errorCode() == "catalog_unusable")

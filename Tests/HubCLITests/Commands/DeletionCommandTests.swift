@@ -51,7 +51,7 @@ import Testing
                 1 row, 10 B in all
 
                 """)
-        #expect(Self.told(result) == "hub: deleting needs a yes; nothing was deleted\n     say --yes to go ahead\n")
+        #expect(Self.told(result) == "hub: deleting needs a yes; nothing was deleted\n     add --yes to go ahead\n")
         let document = try await stage.run("gc", "--detached", "--json")
         #expect(document.status == 2)
         #expect(try document.errorCode() == "confirmation_required")
