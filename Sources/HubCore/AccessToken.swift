@@ -30,7 +30,7 @@ public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDe
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// What a token in force was read from.
+/// What the token in use was read from.
 package enum TokenSource: Sendable, Hashable {
     /// An environment variable, by its name.
     case variable(String)
@@ -52,15 +52,15 @@ public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
     /// None: anonymous.
     case none
 
-    /// The token in force; nil means anonymous.
+    /// The token in use; nil means anonymous.
     ///
     /// - Throws: ``ErrorCode/permissionDenied`` where the token file cannot be read; ``ErrorCode/invalidInput`` where a
-    ///   token holds characters that no token has, or a keychain is asked on a system that has none.
+    ///   token has characters that no token has, or a keychain is asked on a system that has none.
     public func token(in environment: HubEnvironment = .process) throws(AIError) -> AccessToken? {
         try find(in: environment)?.token
     }
 
-    /// The token in force and what it was read from.
+    /// The token in use and what it was read from.
     package func find(in environment: HubEnvironment) throws(AIError) -> (token: AccessToken, source: TokenSource)?
     {
         switch self {
@@ -83,7 +83,7 @@ public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
     private static func clean(_ text: String?, from source: String) throws(AIError) -> AccessToken? {
         guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
         guard let token = AccessToken(text) else {
-            throw AIError(.invalidInput, "the token in \(source) holds characters that no token has")
+            throw AIError(.invalidInput, "the token in \(source) has characters that no token has")
         }
         return token
     }

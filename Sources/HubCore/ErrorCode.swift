@@ -62,7 +62,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         }
         switch self {
         case .invalidInput: return row(.input, 2)
-        case .confirmationRequired: return row(.input, 2, "say --yes to go ahead")
+        case .confirmationRequired: return row(.input, 2, "add --yes to go ahead")
         case .repositoryNotFound:
             return row(
                 .input, 3, "check the spelling; a private repository looks the same to someone without a token")
@@ -71,7 +71,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .nothingMatches: return row(.input, 3)
         case .notCached: return row(.input, 3, "hub pull fetches it")
         case .unauthorized:
-            return row(.network, 4, "hub auth whoami says whose token is in force; hub auth login keeps another")
+            return row(.network, 4, "hub auth whoami shows whose token is in use; hub auth login saves another")
         case .gated:
             return row(.network, 4, "ask for access on the model's page, and give hub a token: hub auth login")
         case .disabled: return row(.network, 4, "the Hub has switched this repository off")
@@ -88,13 +88,13 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
             return row(.resource, 6, "check who owns the folder, or choose another with --cache-dir")
         case .ioError: return row(.resource, 6)
         case .catalogUnusable:
-            return row(.resource, 6, "hub doctor --rebuild makes it again, keeping pins and times of use")
+            return row(.resource, 6, "hub doctor --rebuild rebuilds it, keeping pins and times of use")
         case .insufficientMemory: return row(.resource, 6)
         case .digestMismatch: return row(.provider, 7, retry: true, "pull it again; damaged bytes are never kept")
         case .malformedModel: return row(.provider, 7)
         case .unsupportedModel: return row(.provider, 7)
         case .generationFailed: return row(.generation, 7)
-        case .cancelled: return row(.input, 130, "the same command goes on where this one stopped")
+        case .cancelled: return row(.input, 130, "the same command continues where this one stopped")
         }
     }
 }

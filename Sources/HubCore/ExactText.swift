@@ -42,7 +42,9 @@ package struct ExactText: Sendable, Hashable, CustomStringConvertible {
     package static func precedes(_ left: String, _ right: String) -> Bool {
         let known = left.utf8.withContiguousStorageIfAvailable { one in
             right.utf8.withContiguousStorageIfAvailable { two in
-                guard let first = one.baseAddress, let second = two.baseAddress else { return one.count < two.count }
+                guard let first = one.baseAddress, let second = two.baseAddress else {
+                    return one.count < two.count
+                }
                 let order = memcmp(first, second, min(one.count, two.count))
                 return order == 0 ? one.count < two.count : order < 0
             }

@@ -98,7 +98,7 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         var revision: String?
         if rest.first == "@" {
             (revision, rest) = Self.splitRevision(rest.dropFirst())
-            guard revision != nil else { throw refuse("the revision's escapes are wrong") }
+            guard revision != nil else { throw refuse("the percent-encoding of its revision is wrong") }
         }
         let path = rest.first == "/" ? String(rest.dropFirst()) : ""
         self.init(Repository(kind, id), revision: revision, files: path.isEmpty ? nil : path)
@@ -167,7 +167,7 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         }
         let (revision, rest) = Self.splitRevision(Substring(parts.joined(separator: "/")))
         guard let revision, let path = PercentEncoding.decode(rest.dropFirst()) else {
-            throw refuse("its escapes are wrong")
+            throw refuse("its percent-encoding is wrong")
         }
         // A folder's page means all of it.
         let files = path.isEmpty ? nil : view == "tree" ? path + "/" : path

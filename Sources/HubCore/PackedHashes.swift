@@ -4,7 +4,7 @@ struct PackedHashes: @unchecked Sendable {
     /// Bytes of each hash in the store, and whether they are its digits packed two to a byte.
     private struct Header {
         var counts: (UInt16, UInt16, UInt16)
-        var arePacked: (Bool, Bool)
+        var arePacked: (Bool, Bool, Bool)
     }
 
     /// Written once, before anybody else has it.
@@ -16,11 +16,11 @@ struct PackedHashes: @unchecked Sendable {
     init(oid: Digits, sha256: Digits?, xetHash: Digits?) {
         let empty = Digits(start: nil, count: 0)
         let parts = (oid, sha256 ?? empty, xetHash ?? empty)
-        let packed = (Self.canPack(parts.0), Self.canPack(parts.1) && Self.canPack(parts.2))
+        let packed = (Self.canPack(parts.0), Self.canPack(parts.1), Self.canPack(parts.2))
         func bytes(_ part: Digits, _ isPacked: Bool) -> Int {
             min(isPacked ? part.count / 2 : part.count, Int(UInt16.max))
         }
-        let counts = (bytes(parts.0, packed.0), bytes(parts.1, packed.1), bytes(parts.2, packed.1))
+        let counts = (bytes(parts.0, packed.0), bytes(parts.1, packed.1), bytes(parts.2, packed.2))
         store = ManagedBuffer<Header, UInt8>.create(minimumCapacity: counts.0 + counts.1 + counts.2) { _ in
             Header(
                 counts: (UInt16(counts.0), UInt16(counts.1), UInt16(counts.2)), arePacked: packed)
@@ -28,7 +28,7 @@ struct PackedHashes: @unchecked Sendable {
         store.withUnsafeMutablePointerToElements { place in
             Self.write(parts.0, packed.0, counts.0, to: place)
             Self.write(parts.1, packed.1, counts.1, to: place + counts.0)
-            Self.write(parts.2, packed.1, counts.2, to: place + counts.0 + counts.1)
+            Self.write(parts.2, packed.2, counts.2, to: place + counts.0 + counts.1)
         }
     }
 
@@ -63,8 +63,8 @@ struct PackedHashes: @unchecked Sendable {
             let counts = [header.counts.0, header.counts.1, header.counts.2].map(Int.init)
             if part > 0, counts[part] == 0 { return nil }
             let bytes = Digits(start: place + counts[..<part].reduce(0, +), count: counts[part])
-            let isPacked = part == 0 ? header.arePacked.0 : header.arePacked.1
-            return isPacked ? Self.digits(bytes) : String(decoding: bytes, as: UTF8.self)
+            let arePacked = [header.arePacked.0, header.arePacked.1, header.arePacked.2]
+            return arePacked[part] ? Self.digits(bytes) : String(decoding: bytes, as: UTF8.self)
         }
     }
 

@@ -48,11 +48,14 @@ package enum Secrets {
         var out = ""
         var rest = Substring(text)
         while let colon = place(of: "://", in: rest) {
-            let start = rest[..<colon].lastIndex { !isOfScheme($0) }.map { rest.index(after: $0) } ?? rest.startIndex
+            let start =
+                rest[..<colon].lastIndex { !isOfScheme($0) }.map { rest.index(after: $0) } ?? rest.startIndex
             // What a person typed stands in quotation marks, and may hold spaces.
             let isQuoted = start > rest.startIndex && rest[rest.index(before: start)] == "\""
             var end = rest[colon...].firstIndex { isQuoted ? $0 == "\"" : $0.isWhitespace } ?? rest.endIndex
-            while end > colon, ".,:;!?)]}'\"".contains(rest[rest.index(before: end)]) { end = rest.index(before: end) }
+            while end > colon, ".,:;!?)]}'\"".contains(rest[rest.index(before: end)]) {
+                end = rest.index(before: end)
+            }
             guard end > colon else {
                 out += rest[...colon]
                 rest = rest[rest.index(after: colon)...]

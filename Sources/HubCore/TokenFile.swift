@@ -46,7 +46,7 @@ package struct TokenFile: Sendable, Hashable {
         return target.map { .link(to: $0) } ?? .file
     }
 
-    /// A sentence for whoever can mend it where others than the owner may read or write the file; nil where all is well.
+    /// A sentence for whoever can fix it where others than the owner may read or write the file; nil where all is well.
     package func exposure() throws(AIError) -> String? {
         guard let status = try FileSystem.status(path), status.kind == .file, status.mode & 0o077 != 0 else {
             return nil
@@ -61,10 +61,10 @@ package struct TokenFile: Sendable, Hashable {
         guard let entry = try FileSystem.linkStatus(path) else { return path }
         guard let place = entry.kind == .symlink ? FileSystem.resolved(path) : path else {
             throw AIError(
-                .ioError, "the token file \(path) is a link that leads nowhere", context: .init(path: path))
+                .ioError, "the token file \(path) is a broken link", context: .init(path: path))
         }
         guard try FileSystem.status(place)?.kind == .file else {
-            throw AIError(.ioError, "the token file \(path) is no file", context: .init(path: path))
+            throw AIError(.ioError, "the token file \(path) is not a file", context: .init(path: path))
         }
         return place
     }

@@ -157,7 +157,7 @@ import Darwin
             context.output.line("\(yes ? "yes" : "no")")
         }
         let refused = await runInside("do", commands: [command])
-        #expect(refused.status == 2 && refused.error == "hub: deleting needs a yes\n     say --yes to go ahead\n")
+        #expect(refused.status == 2 && refused.error == "hub: deleting needs a yes\n     add --yes to go ahead\n")
         let given = await runInside("do", "--yes", commands: [command])
         #expect(given.status == 0 && given.output == "yes\n")
     }

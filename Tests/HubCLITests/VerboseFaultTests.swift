@@ -56,7 +56,7 @@ import Testing
         Row(name: "a page with 200", kind: .html, says: ", a web page, not the "),
         Row(
             name: "a name that nobody knows", kind: .redirect(to: "http://cdn.invalid/x?Signature=s3cret"),
-            says: "http://cdn.invalid cannot be found: no address for its name"),
+            says: "http://cdn.invalid cannot be reached: its host name cannot be resolved"),
     ]
     /// Of a small file: several ranges would share the circle.
     static let ofWholes: [Row] = [

@@ -166,6 +166,16 @@ import Testing
     @Test func theDigestOfAnLFSFileIsItsContentsAndNotItsPointers() {
         let sha256 = String(repeating: "a", count: 64)
         let large = RepositoryFile(path: "a", size: 1, oid: empty, sha256: sha256)
+        #expect(large.oid == empty && large.sha256 == sha256 && large.xetHash == nil && large.isLFS)
+        for odd in ["", "x", "ABCDEF", "abc", "é", String(repeating: "0f", count: 300)] {
+            var file = RepositoryFile(
+                path: "a", size: 1, oid: odd, sha256: sha256, xetHash: odd.isEmpty ? nil : odd)
+            #expect(file.oid == odd && file.sha256 == sha256 && file.xetHash == (odd.isEmpty ? nil : odd))
+            #expect(file != large && file.content == large.content)
+            file.sha256 = nil
+            file.oid = empty
+            #expect(file.oid == empty && !file.isLFS && file.content != large.content)
+        }
         #expect(large.digest == .sha256(sha256) && large.isLFS)
         let regular = RepositoryFile(path: "a", size: 0, oid: empty)
         #expect(regular.digest == .gitSHA1(empty) && !regular.isLFS)

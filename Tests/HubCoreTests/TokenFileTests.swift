@@ -63,7 +63,7 @@ import Darwin
     @Test func aLinkThatLeadsNowhereIsNotReplaced() throws {
         try FileSystem.createSymlink("not/mounted", at: folder("token"))
         let error = #expect(throws: AIError.self) { try TokenFile(folder("token")).save(token) }
-        #expect(error?.code == .ioError && error?.message.contains("leads nowhere") == true)
+        #expect(error?.code == .ioError && error?.message.contains("is a broken link") == true)
         #expect(FileSystem.linkText(folder("token")) == "not/mounted")
         #expect(try TokenFile(folder("token")).remove() == .file)
     }
@@ -76,7 +76,7 @@ import Darwin
         for name in ["pipe", "folder", "link"] {
             let file = TokenFile(folder(name))
             let error = #expect(throws: AIError.self) { try file.save(token) }
-            #expect(error?.code == .ioError && error?.message == "the token file \(folder(name)) is no file")
+            #expect(error?.code == .ioError && error?.message == "the token file \(folder(name)) is not a file")
             #expect(error?.recoverySuggestion == "HF_TOKEN_PATH chooses another file for the token")
             if name != "link" { #expect(throws: AIError.self) { try file.remove() } }
             #expect(try file.exposure() == nil)

@@ -37,7 +37,9 @@ extension HubClient {
             let entries = try JSON.parse(bytes).array ?? []
             for entry in entries {
                 // The Hub's own lists have no name that the rules do not allow.
-                guard let record = ModelRecord(json: token?.masked(in: entry) ?? entry, kind: kind) else { continue }
+                guard let record = ModelRecord(json: token?.masked(in: entry) ?? entry, kind: kind) else {
+                    continue
+                }
                 records.append(record)
             }
             return entries.count

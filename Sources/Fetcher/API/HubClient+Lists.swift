@@ -5,7 +5,7 @@ import HubCore
 struct ListBounds {
     /// Folders of a tree are entries too.
     static let entries = 2_000_000
-    static let pages = 10_000
+    static let pages = 4_000
     /// Pages in a row without an entry.
     static let emptyPages = 10
     /// Bytes of JSON in all pages: two million files have some 400 MB.

@@ -62,7 +62,9 @@ extension RepositoryTree {
         var range = files.indices
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
             if ExactText(files[middle].path) == ExactText(path) { return true }
-            range = ExactText.precedes(files[middle].path, path) ? middle + 1..<range.upperBound : range.lowerBound..<middle
+            range =
+                ExactText.precedes(files[middle].path, path)
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
         }
         return false
     }

@@ -1,6 +1,6 @@
 import HubCore
 
-/// What an answer that is no success means, by the Hub's `X-Error-Code` first and the status second.
+/// What an answer other than a success means, by the Hub's `X-Error-Code` first and the status second.
 struct HubFault {
     var endpoint: Endpoint
     var repository: Repository?
@@ -81,7 +81,7 @@ struct HubFault {
         hasToken
             ? fault(
                 .unauthorized, "\(endpoint.origin) refuses the token",
-                "check HF_TOKEN, which goes before the token file; hub auth login keeps another token")
+                "check HF_TOKEN, which overrides the token file; hub auth login saves another token")
             : fault(.unauthorized, "\(endpoint.origin) asks for a token", "hub auth login, or set HF_TOKEN")
     }
 

@@ -31,17 +31,18 @@ enum CurlFault {
                 .unreachable, "the proxy \(proxyName) asks for a name and a password (407)", advice: proxyPassword)
         }
         if tunnel >= 300 {
-            // What is behind the proxy may be away for a moment; a refusal stays one.
+            // What is behind the proxy may be down for a moment; a refusal stays one.
             return fault(
                 tunnel >= 500 ? .serverError : .unreachable,
-                "the proxy \(proxyName) opens no way to \(place) (\(tunnel))", advice: proxyAdvice)
+                "the proxy \(proxyName) refuses to connect to \(place) (HTTP \(tunnel))", advice: proxyAdvice)
         }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
-            return fault(.unreachable, "\(place) cannot be found: no address for its name")
+            return fault(.unreachable, "\(place) cannot be reached: its host name cannot be resolved")
         case CURLE_COULDNT_RESOLVE_PROXY:
             return fault(
-                .unreachable, "the proxy \(proxyName) cannot be found: no address for its name", advice: proxyAdvice
+                .unreachable, "the proxy \(proxyName) cannot be reached: its host name cannot be resolved",
+                advice: proxyAdvice
             )
         case CURLE_COULDNT_CONNECT:
             // libcurl's text names what it tried to reach, which may be the proxy, and the milliseconds it took.
@@ -65,7 +66,7 @@ enum CurlFault {
         case CURLE_PROXY:
             return fault(.unreachable, "the proxy \(proxyName) refuses: \(text)", advice: proxyAdvice)
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
-            return fault(.protocolViolation, "\(shown) is no address that can be asked: \(text)")
+            return fault(.protocolViolation, "\(shown) is not an address that can be asked: \(text)")
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY:
             return fault(.protocolViolation, "\(place) does not speak HTTP as it should: \(text)")
         default:

@@ -194,7 +194,8 @@ final class HTTPTransfer {
             finish(
                 .failure(
                     CurlFault.error(
-                        code, detail: masked(String(cString: errorText)), errno: Int32(clamping: number), proxy: proxy,
+                        code, detail: masked(String(cString: errorText)), errno: Int32(clamping: number),
+                        proxy: proxy,
                         tunnel: tunnel, address: request.address)))
         } else if let head {
             finish(.success(head))

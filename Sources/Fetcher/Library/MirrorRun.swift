@@ -14,6 +14,8 @@ struct MirrorRun {
 
     /// So many pages in a row may name nothing new before the list counts as one without an end.
     private static let patience = 10
+    /// A list of more models counts as one without an end: the Hub has some three million.
+    private static let mostModels = 30_000_000
     /// After so many models the search index is tidied.
     private static let many = 5000
 
@@ -109,6 +111,9 @@ struct MirrorRun {
             }
             (isStored, sizes) = (false, [])
             gathered.add(page.records)
+            guard report.models + gathered.records.count <= Self.mostModels else {
+                throw try await endless("has more than \(Self.mostModels) models")
+            }
             // A page counts even where its link leads astray: the walk then stands at this page.
             let next = Result { try page.next.map { try client.listingCursor($0, .model) } }
             let mark = page.next != nil && reaches(known, page.records) ? known : nil

@@ -42,7 +42,7 @@ package struct PullPlan: Sendable {
     /// A folder, made or not, on the file system that must have room.
     package var root: String { local?.path ?? folder.cache.root }
 
-    package var totalBytes: Int64 { files.map(\.file).totalSize }
+    package var totalBytes: Int64 { files.lazy.map(\.file).totalSize }
     package var cachedBytes: Int64 { sum { $0 == .present || $0 == .blob } }
     package var reusableBytes: Int64 { sum { if case .elsewhere = $0 { true } else { false } } }
     /// What this plan costs alone.
@@ -54,7 +54,7 @@ package struct PullPlan: Sendable {
     var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(path) }
 
     private func sum(_ counts: (State) -> Bool) -> Int64 {
-        files.filter { counts($0.state) }.map(\.file).totalSize
+        files.lazy.filter { counts($0.state) }.map(\.file).totalSize
     }
 
     /// Looks at the disk for every wanted file. Writes nothing.
@@ -76,7 +76,7 @@ package struct PullPlan: Sendable {
         folder = layout.repository(repository)
         isNew = !FileSystem.exists(folder.path)
         files = []
-        let wanted = tree.files.filter { filter.matches($0.path) }
+        let wanted = filter == .all ? tree.files : tree.files.filter { filter.matches($0.path) }
         guard !wanted.isEmpty || tree.files.isEmpty else {
             let some = tree.files.prefix(8).map(\.path).joined(separator: ", ")
             throw AIError(
@@ -90,6 +90,7 @@ package struct PullPlan: Sendable {
         let interrupted = try folder.interrupted()
         let shared = SharedStore(layout: layout)
         let store = shared.exists() ? shared : nil
+        files.reserveCapacity(wanted.count)
         for file in wanted {
             files.append(
                 (
@@ -106,6 +107,8 @@ package struct PullPlan: Sendable {
         interrupted: Set<String>
     ) throws(AIError) -> State {
         if force { return .missing(safe: 0) }
+        // In a repository that is not here nothing can be; there are trees of a million files.
+        if isNew, local == nil, !file.isLFS { return .missing(safe: 0) }
         if let local {
             switch try damaged.contains(file.digest, at: local.place(file.path)) ? .absent : local.state(of: file) {
             case .unchanged:

@@ -11,23 +11,28 @@ package struct PullTotals: Sendable, Hashable {
     package private(set) var neededBytes: Int64 = 0
 
     package init(_ plans: [PullPlan]) {
-        var fetched: Set<Key> = []
-        var placed: Set<Key> = []
+        var fetched = Contents()
+        var placed = Contents()
+        let hasFolders = plans.contains { $0.local != nil }
         for plan in plans {
             for (file, state) in plan.files {
-                let content = Key(content: file.content, owner: file.isLFS ? "" : plan.folder.path)
-                let place = plan.local.map { Key(content: file.content, owner: $0.place(file.path)) } ?? content
+                // Counted once: content wherever it is named by SHA-256, else within its repository.
+                let owner = file.isLFS ? "" : plan.folder.path
                 switch state {
                 case .present, .blob, .foreign: break
                 case .elsewhere(let source):
-                    guard let local = plan.local, source != local.place(file.path) else { continue }
-                    if placed.insert(place).inserted { neededBytes = neededBytes.addingClamped(file.size) }
+                    guard let place = plan.local?.place(file.path), source != place else { continue }
+                    if placed.insert(file, of: place) { neededBytes = neededBytes.addingClamped(file.size) }
                 case .missing(let safe):
-                    if fetched.insert(content).inserted {
+                    let isNew = fetched.insert(file, of: owner)
+                    if isNew {
                         downloadBytes = downloadBytes.addingClamped(file.size - safe)
                         partialBytes = partialBytes.addingClamped(safe)
                     }
-                    guard placed.insert(place).inserted else { continue }
+                    // Where everything goes to the cache, what is fetched is placed.
+                    let isPlaced =
+                        hasFolders ? placed.insert(file, of: plan.local?.place(file.path) ?? owner) : isNew
+                    guard isPlaced else { continue }
                     let reserved = min(file.size, plan.reservedBytes[file.path] ?? 0)
                     neededBytes = neededBytes.addingClamped(file.size - reserved)
                 }
@@ -35,9 +40,13 @@ package struct PullTotals: Sendable, Hashable {
         }
     }
 
-    /// What is counted once: content wherever it is named by SHA-256, else within its repository; or a file of its own.
-    private struct Key: Hashable {
-        let content: ContentKey
-        let owner: String
+    /// Contents that were counted, by what they are counted within: of a million files these are 16 MB.
+    private struct Contents {
+        private var known: [String: Set<ContentKey>] = [:]
+
+        /// Whether it was not counted before.
+        mutating func insert(_ file: RepositoryFile, of owner: String) -> Bool {
+            known[owner, default: []].insert(file.content).inserted
+        }
     }
 }

@@ -7,18 +7,18 @@ extension AuthCommand {
     static func login(_ context: Context) async throws {
         let endpoint = try context.hubEndpoint()
         guard !context.isOffline else {
-            throw AIError(.offline, "a token is kept only when the Hub knows it, and the network is switched off")
+            throw AIError(.offline, "hub auth login checks the token with the Hub, and the network is switched off")
         }
         try check(endpoint)
-        context.interruption.kept = "nothing was kept"
+        context.interruption.kept = "no token was saved"
         let token = try await readToken(context, endpoint)
         let owner: TokenOwner
         do {
             owner = try await context.workspace(opensCatalog: false, token: .static(token)).client().whoami()
         } catch let error as AIError where error.code == .unauthorized {
             throw AIError(
-                .unauthorized, "\(error.message); nothing was kept",
-                advice: "was all of it pasted? tokens are made at \(endpoint)/settings/tokens",
+                .unauthorized, "\(error.message); it was not saved",
+                advice: "did you paste all of it? tokens are made at \(endpoint)/settings/tokens",
                 context: error.context)
         }
         let file = TokenFile(context.environment.tokenPath)
@@ -33,20 +33,20 @@ extension AuthCommand {
     }
 
     private static func readToken(_ context: Context, _ endpoint: Endpoint) async throws -> AccessToken {
-        let text = try await context.readSecret("Token for \(endpoint) (nothing shows): ")
+        let text = try await context.readSecret("Token for \(endpoint) (input hidden): ")
         let lines = text.split(separator: "\n").filter { $0.contains { !$0.isWhitespace } }
         let advice = "tokens look like hf_ and letters, and are made at \(endpoint)/settings/tokens"
         guard !lines.isEmpty else {
-            throw AIError(.invalidInput, "no token was given; nothing was kept", advice: advice)
+            throw AIError(.invalidInput, "no token was given", advice: advice)
         }
         guard lines.count == 1 else {
             throw AIError(
-                .invalidInput, "stdin holds \(lines.count) lines, and a token is one; nothing was kept",
+                .invalidInput, "stdin has \(lines.count) lines, and a token is one line",
                 advice: "head -n 1 takes the first: ... | head -n 1 | hub auth login")
         }
         guard let token = AccessToken(String(lines[0])) else {
             throw AIError(
-                .invalidInput, "what was given holds characters that no token has; nothing was kept",
+                .invalidInput, "this is not a token: it has characters that no token has",
                 advice: advice)
         }
         return token
@@ -66,7 +66,8 @@ extension AuthCommand {
         context.output.render(json: document, quiet: []) {
             context.output.line(
                 Styled(
-                    removal == .nothing ? "There was no token in \(file.path)" : "Logged out: \(file.path) is gone")
+                    removal == .nothing
+                        ? "There was no token in \(file.path)" : "Logged out: \(file.path) is deleted")
             )
         }
         if case .link(let target) = removal {
@@ -76,7 +77,7 @@ extension AuthCommand {
         }
         if let collection {
             context.output.note(
-                "\(collection) is left alone: hf keeps tokens there, and hf auth logout removes them")
+                "\(collection) stays: hf keeps tokens there, and hf auth logout removes them")
         }
         warnOfVariables(context)
     }
@@ -87,7 +88,7 @@ extension AuthCommand {
         let client = try await context.workspace(opensCatalog: false).client()
         guard let source = client.tokenSource else { throw absence(context) }
         guard !context.isOffline else {
-            throw AIError(.offline, "only the Hub can say whose token it is, and the network is switched off")
+            throw AIError(.offline, "only the Hub knows whose token it is, and the network is switched off")
         }
         try check(client.endpoint)
         let owner: TokenOwner
@@ -114,21 +115,21 @@ extension AuthCommand {
         let environment = context.environment
         if environment.isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
             return AIError(
-                .unauthorized, "no token is sent: HF_HUB_DISABLE_IMPLICIT_TOKEN says so",
+                .unauthorized, "no token is sent: HF_HUB_DISABLE_IMPLICIT_TOKEN is set",
                 advice: "unset HF_HUB_DISABLE_IMPLICIT_TOKEN")
         }
         return AIError(
-            .unauthorized, "there is no token: HF_TOKEN is not set, and \(environment.tokenPath) holds none",
-            advice: "hub auth login keeps one")
+            .unauthorized, "there is no token: HF_TOKEN is not set, and \(environment.tokenPath) has none",
+            advice: "hub auth login saves one")
     }
 
     /// What to do about a token that the Hub refuses.
     static func advice(on source: TokenSource) -> String {
         switch source {
         case .variable(let name):
-            "it comes from \(name), which goes before the token file: unset \(name), or mend it"
-        case .file(let path): "it comes from \(path): hub auth login keeps another there"
-        case .keychain, .caller: "hub auth login keeps another"
+            "\(name) overrides the token file: unset or correct it"
+        case .file(let path): "it comes from \(path): hub auth login saves another there"
+        case .keychain, .caller: "hub auth login saves another"
         }
     }
 
@@ -142,7 +143,7 @@ extension AuthCommand {
 
     // MARK: Both
 
-    /// A token is neither asked for nor shown to anybody where it could not be sent.
+    /// Asks for no token where it could not be sent.
     private static func check(_ endpoint: Endpoint) throws(AIError) {
         guard endpoint.origin.isSafeForCredentials else {
             throw AIError(
@@ -153,7 +154,7 @@ extension AuthCommand {
 
     private static func warnOfVariables(_ context: Context) {
         if let name = context.environment.tokenVariable {
-            context.output.warning("\(name) is set, and its token goes before the file", advice: "unset \(name)")
+            context.output.warning("\(name) is set and overrides the token file", advice: "unset \(name)")
         }
         if context.environment.isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
             context.output.warning(

@@ -20,20 +20,20 @@ enum AuthCommand {
         name: "auth", isMinor: true, purpose: .changes,
         doc: "log in to the Hub, log out, or show whose token is in use",
         detail: """
-            login reads a token, typed on a terminal where nothing shows or from stdin, asks the Hub whose it is, and \
-            keeps it in the file that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token), readable by you \
-            alone. logout removes that file. whoami says whose token is in force and where it comes from.
+            login asks for a token, or reads it from stdin, and checks it with the Hub. It saves the token in the file \
+            that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token); only you can read it. logout deletes \
+            that file. whoami shows whose token is in use and where it comes from.
 
-            A token in HF_TOKEN goes before the file. Tokens are made on the Hub's pages, under Settings, Access \
-            Tokens; one that may read is enough for hub. It is never taken from the command line.
+            HF_TOKEN overrides the file. You make tokens on the Hub's pages, under Settings, Access Tokens; hub needs \
+            no more than a read token. It is never taken from the command line.
             """,
         operands: [Operand("login|logout|whoami", .one, .choice(Action.allCases.map(\.rawValue)))],
         flags: [token], refusalOfMore: refusal,
         examples: [
-            .init("hub auth login", "Asks for the token; nothing shows while it is typed or pasted."),
-            .init("pass huggingface | hub auth login", "From a store of passwords."),
-            .init("hub auth whoami", "Whose token is in force, and where it comes from."),
-            .init("hub auth logout", "Removes the token's file."),
+            .init("hub auth login", "Asks for the token; the input is hidden."),
+            .init("pass huggingface | hub auth login", "From a password manager."),
+            .init("hub auth whoami", "Whose token is in use, and where it comes from."),
+            .init("hub auth logout", "Deletes the token's file."),
         ],
         run: run)
 

@@ -48,6 +48,10 @@ struct SearchView {
     private func noteNoMatch() {
         // Where the Hub did not answer, its silence says nothing.
         let place = asksHub ? "" : " in the catalog on this machine"
+        if let task = query.task, !HubTasks.all.contains(task) {
+            let near = NearestName.of(task, among: HubTasks.all).map { "; did you mean \($0)?" } ?? ""
+            output.note("no known task is called \"\(task)\"\(near)")
+        }
         let meant = suggestion.map { "; did you mean \"\($0)\"?" } ?? ""
         output.note(
             (typed.isEmpty ? "no model was found\(place)" : "no model\(place) matches \"\(typed)\"") + meant)

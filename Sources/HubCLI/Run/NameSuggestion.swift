@@ -31,7 +31,9 @@ struct NameSuggestion: Sendable {
         return repositories.first { error.message.contains($0.description) }
     }
 
-    private static func nearest(to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?) -> Repository? {
+    private static func nearest(to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?)
+        -> Repository?
+    {
         let folders = ((try? FileSystem.entries(layout.root)) ?? nil) ?? []
         let cached = folders.compactMap { Repository(folderName: $0) }.filter { $0.kind == repository.kind }
         // It is here, so something else is wrong.
@@ -47,12 +49,19 @@ struct NameSuggestion: Sendable {
                 names += ((try? catalog.search(query)) ?? []).map(\.record.repository.id.name)
             }
         }
-        let near = NearestName.of(name, among: names.filter { $0 != name }) ?? names.first { isNamesake($0, name) }
+        let near = nearest(to: name, among: names.filter { $0 != name })
         return near.flatMap { try? RepositoryID($0) }.map { Repository(repository.kind, $0) }
     }
 
-    /// Whether a model of another owner has the same name.
-    private static func isNamesake(_ left: String, _ right: String) -> Bool {
-        left != right && Path.name(left).lowercased() == Path.name(right).lowercased()
+    /// The nearest name of the same owner, else the same name of another owner, the nearest owner first.
+    private static func nearest(to name: String, among names: [String]) -> String? {
+        let (owner, own) = (Path.parent(name), Path.name(name))
+        let siblings = names.filter { Path.parent($0).lowercased() == owner.lowercased() }
+        if let near = NearestName.of(own, among: siblings.map(Path.name)) {
+            return siblings.first { Path.name($0) == near }
+        }
+        let namesakes = names.filter { Path.name($0).lowercased() == own.lowercased() }
+        let near = NearestName.of(owner, among: namesakes.map(Path.parent))
+        return namesakes.first { Path.parent($0) == near } ?? namesakes.first
     }
 }

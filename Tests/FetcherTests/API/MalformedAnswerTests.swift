@@ -1,8 +1,9 @@
 import Catalog
-import Fetcher
 import HubCore
 import Support
 import Testing
+
+@testable import Fetcher
 
 /// Everything the Hub sends is untrusted: what must not be gets one clear error, never a crash and never a file name.
 @Suite struct MalformedAnswerTests {
@@ -41,11 +42,11 @@ import Testing
     private static let impossible: [(String, String)] = [
         (pair("a", "a"), "names a twice"), (pair("a", "a/b"), "as a file and as a folder"),
         (pair("d/e/f", "d"), "as a file and as a folder"),
-        (entry("a", oid: "../../x"), "which is none"), (entry("a", oid: "aa/bb"), "which is none"),
-        (entry("a", oid: sha256), "which is none"), (entry("a", oid: sha1.uppercased()), "which is none"),
-        (entry("a", more: #","lfs":{"oid":"../x","size":1}"#), "which is none"),
-        (entry("a", more: #","lfs":{"oid":"\#(sha1)","size":1}"#), "which is none"),
-        (entry("a", more: #","lfs":{"size":1}"#), "which is none"),
+        (entry("a", oid: "../../x"), "which is not one"), (entry("a", oid: "aa/bb"), "which is not one"),
+        (entry("a", oid: sha256), "which is not one"), (entry("a", oid: sha1.uppercased()), "which is not one"),
+        (entry("a", more: #","lfs":{"oid":"../x","size":1}"#), "which is not one"),
+        (entry("a", more: #","lfs":{"oid":"\#(sha1)","size":1}"#), "which is not one"),
+        (entry("a", more: #","lfs":{"size":1}"#), "which is not one"),
         (entry("a", size: "-1"), "no size"), (entry("a", size: "1.5"), "no size"),
         (entry("a", size: "null"), "no size"), (entry("a", size: "18446744073709551615"), "no size"),
         (huge, "bytes"),
@@ -145,6 +146,66 @@ import Testing
         let error = await (try TestClient(server.address)).error { [query] in try await $0.search(query) }
         #expect(error?.code == .protocolViolation)
         #expect(server.requests.count < 6)
+    }
+
+    @Test func aFileListWithoutAnEndEnds() async throws {
+        let server = try ScriptedServer { asked in
+            .json("[]", headers: [("Link", "</api/models/org/m/tree/x?page=\(asked.index)>; rel=\"next\"")])
+        }
+        let error = await (try TestClient(server.address)).error {
+            try await $0.tree(.model("org/m"), at: .of("a"))
+        }
+        #expect(error?.message == "the file list of org/m continues without an entry")
+        #expect(server.requests.count == ListBounds.emptyPages)
+    }
+
+    @Test func aListOfManyPagesOrEntriesIsRefused() throws {
+        var pages = ListBounds("the list")
+        for page in 0..<ListBounds.pages {
+            try pages.begin("\(page)")
+            try pages.add(1)
+        }
+        #expect(throws: AIError.self) { try pages.begin("one more") }
+        var entries = ListBounds("the list")
+        try entries.add(ListBounds.entries)
+        #expect(throws: AIError.self) { try entries.add(1) }
+    }
+
+    /// Values may need fifty times the memory of their text, and that came packed.
+    @Test func whatAnAnswerMayBecomeIsBounded() async throws {
+        let zeros = "[" + String(repeating: "0,", count: 600_000) + "0]"
+        let objects = "[" + String(repeating: "{},", count: 120_000) + "{}]"
+        let spaces = String(repeating: " ", count: 17 << 20)
+        func error(_ body: String, _ ask: (HubClient) async throws -> Void) async throws -> String {
+            let server = try ScriptedServer { _ in .json(body) }
+            let error = try #require(await (try TestClient(server.address)).error { try await ask($0) })
+            #expect(error.code == .protocolViolation && server.requests.count == 1)
+            return error.message
+        }
+        #expect(try await error(zeros) { _ = try await $0.info(.model("org/m")) }.hasSuffix("too many values"))
+        #expect(
+            try await error(spaces) { _ = try await $0.info(.model("org/m")) }.hasSuffix("sends more than 16.8 MB"))
+        #expect(
+            try await error(objects) { _ = try await $0.search(ModelQuery()) }.hasSuffix("more than 100000 entries")
+        )
+        #expect(
+            try await error(spaces) { _ = try await $0.tree(.model("org/m"), at: .of("a")) }.hasSuffix("is empty"))
+        #expect(
+            try await error("[\"" + spaces + "\"]") { _ = try await $0.tree(.model("org/m"), at: .of("a")) }
+                .hasSuffix("an entry of more than 2 MB"))
+    }
+
+    /// Of a page that broke off in the middle nothing is kept.
+    @Test func aPageThatIsAskedForAgainCountsOnce() async throws {
+        let folder = try TemporaryFolder()
+        let repository = try ModelRepository("org/m", in: folder)
+        for index in 0..<20 { try repository.write("f\(index)", "x") }
+        let hub = try LoopbackHub(folder)
+        hub.fail("/tree/", .drop(after: 700), times: 2)
+        let client = try TestClient(hub.endpoint)
+        let commit = try await client.client.info(.model("org/m")).commit
+        let tree = try await client.client.tree(.model("org/m"), at: commit)
+        #expect(tree.files.count { $0.path.hasPrefix("f") } == 20 && hub.requests("/tree/").count == 3)
     }
 
     @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x"])

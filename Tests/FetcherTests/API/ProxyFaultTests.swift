@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: endpoints) func aProxyWhoseNameNobodyKnowsIsNamed(endpoint: String) async throws {
         let error = try await error(try client(endpoint, through: "proxy.invalid:3128"))
         #expect(error.code == .unreachable)
-        #expect(error.message == "the proxy proxy.invalid:3128 cannot be found: no address for its name")
+        #expect(error.message == "the proxy proxy.invalid:3128 cannot be reached: its host name cannot be resolved")
     }
 
     @Test(arguments: endpoints) func aProxyThatWantsAPasswordSaysSoAndIsAskedOnce(endpoint: String) async throws {
@@ -76,7 +76,9 @@ import Testing
         let proxy = try ScriptedServer { _ in .status(403) }
         let error = try await error(try client("https://hub.invalid", through: place(proxy.address)))
         #expect(error.code == .unreachable)
-        #expect(error.message == "the proxy \(place(proxy.address)) opens no way to https://hub.invalid (403)")
+        #expect(
+            error.message
+                == "the proxy \(place(proxy.address)) refuses to connect to https://hub.invalid (HTTP 403)")
         #expect(proxy.requests.map(\.method) == ["CONNECT"])
         #expect(proxy.requests.map(\.authorization) == [nil], "the token is for what is behind the tunnel")
     }
@@ -86,7 +88,7 @@ import Testing
         let test = try TestClient(endpoint)
         let error = try await error(test)
         #expect(error.code == .unreachable)
-        #expect(error.message == "\(endpoint) cannot be found: no address for its name")
+        #expect(error.message == "\(endpoint) cannot be reached: its host name cannot be resolved")
         #expect(!test.said.contains("trying again"))
     }
 }

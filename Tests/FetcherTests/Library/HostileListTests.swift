@@ -53,7 +53,7 @@ import Testing
         ("/api/datasets?cursor=1", "another list"), ("/api/models/org/good?cursor=1", "another list"),
         ("/api/models/../whoami-v2?cursor=1", "another list"), ("/api/models", "without a cursor"),
         ("/api/models?cursor=1#/x", "without a cursor"), ("ftp://127.0.0.1/api/models?cursor=1", "another host"),
-        ("http://[/api/models?cursor=1", "no address"),
+        ("http://[/api/models?cursor=1", "not an address"),
         ("/api/models?cursor=\(TestClient.secret)", "holds the token"),
     ])
     func aLinkThatLeadsAstrayIsNotFollowed(link: String, words: String) async throws {
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"error\":\"no\"}", "no list"), ("null", "no list"), ("[unfinished", "not JSON"),
+        ("{\"error\":\"no\"}", "is not a list"), ("null", "is not a list"), ("[unfinished", "not JSON"),
         ("<html>Sign in</html>", "web page"), ("[1,null,\"x\",[]]", "none has a name"),
         ("[{\"id\":\"../etc\"},{\"id\":\"\"},{\"id\":7},{}]", "none has a name"),
     ])

@@ -42,6 +42,28 @@ import Foundation
         #expect(try PythonScan(place.home("hf/hub")).warnings.isEmpty)
     }
 
+    /// As the Python client and the command line have it.
+    @Test func theEnvironmentNamesTheHubUnlessTheConfigurationDoes() async throws {
+        let place = try ManagerPlace()
+        func environment(_ endpoint: String) -> HubEnvironment {
+            var variables = ["HF_ENDPOINT": endpoint]
+            for name in ["HF_HOME", "HUB_HOME", "HF_TOKEN"] { variables[name] = place.environment[name] }
+            return HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
+        }
+        let hub = environment(place.hub.endpoint)
+        try await ModelManager(environment: hub).download(tiny)
+        #expect(
+            try await HFMetadataService(.longRunning, environment: hub).fetchFileTree(repoId: "org/tiny").files
+                .count == 4)
+        let away = environment("http://127.0.0.1:1")
+        try await ModelManager(place.configuration, environment: away).download(
+            .huggingFace("org/tiny", revision: "refs/pr/1"))
+        #expect(await errorCode { _ = try await ModelManager(environment: away).download(tiny) } == .unreachable)
+        let wrong = ModelManager(environment: environment("not an address"))
+        #expect(await errorCode { _ = try await wrong.download(tiny) } == .invalidInput)
+        #expect(try await wrong.isCached(tiny), "what is here needs no Hub")
+    }
+
     @Test func aRevisionIsDeletedAloneAndWhatItSharesStays() async throws {
         let place = try ManagerPlace()
         let manager = place.manager

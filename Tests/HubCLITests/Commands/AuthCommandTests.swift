@@ -66,8 +66,8 @@ import Testing
             #expect(result.status == 4 && result.output.isEmpty)
             #expect(
                 result.error == """
-                    hub: \(status == 401 ? "\(stage.hub.endpoint) refuses the token" : "the Hub refuses access to \(stage.hub.endpoint): blocked"); nothing was kept
-                         was all of it pasted? tokens are made at \(stage.hub.endpoint)/settings/tokens
+                    hub: \(status == 401 ? "\(stage.hub.endpoint) refuses the token" : "the Hub refuses access to \(stage.hub.endpoint): blocked"); it was not saved
+                         did you paste all of it? tokens are made at \(stage.hub.endpoint)/settings/tokens
 
                     """)
         }
@@ -77,7 +77,7 @@ import Testing
 
     @Test(arguments: ["", "\n\r\n", "   \n"]) func noTokenIsAMistake(input: String) async throws {
         let result = try await stage.run("auth", "login", input: input)
-        #expect(result.status == 2 && result.error.hasPrefix("hub: no token was given; nothing was kept\n"))
+        #expect(result.status == 2 && result.error.hasPrefix("hub: no token was given\n"))
         #expect(stage.hub.requests.isEmpty && !FileSystem.exists(file))
     }
 
@@ -87,14 +87,14 @@ import Testing
         #expect(result.status == 2)
         #expect(try result.errorCode() == "invalid_input")
         #expect(
-            result.error.hasPrefix("hub: what was given holds characters that no token has; nothing was kept\n"))
+            result.error.hasPrefix("hub: this is not a token: it has characters that no token has\n"))
         #expect(!(result.output + result.error).contains(String(input.dropFirst(3))))
         #expect(stage.hub.requests.isEmpty && !FileSystem.exists(file))
     }
 
     @Test func severalLinesAreNotOneToken() async throws {
         let result = try await stage.run("auth", "login", input: "\(Self.secret)\nlogin: ada\n")
-        #expect(result.status == 2 && result.error.hasPrefix("hub: stdin holds 2 lines, and a token is one;"))
+        #expect(result.status == 2 && result.error.hasPrefix("hub: stdin has 2 lines, and a token is one line\n"))
         let flood = try await stage.run("auth", "login", input: String(repeating: "a", count: 1 << 20))
         #expect(flood.status == 2 && flood.error == "hub: standard input has more than 65536 bytes\n")
         #expect(stage.hub.requests.isEmpty)
@@ -160,7 +160,7 @@ import Testing
                 #expect(result.status == 0)
                 #expect(
                     result.error == """
-                        hub: warning: \(variable) is set, and its token goes before the file
+                        hub: warning: \(variable) is set and overrides the token file
                              unset \(variable)
 
                         """)
@@ -186,7 +186,7 @@ import Testing
         #expect(result.status == 6 && result.output.isEmpty)
         #expect(
             result.error
-                == "hub: the token file \(file) is no file\n     HF_TOKEN_PATH chooses another file for the token\n"
+                == "hub: the token file \(file) is not a file\n     HF_TOKEN_PATH chooses another file for the token\n"
         )
     }
 
@@ -200,7 +200,7 @@ import Testing
         #expect(logout.status == 0 && logout.output == "Logged out: \(file) is gone\n")
         #expect(
             logout.error
-                == "hub: \(collection) is left alone: hf keeps tokens there, and hf auth logout removes them\n")
+                == "hub: \(collection) stays: hf keeps tokens there, and hf auth logout removes them\n")
         #expect(try FileSystem.text(collection) == text)
         #expect(try FileSystem.status(collection)?.modifiedNanoseconds == before?.modifiedNanoseconds)
         let document = try await stage.run("auth", "logout", "--json").document()
@@ -273,8 +273,8 @@ import Testing
             #expect(result.status == 4 && result.output.isEmpty)
             #expect(
                 result.error == """
-                    hub: there is no token: HF_TOKEN is not set, and \(file) holds none
-                         hub auth login keeps one
+                    hub: there is no token: HF_TOKEN is not set, and \(file) has none
+                         hub auth login saves one
 
                     """)
         }
@@ -284,7 +284,7 @@ import Testing
 
     @Test func whoamiWithATokenThatIsRefusedSaysWhichItIs() async throws {
         let variable = try await stage.run("auth", "whoami", with: ["HF_TOKEN": "hf_wrong-one"])
-        #expect(variable.status == 4 && variable.error.contains("it comes from HF_TOKEN, which goes before"))
+        #expect(variable.status == 4 && variable.error.contains("HF_TOKEN overrides the token file"))
         #expect(asked.count == 1, "it is not shown again")
         try stage.machine.write("hf/token", "hf_wrong-two")
         try FileSystem.setMode(file, 0o600)
@@ -292,7 +292,7 @@ import Testing
         #expect(
             kept.error == """
                 hub: \(stage.hub.endpoint) refuses the token
-                     it comes from \(file): hub auth login keeps another there
+                     it comes from \(file): hub auth login saves another there
 
                 """)
         #expect(asked.count == 2)

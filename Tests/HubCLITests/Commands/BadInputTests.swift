@@ -19,7 +19,6 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a/b/c", "\"a/b/c\" is not a repository name: it has 3 parts, at most two are allowed"),
         ("../x", "\"../x\" is not a repository name: a part begins or ends with \".\""),
         (
             "café/x",
@@ -41,6 +40,61 @@ import Testing
         #expect(stage.hub.requests.isEmpty && !FileSystem.exists(stage.cache))
     }
 
+    @Test(arguments: [
+        ("a/b/c", "\"a/b/c\" is not a repository name: it has 3 parts", "for a file of a/b write a/b:c"),
+        (
+            "org/tiny/sub/config.json", "\"org/tiny/sub/config.json\" is not a repository name: it has 4 parts",
+            "for a file of org/tiny write org/tiny:sub/config.json"
+        ),
+        ("/etc", "\"/etc\" is a local path, not a repository name", "names look like org/name"),
+    ])
+    func aPathIsToldFromAName(name: String, fault: String, advice: String) async throws {
+        for command in ["info", "pull", "path"] {
+            let result = try await stage.run(command, name)
+            #expect(result.status == 2 && result.error == "hub: \(fault)\n     \(advice)\n")
+        }
+    }
+
+    /// A git address that was copied with its password.
+    @Test(arguments: [
+        "http://user:SECRET@host/a/m", "HTTPS://user:SECRET@huggingface.co/a/m", "http:/user:SECRET@host/a/m",
+        "http:user:SECRET@host/a/m", "ftp://user:SECRET@host/a/m", "git+https://user:SECRET@host/a/m",
+        "//user:SECRET@host/a/m", "user:SECRET@host/a/m", "hf://user:SECRET@host/a/m", "http://SECRET@host/a/m",
+        "http://user:SE/SECRET@host/a/m", "http://user:SE SECRET@host/a/m", "http://user:SE\"SECRET@host/a/m",
+        "http://user:SE?SECRET@host/a/m", "http://host/a/m?token=SECRET", "http://host/a/m#SECRET",
+        "http:\\\\user:SECRET@host\\a", "a/m@http://user:SECRET@host", "hf_SECRETsecretSECRETsecret0123456789ab",
+    ])
+    func credentialsInAReferenceAreNotRepeated(reference: String) async throws {
+        for command in ["info", "pull", "path", "rm", "ls", "pin", "try", "verify"] {
+            for form in ["-v", "--json"] {
+                let result = try await stage.run(command, form, reference)
+                #expect(result.status >= 2 && !(result.output + result.error).contains("SECRET"), "\(command)")
+            }
+        }
+    }
+
+    @Test func aNameNearAKnownOneIsPutRight() async throws {
+        let asked = "     did you mean org/tiny?\n"
+        // The Hub's list is what the catalog knows.
+        #expect(try await stage.run("search", "-q").status == 0)
+        for command in ["info", "pull", "try"] {
+            let near = try await stage.run(command, "org/tinny")
+            #expect(near.status == 3 && near.error.contains(asked), "\(command): \(near.error)")
+        }
+        let other = try await stage.run("pull", "nobody/Tiny")
+        #expect(other.error.contains(asked) && other.error.contains("check the spelling"))
+        #expect(try await stage.run("pull", "org/zebra").error.contains("did you mean") == false)
+        let path = try await stage.run("path", "org/tinny")
+        #expect(path.status == 3 && !path.error.contains("did you mean"), "it is not cached either")
+        #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
+        for command in ["path", "rm", "pin"] {
+            let near = try await stage.run(command, "org/tinny")
+            #expect(near.status == 3 && near.error.contains(asked), "\(command): \(near.error)")
+        }
+        let json = try await stage.run("info", "org/tinny", "--json").document()
+        #expect(json["error"]?["advice"]?.string?.hasPrefix("did you mean org/tiny?\n") == true)
+    }
+
     @Test func aNameOf97CharactersIsTooLong() async throws {
         let result = try await stage.run("pull", String(repeating: "a", count: 97))
         #expect(result.status == 2 && result.error.contains("97 characters, at most 96 are allowed"))
@@ -53,14 +107,15 @@ import Testing
         #expect(other.status == 2)
         #expect(
             other.error == """
-                hub: "https://example.com/org/tiny" is no reference: its host is not the endpoint's, \(stage.hub.endpoint)
+                hub: "https://example.com/org/tiny" is on another Hub than \(stage.hub.endpoint)
+                     name that Hub: --endpoint https://example.com
 
                 """)
         let scheme = try await stage.run("pull", "ftp://example.com/org/tiny")
         #expect(scheme.status == 2)
         #expect(
             scheme.error == """
-                hub: "ftp://example.com/org/tiny" is no reference: addresses begin with https://, http:// or hf://
+                hub: "ftp://example.com/org/tiny" is not a reference: addresses begin with https://, http:// or hf://
 
                 """)
         #expect(stage.hub.requests.isEmpty)

@@ -113,6 +113,57 @@ import Testing
         #expect(try places() == [])
     }
 
+    /// In the heads and names that a transfer goes by, escaped or not.
+    @Test(arguments: [
+        ["X-Repo-Commit": secret], ["X-Linked-Size": secret], ["Content-Encoding": secret],
+        ["ETag": "\"\(secret)\""],
+        ["Content-Range": "bytes \(secret)"], [secret: "1"],
+    ])
+    func whatAHeadQuotesIsLeftNowhere(headers: [String: String]) async throws {
+        var quoting = HTTPHeaders()
+        for (name, value) in headers { quoting.add(name, value) }
+        stage.hub.fail("/resolve", .status(206, headers: quoting, body: "x"), times: nil)
+        _ = try await hub(["pull", "org/hidden", "-v"], ["HF_TOKEN": Self.secret])
+        for target in ["ftp://x/\(Self.secret)", "\(Self.secret)://x", "http://127.0.0.1:1/\(Self.secret)"] {
+            stage.hub.clearFaults()
+            stage.hub.fail("^GET /(api|org)/", .redirect(to: target), times: nil)
+            _ = try await hub(["info", "org/hidden", "-v"], ["HF_TOKEN": Self.secret])
+        }
+        #expect(try places() == [])
+    }
+
+    @Test(arguments: [secret, secret.replacing("_", with: "\\u005f")])
+    func whatAnAnswerQuotesIsLeftNowhere(quoted: String) async throws {
+        func json(_ body: String) -> Fault.Kind {
+            .status(200, headers: ["Content-Type": "application/json"], body: body)
+        }
+        let digest = String(repeating: "a", count: 40)
+        let members = ["id", "sha", "author", "pipeline_tag", "library_name", "lastModified", "gated"]
+        let infos =
+            members.map { #""\#($0)":"o/\#(quoted)""# }
+            + [#""tags":["\#(quoted)"]"#, #""cardData":{"license":"\#(quoted)"}"#]
+        for member in infos {
+            stage.hub.clearFaults()
+            stage.hub.fail(
+                "/api/models/", json("{\"id\":\"org/hidden\",\"sha\":\"\(digest)\",\(member)}"), times: nil)
+            for form in Self.forms { _ = try await hub(["info", "org/hidden"] + form, ["HF_TOKEN": Self.secret]) }
+            stage.hub.clearFaults()
+            stage.hub.fail("/api/models$", json("[{\"id\":\"org/hidden\",\(member)}]"), times: nil)
+            _ = try await hub(["search", "--json"], ["HF_TOKEN": Self.secret])
+        }
+        for entry in [
+            #""oid":"\#(digest)","size":1,"path":"a/\#(quoted)""#,
+            #""oid":"\#(digest)","size":1,"path":"../\#(quoted)""#,
+            #""oid":"\#(quoted)","size":1,"path":"a""#, #""oid":"\#(digest)","size":"\#(quoted)","path":"a""#,
+            #""oid":"\#(digest)","size":1,"path":"a","lfs":{"oid":"\#(quoted)","size":5}"#,
+        ] {
+            stage.hub.clearFaults()
+            stage.hub.fail("/tree/", json("[{\"type\":\"file\",\(entry)}]"), times: nil)
+            for form in Self.forms { _ = try await hub(["pull", "org/hidden"] + form, ["HF_TOKEN": Self.secret]) }
+        }
+        #expect(try places() == [])
+    }
+
     /// The same where only the files are quoted from: the way of a transfer is another than that of the metadata.
     @Test(arguments: [403, 418]) func whatAServerQuotesOfATransferIsLeftNowhere(status: Int) async throws {
         let quoted = "Authorization: Bearer \(Self.secret)"

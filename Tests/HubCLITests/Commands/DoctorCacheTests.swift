@@ -53,7 +53,7 @@ import Testing
         let (findings, mended) = try await look(fix: true)
         let broken = try #require(findings["broken_links"])
         #expect(broken.level == .bad && broken.count == 1)
-        #expect(broken.text == "1 link of snapshots leads nowhere (\(snapshot)/gone.bin)")
+        #expect(broken.text == "1 broken link in a snapshot (\(snapshot)/gone.bin)")
         let orphan = try #require(findings["orphan_blobs"])
         #expect(orphan.level == .note && orphan.bytes == 5 && orphan.advice == "hub gc --orphans deletes it")
         #expect(findings["refs_with_line_end"]?.level == .bad)

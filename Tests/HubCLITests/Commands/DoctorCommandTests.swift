@@ -14,10 +14,10 @@ import Testing
     /// The findings by section and name.
     private func findings(_ result: ProcessResult) throws -> [String: JSONObject] {
         let document = try result.document()
-        document.expectKeys("findings mended error")
+        document.expectKeys("findings fixed error")
         var out: [String: JSONObject] = [:]
         for finding in document.objects("findings") {
-            finding.expectKeys("section name level text count size_bytes advice mended")
+            finding.expectKeys("section name level text count size_bytes advice fixed")
             out["\(finding["section"]?.string ?? "").\(finding["name"]?.string ?? "")"] = finding
         }
         return out
@@ -51,7 +51,7 @@ import Testing
                 "doctor", "--offline", "--json", "--cache-dir", stage.machine("else"), "--endpoint",
                 "https://h.example",
                 with: [
-                    "HTTPS_PROXY": "http://name:hf_secretsecret@proxy.example:1",
+                    "HTTPS_PROXY": "http://name:hf_secretsecret@proxy.example:1?secret#secret",
                     "HF_TOKEN_PATH": stage.machine("t"),
                 ]))
         #expect(found["paths.cache"]?["text"]?.string == "cache: \(stage.machine("else")) (--cache-dir)")
@@ -68,18 +68,52 @@ import Testing
         #expect(result.status == 1 && result.output == "network.reach\n")
     }
 
+    @Test func aTokenThatTheHubRefusesIsAFinding() async throws {
+        let refused = try await stage.run("doctor", "--json", with: ["HF_TOKEN": "hf_wrong-one"])
+        #expect(refused.status == 1)
+        let finding = try #require(try findings(refused)["network.token"])
+        #expect(finding["level"] == "bad" && finding["text"]?.string == "\(stage.hub.endpoint) refuses the token")
+        #expect(finding["advice"]?.string == "HF_TOKEN overrides the token file: unset or correct it")
+        let known = try await stage.run("doctor", "--json", with: ["HF_TOKEN": "hf_loopback"])
+        #expect(known.status == 0)
+        #expect(try findings(known)["network.token"]?["level"] == "good")
+        let asked = stage.hub.requests.count
+        let offline = try await stage.run("doctor", "--offline", "--json", with: ["HF_TOKEN": "hf_wrong-one"])
+        #expect(offline.status == 0 && stage.hub.requests.count == asked)
+    }
+
+    @Test func aFolderThatCannotBeMadeAndASwitchThatSaysNothingAreFindings() async throws {
+        try stage.machine.write("file", "no folder")
+        for home in ["/proc/x", stage.machine("file/hf")] {
+            let result = try await stage.run("doctor", "--offline", "-q", with: ["HF_HOME": home])
+            #expect(result.status == 1 && result.output.hasPrefix("paths.cache_unusable\n"))
+        }
+        #expect(try FileSystem.entries(stage.machine.path)?.contains { $0.hasPrefix(".hub-") } == false)
+        let maybe = try findings(
+            try await stage.run("doctor", "--offline", "--json", with: ["HF_HUB_OFFLINE": "maybe"]))
+        #expect(maybe["paths.unclear_switch"]?["level"] == "bad")
+        #expect(
+            maybe["paths.unclear_switch"]?["text"]?.string
+                == "HF_HUB_OFFLINE is \"maybe\", which is neither yes nor no and counts as no")
+        #expect(maybe["paths.disk"]?["size_bytes"]?.int ?? 0 > 0)
+        for clear in ["0", "off", "No", "FALSE", "1", "yes"] {
+            let result = try await stage.run("doctor", "--offline", "-q", with: ["HF_HUB_OFFLINE": clear])
+            #expect(result.status == 0 && result.output.isEmpty, "\(clear)")
+        }
+    }
+
     @Test func aTokenFileThatOthersCanReadIsMended() async throws {
         let path = stage.machine("hf/token")
         try FileSystem.createDirectories(stage.machine("hf"))
         try FileSystem.replace(path, with: Array("hf_averysecrettoken".utf8))
         try FileSystem.setMode(path, 0o644)
         let seen = try await stage.run("doctor", "--offline")
-        #expect(seen.status == 1 && seen.output.contains("hub doctor --fix mends 1"))
+        #expect(seen.status == 1 && seen.output.contains("hub doctor --fix fixes 1"))
         #expect(!seen.output.contains("averysecret"))
         let mended = try await stage.run("doctor", "--offline", "--fix", "--json")
         #expect(mended.status == 0)
-        #expect(try mended.document()["mended"]?.int == 1)
-        #expect(try findings(mended)["account.token_exposed"]?["mended"]?.string?.contains(path) == true)
+        #expect(try mended.document()["fixed"]?.int == 1)
+        #expect(try findings(mended)["account.token_exposed"]?["fixed"]?.string?.contains(path) == true)
         #expect(try FileSystem.status(path)?.mode == 0o600)
         let variable = try await stage.run("doctor", "--offline", "--json", with: ["HF_TOKEN": "hf_another"])
         #expect(variable.status == 0)
@@ -97,11 +131,11 @@ import Testing
         let seen = try await stage.run("doctor", "--offline")
         #expect(seen.status == 1 && seen.error.isEmpty)
         #expect(seen.output.contains("damaged: file is not a database\n"))
-        #expect(seen.output.contains("    hub doctor --rebuild makes it again, keeping pins and times of use\n"))
+        #expect(seen.output.contains("    hub doctor --rebuild rebuilds it, keeping pins and times of use\n"))
         let rebuilt = try await stage.run("doctor", "--rebuild", "--json")
         #expect(rebuilt.status == 0 && rebuilt.error.isEmpty)
         let found = try findings(rebuilt)
-        #expect(found["catalog.rebuilt"]?["mended"]?.string?.contains("1 pin, ") == true)
+        #expect(found["catalog.rebuilt"]?["fixed"]?.string?.contains("1 pin, ") == true)
         #expect(found["catalog.salvage"]?["level"]?.string == "note")
         #expect(found["catalog.not_asked"] == nil)
         #expect(try await stage.run("ls", "-q").output == before)
@@ -138,7 +172,7 @@ import Testing
         try damage()
         let result = try await stage.run("doctor", "--fix", "--offline", "--json")
         #expect(result.status == 0)
-        #expect(try findings(result)["catalog.usable"]?["mended"]?.string?.hasPrefix("made again: ") == true)
+        #expect(try findings(result)["catalog.usable"]?["fixed"]?.string?.hasPrefix("rebuilt: ") == true)
         let names = try FileSystem.entries(Path.parent(stage.catalog)) ?? []
         #expect(names.contains { $0.hasPrefix("catalog.sqlite3.damaged-") })
     }

@@ -22,6 +22,18 @@ import Testing
         }
     }
 
+    @Test func aTaskThatNobodyKnowsIsPutRight() async throws {
+        for (task, near) in [
+            ("text-gen", "; did you mean text-generation?"), ("sumarization", "; did you mean summarization?"),
+            ("zzz", ""),
+        ] {
+            let result = try await stage.run("search", "--task", task)
+            #expect(
+                result.status == 0 && result.error.contains("hub: no known task is called \"\(task)\"\(near)\n"))
+        }
+        #expect(try await stage.run("search", "--task", "text-ranking").error.contains("no known task") == false)
+    }
+
     @Test func theTableHasNoPaddingAtItsEndAndNoMarkWithoutACache() async throws {
         let result = try await stage.run("search")
         #expect(result.status == 0 && result.error.isEmpty)

@@ -18,7 +18,7 @@ import Darwin
     init() throws { stage = try Stage() }
 
     private var file: String { stage.machine("hf/token") }
-    private var prompt: String { "Token for \(stage.hub.endpoint) (nothing shows): " }
+    private var prompt: String { "Token for \(stage.hub.endpoint) (input hidden): " }
 
     /// `hub auth login`, waiting at its prompt.
     private func atPrompt(
@@ -93,7 +93,7 @@ import Darwin
         process.write(keys)
         let result = try await process.wait()
         #expect(result.status == 130 && !result.wasKilled)
-        #expect(result.terminal == "\(prompt)\r\nhub: interrupted\r\n     nothing was kept\r\n")
+        #expect(result.terminal == "\(prompt)\r\nhub: interrupted\r\n     no token was saved\r\n")
         #expect(process.terminalEchoes == true)
         #expect(!FileSystem.exists(file) && stage.hub.requests.isEmpty)
     }

@@ -18,16 +18,16 @@ extension DoctorCommand {
         case .file(let path): add("token", .good, "there is a token, from \(path)")
         case .keychain, .caller: add("token", .good, "there is a token")
         case nil where environment.isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN"):
-            add("token", .note, "no token is sent: HF_HUB_DISABLE_IMPLICIT_TOKEN says so")
+            add("token", .note, "no token is sent: HF_HUB_DISABLE_IMPLICIT_TOKEN is set")
         case nil:
             add(
-                "token", .note, "there is no token: private and gated models cannot be had",
-                "hub auth login keeps one")
+                "token", .note, "there is no token: private and gated models cannot be downloaded",
+                "hub auth login saves one")
         }
         if let name = environment.tokenVariable, FileSystem.exists(file.path) {
             add(
-                "token_variable", .note, "\(name) is set, and its token goes before that of \(file.path)",
-                "unset \(name) if the file's token is meant")
+                "token_variable", .note, "\(name) is set and overrides \(file.path)",
+                "unset \(name) to use the file's token")
         }
         let origin = workspace.configuration.endpoint.origin
         if !origin.isSafeForCredentials {
@@ -39,7 +39,7 @@ extension DoctorCommand {
                     section: "account", name: "token_exposed", level: .bad, text: exposure,
                     mend: {
                         try await Offload.run { try FileSystem.setMode(file.path, 0o600) }
-                        return ("\(file.path) is for its owner only now", true)
+                        return ("only its owner can read \(file.path) now", true)
                     }))
         }
         return findings

@@ -2,7 +2,7 @@ import Fetcher
 import HubCore
 
 extension DoctorCommand {
-    /// What the cache looks like, and everything in it that is not as it should be.
+    /// What the cache holds, and everything that is wrong in it.
     @Sendable static func cacheFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding]
     {
         let (layout, xet, now) = (workspace.layout, workspace.xet, context.now)
@@ -63,38 +63,39 @@ extension DoctorCommand {
             switch finding.kind {
             case .unreadable:
                 text = "\(many("place")) in the cache cannot be read"
-                advice = "who owns \(does("it", "them")) can allow it with chmod; what is in there is not counted"
+                advice = "the owner can allow it with chmod; what is in there is not counted"
             case .brokenLinks:
-                text = "\(many("link")) of snapshots \(does("leads", "lead")) nowhere"
-                advice = "hub pull of those models fetches what is missing; Python hides them until then"
+                text = does("1 broken link in a snapshot", "\(many("broken link")) in snapshots")
+                advice =
+                    "hub pull fetches what is missing of \(does("its model", "their models")); Python hides \(does("it", "them")) until then"
             case .danglingRefs:
-                text = "\(many("ref")) \(does("names a snapshot that is", "name snapshots that are")) not here"
-                advice = "hub doctor --fix deletes what is older than an hour; Python hides those models until then"
+                text = "\(many("ref")) \(does("names a snapshot that is", "name snapshots that are")) missing"
+                advice = "hub doctor --fix deletes refs older than an hour; Python hides those models until then"
             case .refsWithSpace:
                 text = "\(many("ref")) \(does("ends", "end")) in a line end, which hides the model from Python"
-                advice = "hub doctor --fix writes \(does("it", "them")) anew"
+                advice = "hub doctor --fix rewrites \(does("it", "them"))"
             case .refsWithoutCommit:
-                text = "\(many("ref")) \(does("holds", "hold")) no commit, which hides the model from Python"
-                advice = "hub pull of that branch writes it anew"
-            case .damagedNames: text = "\(many("name")) in the cache \(does("is", "are")) no text"
+                text = "\(many("ref")) \(does("has", "have")) no commit, which hides the model from Python"
+                advice = "hub pull of that branch rewrites it"
+            case .damagedNames: text = "\(many("file name")) in the cache \(does("is", "are")) not valid UTF-8"
             case .misplaced:
-                (level, text) = (.bad, "\(many("entry", "entries")) where something else should be")
-                advice = "hub knows nothing of \(does("it", "them")): look, and move \(does("it", "them")) away"
+                (level, text) = (.bad, "\(many("entry", "entries")) where something else is expected")
+                advice = "hub does not know \(does("it", "them")): look, and move \(does("it", "them")) away"
             case .unwritable:
-                text = "in \(many("folder")) of the cache this user can make nothing"
+                text = "\(many("cache folder")) \(does("is", "are")) not writable"
                 advice =
-                    "a cache that several share wants a common group: chgrp -R GROUP, chmod -R g+rwX, and g+s on folders"
+                    "to share a cache, give it a common group: chgrp -R GROUP, chmod -R g+rwX, and g+s on folders"
             case .ofOthers:
                 (level, text) = (.note, "\(many("file or folder", "files and folders")) of other users")
             case .worldWritable:
-                text = "everybody may write \(many("file or folder", "files and folders")) of the cache"
-                advice = "chmod -R o-w, for a model that anybody can change is nobody's to trust"
+                text = "anybody can write to \(many("file or folder", "files and folders")) of the cache"
+                advice = "chmod -R o-w: a model that anybody can change cannot be trusted"
             case .orphans:
                 (level, text, hasBytes) = (.note, "\(many("blob")) that no snapshot links to, \(bytes)", true)
                 advice = "hub gc --orphans deletes \(does("it", "them"))"
             case .unusedPayloads:
                 (level, text, hasBytes) = (
-                    .note, "\(many("payload")) of the shared store without a user, \(bytes)", true
+                    .note, "\(many("payload")) of the shared store that nothing uses, \(bytes)", true
                 )
                 advice = "hub gc --orphans deletes \(does("it", "them"))"
             case .detached:
@@ -102,19 +103,19 @@ extension DoctorCommand {
                 text =
                     "\(many("revision")) that no branch or tag names; deleting \(does("it", "them")) frees \(bytes)"
                 advice =
-                    "hub gc --detached deletes \(does("it", "them")); a commit that was asked for by itself has no name either"
+                    "hub gc --detached deletes \(does("it", "them")); a commit that you pulled by its hash is one of them"
             case .stalePartials:
                 (level, text, hasBytes, hasPlaces) = (.note, "\(many("unfinished file")), \(bytes)", true, false)
-                advice = "hub pull goes on with its own; hub gc --partials deletes all"
+                advice = "hub pull continues its own; hub gc --partials deletes all"
             case .lonelyPartials:
                 (level, hasBytes) = (.note, true)
-                text = "\(many("partial")) of hub's that cannot be gone on with, \(bytes)"
+                text = "\(many("partial")) of hub that cannot be continued, \(bytes)"
                 advice = "hub doctor --fix deletes \(does("it", "them"))"
             case .linkedFolders:
                 (level, text) = (.note, "\(many("folder")) that \(does("is a link", "are links")) to another place")
-                advice = "hub lists what is there and deletes none of it"
+                advice = "hub lists what is in there and deletes none of it"
             case .foreignNames:
-                (level, text) = (.note, "\(many("folder")) of a name that no repository can have")
+                (level, text) = (.note, "\(many("folder")) with a name that no repository can have")
             case .strangers:
                 (level, text) = (
                     .note,
@@ -123,16 +124,18 @@ extension DoctorCommand {
                 advice = "hf cache ls warns of \(does("it", "each")): move \(does("it", "them")) out of the cache"
             case .plainFiles:
                 (level, text, hasBytes) = (
-                    .note, "\(many("file")) in snapshots that \(does("is", "are")) no link, \(bytes)", true
+                    .note,
+                    "\(many("file")) in snapshots that \(does("is", "are")) not \(does("a link", "links")), \(bytes)",
+                    true
                 )
-                advice = "so it is where links cannot be made; revisions share no content there"
+                advice = "that happens where links cannot be made; revisions share no content there"
             case .missing:
                 (level, text, hasPlaces) = (
                     .note, "\(many("note")) of files that a repository does not have", false
                 )
             case .trees:
                 (level, text, hasBytes) = (
-                    .note, "\(many("list")) of files of revisions that are gone, \(bytes)", true
+                    .note, "\(many("file list")) of deleted revisions, \(bytes)", true
                 )
                 advice = "hub doctor --fix deletes \(does("it", "them"))"
             case .temporaries:
@@ -141,26 +144,28 @@ extension DoctorCommand {
                     "\(many("temporary file or folder", "temporary files and folders")) left by Python's client"
                 )
             case .probes:
-                (level, text) = (.note, "\(many("link")) that hub made to see whether it can")
+                (level, text) = (.note, "\(many("test link")) that hub made")
                 advice = "hub doctor --fix deletes \(does("it", "them"))"
             case .locks:
                 (level, text, hasPlaces) = (
-                    .good, "\(many("lock file")) of what is gone; empty, and nobody ever deletes them", false
+                    .good, "\(many("leftover lock file")) (empty, harmless)", false
                 )
             case .xet:
                 (level, hasBytes) = (.note, true)
-                text = "\(bytes) in \(many("file")) kept by Xet transfers"
+                text = "\(bytes) in \(many("file")) of Xet transfers"
                 advice =
                     finding.mend == nil
-                    ? "something was written there within the hour; later hub doctor --fix deletes what can be fetched again"
+                    ? "it changed within the hour; later hub doctor --fix deletes what can be fetched again"
                     : "hub doctor --fix deletes what can be fetched again"
             case .noAccessTimes:
-                (level, text) = (.note, "the cache's disk does not note when files are read (noatime or read-only)")
+                (level, text) = (
+                    .note, "the cache's disk does not record when files are read (noatime or read-only)"
+                )
                 advice =
-                    "what other programs use looks unused to hub gc --older-than; hub path and hub try note their own uses"
+                    "hub gc --older-than cannot see what other programs use; hub path and hub try record their own uses"
             case .network:
-                (level, text) = (.note, "the cache lies on a network file system")
-                advice = "locks may not hold between machines there; contents are proven all the same"
+                (level, text) = (.note, "the cache is on a network file system")
+                advice = "locks may not work between machines; contents are verified all the same"
             }
         }
     }

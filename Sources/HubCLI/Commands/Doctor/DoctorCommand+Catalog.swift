@@ -39,7 +39,7 @@ extension DoctorCommand {
     private static func mend(
         _ context: Context, _ workspace: Workspace
     ) -> @Sendable () async throws -> (text: String, isWhole: Bool) {
-        { ("made again: " + Self.summary(of: try await workspace.rebuildCatalog()), true) }
+        { ("rebuilt: " + Self.summary(of: try await workspace.rebuildCatalog()), true) }
     }
 
     // MARK: The file
@@ -57,31 +57,31 @@ extension DoctorCommand {
             findings.append(
                 fact(
                     "references", .bad,
-                    "\(Humanize.plural(inspection.strayRows, "row")) of the catalog \(inspection.strayRows == 1 ? "refers" : "refer") to what is not there",
+                    "\(Humanize.plural(inspection.strayRows, "row")) of the catalog \(inspection.strayRows == 1 ? "points" : "point") to rows that are missing",
                     count: inspection.strayRows, advice: rebuildAdvice))
         }
         let rows = inspection.rows.map { row in
             let (one, many) = nouns[row.table] ?? (row.table, row.table)
             return "\(Humanize.count(Int64(row.count))) \(row.count == 1 ? one : many)"
         }
-        findings.append(fact("rows", .good, "it knows " + rows.joined(separator: ", ")))
+        findings.append(fact("rows", .good, "it has " + rows.joined(separator: ", ")))
         findings += filling(inspection, workspace.configuration.endpoint)
         return findings
     }
 
     /// What a row of a table is called.
     private static let nouns = [
-        "models": ("model", "models"), "trees": ("list of files", "lists of files"),
+        "models": ("model", "models"), "trees": ("file list", "file lists"),
         "repositories": ("cached repository", "cached repositories"), "pins": ("pin", "pins"),
-        "uses": ("time of use", "times of use"),
+        "uses": ("last-use record", "last-use records"),
     ]
 
-    private static let rebuildAdvice = "hub doctor --rebuild makes it again, keeping pins and times of use"
+    private static let rebuildAdvice = "hub doctor --rebuild rebuilds it, keeping pins and times of use"
 
     private static func integrity(_ inspection: CatalogInspection, _ context: Context, _ workspace: Workspace)
         -> DoctorFinding
     {
-        guard let first = inspection.problems.first else { return fact("integrity", .good, "the file is sound") }
+        guard let first = inspection.problems.first else { return fact("integrity", .good, "the file is OK") }
         var finding = fact(
             "integrity", .bad, "the file is damaged: \(first.printable)", count: inspection.problems.count,
             advice: rebuildAdvice)
@@ -98,7 +98,7 @@ extension DoctorCommand {
         return [
             fact(
                 "endpoint", isOther ? .note : .good, "filled by \(told)", count: inspection.endpoints.count,
-                advice: isOther ? "the Hub in force, \(endpoint), has not been asked yet" : nil)
+                advice: isOther ? "the Hub in use, \(endpoint), has not been asked yet" : nil)
         ]
     }
 
@@ -107,7 +107,7 @@ extension DoctorCommand {
     private static func backups(_ path: String, now: Double) throws(AIError) -> [DoctorFinding] {
         let all = try CatalogInspection.backups(path)
         guard let newest = all.first else {
-            return [fact("backup", .good, "no backup, for there is nothing yet that could not be made again")]
+            return [fact("backup", .good, "no backup yet: there are no pins and no times of use")]
         }
         let size = all.reduce(0) { $0 + $1.size }
         return [
@@ -125,8 +125,8 @@ extension DoctorCommand {
         return [
             fact(
                 "put_aside", .note,
-                "\(Humanize.plural(all.count, "old catalog")) put aside, \(ByteCount(size)): \(all.map { Path.name($0.path) }.joined(separator: ", "))",
-                count: all.count, bytes: size, advice: "delete what is no longer needed, in \(Path.parent(path))")
+                "\(Humanize.plural(all.count, "old catalog")) kept under another name, \(ByteCount(size)): \(all.map { Path.name($0.path) }.joined(separator: ", "))",
+                count: all.count, bytes: size, advice: "delete what you no longer need in \(Path.parent(path))")
         ]
     }
 }

@@ -24,7 +24,9 @@ extension DoctorCommand {
         }
     }
 
-    private static func reach(_ level: DoctorFinding.Level, _ text: String, _ advice: String? = nil) -> DoctorFinding {
+    private static func reach(_ level: DoctorFinding.Level, _ text: String, _ advice: String? = nil)
+        -> DoctorFinding
+    {
         DoctorFinding(section: "network", name: "reach", level: level, text: text, advice: advice)
     }
 
@@ -45,12 +47,15 @@ extension DoctorCommand {
         } catch {
             let error = AIError.wrapping(error)
             guard error.code != .cancelled else { throw error }
-            return [finding(.note, "the Hub does not say whose token it is: \(error.message)", error.recoverySuggestion)]
+            return [
+                finding(.note, "the Hub does not say whose token it is: \(error.message)", error.recoverySuggestion)
+            ]
         }
     }
 
     /// A way to the Hub that gives up early: what takes longer than commands would wait counts as away.
-    private static func asking(_ context: Context, _ endpoint: Endpoint, token: HFTokenProvider) throws -> Workspace {
+    private static func asking(_ context: Context, _ endpoint: Endpoint, token: HFTokenProvider) throws -> Workspace
+    {
         let patience = try context.environment.etagTimeout()
         let configuration = HFConfiguration.endpoint(endpoint).token(token).timeout(patience).maxRetries(0)
         let output = context.output

@@ -2,7 +2,7 @@ import Fetcher
 import HubCore
 
 extension DoctorCommand {
-    /// The paths and addresses in force, and what says so: a flag, a variable or nothing.
+    /// The paths and addresses in use, and what sets them: a flag, a variable or nothing.
     @Sendable static func pathFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding] {
         let environment = context.environment
         func origin(_ flag: String?, _ given: Bool, _ variables: String...) -> String {

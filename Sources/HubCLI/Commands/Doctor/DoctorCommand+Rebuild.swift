@@ -7,7 +7,7 @@ extension DoctorCommand {
     static func rebuilt(_ context: Context, _ workspace: Workspace) async throws -> [Outcome] {
         let rebuilt = try await workspace.rebuildCatalog()
         var findings = [
-            DoctorFinding(section: "catalog", name: "rebuilt", level: .note, text: "the catalog was made again")
+            DoctorFinding(section: "catalog", name: "rebuilt", level: .note, text: "the catalog was rebuilt")
         ]
         if let loss = loss(rebuilt.catalog) { findings.append(loss) }
         if let gap = gap(rebuilt, context) { findings.append(gap) }
@@ -24,11 +24,11 @@ extension DoctorCommand {
         let rows = rebuilt.catalog.rows
         var parts = [
             "\(Humanize.plural(rebuilt.repositories, "cached repository", "cached repositories"))",
-            Humanize.plural(rebuilt.trees, "list") + " of files", Humanize.plural(rows["pins"] ?? 0, "pin"),
-            Humanize.plural(rows["uses"] ?? 0, "time") + " of use",
+            Humanize.plural(rebuilt.trees, "file list"), Humanize.plural(rows["pins"] ?? 0, "pin"),
+            Humanize.plural(rows["uses"] ?? 0, "last-use record"),
         ]
-        if rebuilt.told > 0 { parts.append("the Hub's word on \(rebuilt.told) of them") }
-        return "it knows " + parts.joined(separator: ", ")
+        if rebuilt.told > 0 { parts.append("what the Hub says of \(rebuilt.told) of them") }
+        return "it has " + parts.joined(separator: ", ")
             + (rebuilt.catalog.aside.map { "; the old one is \($0)" } ?? "")
     }
 
@@ -38,8 +38,8 @@ extension DoctorCommand {
         let tables = catalog.damaged.joined(separator: ", ")
         return DoctorFinding(
             section: "catalog", name: "salvage", level: .note,
-            text: "the old catalog did not give all of \(tables)"
-                + (catalog.backup.map { "; its backup \($0) gave what it has" }
+            text: "the old catalog could not be read in full: \(tables)"
+                + (catalog.backup.map { "; its backup \($0) was used" }
                     ?? ", and there is no backup of them"),
             count: catalog.damaged.count)
     }
@@ -51,8 +51,8 @@ extension DoctorCommand {
         return DoctorFinding(
             section: "catalog", name: "not_asked", level: .note,
             text:
-                "what the Hub says of \(rebuilt.repositories - rebuilt.told) of the cached repositories is missing: \(why)",
+                "the Hub was not asked about \(rebuilt.repositories - rebuilt.told) of the cached repositories: \(why)",
             count: rebuilt.repositories - rebuilt.told,
-            advice: "hub info and hub search ask for it when they are used")
+            advice: "hub info and hub search ask when you use them")
     }
 }

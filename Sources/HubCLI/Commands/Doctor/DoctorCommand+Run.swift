@@ -14,7 +14,7 @@ extension DoctorCommand {
     /// A finding and what became of it.
     struct Outcome: Sendable {
         var finding: DoctorFinding
-        /// What mending it did; nil where it was not mended.
+        /// What fixing it did; nil where it was not fixed.
         var mended: String?
 
         var isBad: Bool { finding.level == .bad && mended == nil }
@@ -36,7 +36,7 @@ extension DoctorCommand {
         if outcomes.contains(where: \.isBad) { throw AnswerIsNo() }
     }
 
-    /// What a section sees. One that cannot look says so, and the others are looked at all the same.
+    /// The findings of a section. One that fails is a finding itself, and the others run all the same.
     private static func look(_ section: Section, _ context: Context, _ workspace: Workspace) async throws
         -> [DoctorFinding]
     {
@@ -58,14 +58,14 @@ extension DoctorCommand {
             let done = try await mend()
             guard !done.isWhole else { return Outcome(finding: finding, mended: done.text) }
             var rest = finding
-            rest.text += "; \(done.text), the rest is in use or too young"
+            rest.text += "; \(done.text); the rest is in use or changed within the hour"
             return Outcome(finding: rest)
         } catch {
             let error = AIError.wrapping(error)
             guard error.code != .cancelled else { throw error }
             var failed = finding
             failed.level = .bad
-            failed.text += "; mending it failed: \(error.message)"
+            failed.text += "; fixing it failed: \(error.message)"
             failed.advice = error.recoverySuggestion ?? finding.advice
             return Outcome(finding: failed)
         }

@@ -1,4 +1,4 @@
-/// One line of `hub doctor`: something that was looked at and what was seen.
+/// One line of `hub doctor`: what was checked and what was found.
 struct DoctorFinding: Sendable {
     enum Level: String, Sendable, Hashable {
         /// As it should be, or only a fact.
@@ -11,16 +11,16 @@ struct DoctorFinding: Sendable {
 
     /// The part of the machine: `libraries`, `paths`, `catalog`, `cache`, `account`, `network`.
     var section: String
-    /// A short name in snake case, the same whatever was seen, for programs.
+    /// A short name in snake case for programs, whatever was found.
     var name: String
     var level: Level
-    /// What was seen, as a sentence for people.
+    /// What was found, as a sentence for people.
     var text: String
     /// How many of them and how many bytes they hold, where that can be counted.
     var count: Int?
     var bytes: Int64?
     /// What to do about it.
     var advice: String?
-    /// Mends it where that is safe; says what it did, and whether that was all of it. nil where only a person may.
+    /// Fixes it where that is safe; says what it did, and whether that was all of it. nil where only a person may.
     var mend: (@Sendable () async throws -> (text: String, isWhole: Bool))?
 }

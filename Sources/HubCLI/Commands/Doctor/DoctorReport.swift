@@ -1,6 +1,6 @@
 import HubCore
 
-/// The forms in which `hub doctor` says what it found.
+/// How `hub doctor` shows what it found.
 struct DoctorReport {
     let context: Context
     let outcomes: [DoctorCommand.Outcome]
@@ -30,9 +30,9 @@ struct DoctorReport {
         var parts = [
             bad.isEmpty ? "nothing is wrong" : Humanize.plural(bad.count, "thing is wrong", "things are wrong")
         ]
-        if mended > 0 { parts.append("\(mended) mended") }
+        if mended > 0 { parts.append("\(mended) fixed") }
         let mendable = outcomes.count { $0.mended == nil && $0.finding.mend != nil }
-        if offersFix, mendable > 0 { parts.append("hub doctor --fix mends \(mendable)") }
+        if offersFix, mendable > 0 { parts.append("hub doctor --fix fixes \(mendable)") }
         return Styled(parts.joined(separator: "; "), bad.isEmpty ? .good : .bad)
     }
 
@@ -43,7 +43,7 @@ struct DoctorReport {
         context.output.line("  " + Styled(mark, style) + Styled(" " + (texts.first ?? "")))
         for text in texts.dropFirst() { context.output.line(margin + Styled(text)) }
         if let mended = outcome.mended {
-            for text in wrapped("mended: \(mended)") { context.output.line(margin + Styled(text, .good)) }
+            for text in wrapped("fixed: \(mended)") { context.output.line(margin + Styled(text, .good)) }
         } else if let advice = finding.advice {
             for text in wrapped(advice) { context.output.line(margin + Styled(text, .faint)) }
         }
@@ -78,10 +78,10 @@ struct DoctorReport {
                         "count": finding.count.map { .int(Int64($0)) },
                         "size_bytes": finding.bytes.map { .int($0) },
                         "advice": finding.advice.map { .string($0) },
-                        "mended": outcome.mended.map { .string($0) },
+                        "fixed": outcome.mended.map { .string($0) },
                     ])
                 }),
-            "mended": .int(Int64(mended)),
+            "fixed": .int(Int64(mended)),
         ]
     }
 }
