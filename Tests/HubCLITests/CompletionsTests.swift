@@ -80,7 +80,8 @@ import Testing
         #expect(Array(all.drop { $0 != tail[0] }.prefix(4)) == tail)
         #expect(all.suffix(2) == ["datasets/acme/data", "meta-llama/Llama-3.2-1B-Instruct"])
         #expect(try await offered("pull", "acme/") == ["acme/big-GGUF", "acme/small"])
-        #expect(try await offered("pull", "llama-3.2-1b") == ["llama-3.2-1b", "llama-3.2-1b-mlx", "llama-3.2-1b-gguf"])
+        #expect(
+            try await offered("pull", "llama-3.2-1b") == ["llama-3.2-1b", "llama-3.2-1b-mlx", "llama-3.2-1b-gguf"])
         #expect(try await offered("info", "llama-o") == ["llama-old"])
         // Files of the model before.
         #expect(try await offered("pull", "acme/big-GGUF", "big-Q8") == ["big-Q8_0.gguf"])
@@ -118,7 +119,8 @@ import Testing
     }
 
     @Test func aWordThatAShellWouldTakeApartIsNotOffered() async throws {
-        try stage.plant("models--acme--odd", commit: commit("5"), files: ["$(touch x)": "a", "b c": "b", "d.txt": "d"])
+        try stage.plant(
+            "models--acme--odd", commit: commit("5"), files: ["$(touch x)": "a", "b c": "b", "d.txt": "d"])
         #expect(try await offered("path", "acme/odd:") == ["acme/odd:d.txt"])
     }
 
@@ -175,11 +177,14 @@ import Testing
         terminal.write("\(begin)source \(script)\n\(standIn)\nhub ready\n")
         try await terminal.wait(forText: "RAN<ready>")
         for (typed, meant) in [
-            ("out\t", "outdated"), ("info llama-3.2-1b-m\t", "info llama-3.2-1b-mlx"), ("rm org/t\t", "rm org/tiny"),
-            ("rm org/tiny@m\t", "rm org/tiny@main"), ("rm ORG/t\t", "rm org/tiny"), ("path org/tiny:c\t", "path org/tiny:config.json"),
+            ("out\t", "outdated"), ("info llama-3.2-1b-m\t", "info llama-3.2-1b-mlx"),
+            ("rm org/t\t", "rm org/tiny"),
+            ("rm org/tiny@m\t", "rm org/tiny@main"), ("rm ORG/t\t", "rm org/tiny"),
+            ("path org/tiny:c\t", "path org/tiny:config.json"),
             ("path org/tiny@main:s\tx\t", "path org/tiny@main:sub/x.txt"),
             ("search --sort=tr\t", "search --sort=trending"), ("gc --older\t5d", "gc --older-than 5d"),
-            ("search --task text-g\tx", "search --task text-generation x"), ("-q ls --sort na\t", "-q ls --sort name"),
+            ("search --task text-g\tx", "search --task text-generation x"),
+            ("-q ls --sort na\t", "-q ls --sort name"),
             ("serve ./fol\t", "serve ./folder"),
         ] {
             terminal.write("hub \(typed)\n")

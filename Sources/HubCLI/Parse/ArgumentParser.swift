@@ -145,7 +145,8 @@ struct ArgumentParser {
         if outcome.command == nil, !owners.isEmpty {
             let names = owners.map(\.name).joined(separator: ", ")
             return AIError(
-                .invalidInput, "\(spelled) must come after the name of a command", advice: "these take it: \(names)")
+                .invalidInput, "\(spelled) must come after the name of a command", advice: "these take it: \(names)"
+            )
         }
         let name = String(spelled.drop { $0 == "-" })
         let names = known().filter { !$0.isHidden }.map(\.name)
@@ -168,7 +169,8 @@ struct ArgumentParser {
         }
         if outcome.arguments.printsLines, command.listKey == nil {
             throw AIError(
-                .invalidInput, "hub \(command.name) prints one object, not a list", advice: "use --json without =lines")
+                .invalidInput, "hub \(command.name) prints one object, not a list",
+                advice: "use --json without =lines")
         }
         let count = outcome.arguments.operands.count
         let required = command.operands.filter { $0.count == .one || $0.count == .some }.count
