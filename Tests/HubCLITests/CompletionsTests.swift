@@ -186,6 +186,7 @@ import Testing
             ("search --task text-g\tx", "search --task text-generation x"),
             ("-q ls --sort na\t", "-q ls --sort name"),
             ("serve ./fol\t", "serve ./folder"),
+            ("pull x --local-dir=./fol\t", "pull x --local-dir=./folder"),
         ] {
             terminal.write("hub \(typed)\n")
             // Shells differ in the slash behind a folder and the space behind a word.

@@ -50,7 +50,9 @@ import Darwin
 
     @Test func aListInLines() async {
         var command = testCommand { context, _ in
-            context.output.document(["models": .array([.object(["id": "a"]), .object(["id": "b"])]), "total_bytes": 7])
+            context.output.document([
+                "models": .array([.object(["id": "a"]), .object(["id": "b"])]), "total_bytes": 7,
+            ])
             throw AIError(.gated, "c is gated", advice: "ask")
         }
         command.listKey = "models"
