@@ -159,7 +159,7 @@ import Testing
         ("cache", "hub ls"), ("cache ls", "hub ls"), ("cache --json ls", "hub ls"), ("cache rm x", "hub rm"),
         ("cache prune", "hub gc"), ("models ls", "hub ls, or hub search for models on the Hub"),
         ("update", "hub outdated"), ("prune", "hub gc"), ("install x", "hub pull"), ("scan-cache", "hub ls"),
-        ("serach", "hub search"),
+        ("serach", "hub search"), ("lsit", "hub ls"), ("dowload x", "hub pull"),
     ])
     func meant(_ line: String, _ command: String) { #expect(advice(line) == "did you mean: \(command)") }
 

@@ -158,7 +158,9 @@ import Testing
     /// Types lines with a tab in them. A stand-in shows what came of each; completing is left to the real program.
     func type(_ shell: CompletionsCommand.Shell) async throws {
         let stage = try Stage()
-        try stage.plant("models--org--tiny", commit: commit("1"), files: ["config.json": "{}", "sub/x.txt": "x"])
+        let snapshot = try stage.plant("models--org--tiny", commit: commit("1"), files: ["config.json": "{}"])
+        try FileSystem.createDirectories(Path.join(snapshot, "sub"))
+        try FileSystem.replace(Path.join(snapshot, "sub/x.txt"), with: [1])
         try FileSystem.createDirectories(stage.machine("bin"))
         try FileSystem.createDirectories(stage.machine("home/folder"))
         try FileSystem.createSymlink(try BuiltProduct.path(), at: stage.machine("bin/hub"))

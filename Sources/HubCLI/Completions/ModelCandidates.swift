@@ -59,8 +59,9 @@ struct ModelCandidates {
     private func known(_ typed: String) -> [String] {
         var query = ModelQuery()
         let parts = typed.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        // The index takes a single letter for a whole word.
-        query.text = parts.last.flatMap { $0.count > 1 ? $0 : nil } ?? ""
+        // The index takes a single letter for a whole word, and here it may be the beginning of one.
+        let words = parts.last?.split { !$0.isLetter && !$0.isNumber } ?? []
+        query.text = words.filter { $0.count > 1 }.joined(separator: " ")
         if parts.count == 2 { query.author = parts[0] }
         // More than are shown, for a word may begin elsewhere in the name.
         query.limit = Self.most * 5

@@ -77,6 +77,7 @@ struct ArgumentParser {
         return AIError(
             .invalidInput, "unknown command \"\(word.printable)\"",
             advice: OtherTools.advice(on: word, next: next) ?? near.map { "did you mean: hub \($0)" }
+                ?? OtherTools.advice(near: word)
                 ?? "hub --help lists the commands")
     }
 
