@@ -18,7 +18,7 @@ package final class Workspace: Sendable {
     private let log: @Sendable (String) -> Void
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
-    /// However many clients are made, a remark on the token is made once.
+    /// However many clients are made, a remark on the token is made once; likewise others.
     private let remarksMade = Mutex<Set<String>>([])
 
     /// nil where the catalog cannot be used, or could not later on.
@@ -69,11 +69,13 @@ package final class Workspace: Sendable {
         let client = try HubClient(
             configuration, engine: lazyEngine.engine(environment), environment: environment, log: log,
             notice: notice)
-        for remark in client.tokenRemarks
-        where !isOffline && remarksMade.withLock({ $0.insert(remark).inserted }) {
-            notice(remark)
-        }
+        if !isOffline { for remark in client.tokenRemarks { noticeOnce(remark) } }
         return client
+    }
+
+    /// Tells a person something, however often it is found.
+    func noticeOnce(_ text: String) {
+        if remarksMade.withLock({ $0.insert(text).inserted }) { notice(text) }
     }
 
     /// What fetches models.

@@ -109,7 +109,9 @@ import Testing
         #expect(fault("xyzzy").advice == "hub --help lists the commands")
         #expect(fault("do", "--cuont", "1").message == "unknown flag --cuont")
         #expect(fault("do", "--cuont", "1").advice == "did you mean: --count")
-        #expect(fault("do", "--qqqqqqqq").advice == "hub do --help lists the flags; put -- before a value that starts with -")
+        #expect(
+            fault("do", "--qqqqqqqq").advice
+                == "hub do --help lists the flags; put -- before a value that starts with -")
         #expect(fault("do", "-x").message == "unknown flag -x")
         #expect(fault("do", "-qx").message == "unknown flag -x")
         #expect(fault("--count", "1", "do").message == "--count must come after the name of a command")
@@ -157,7 +159,7 @@ import Testing
         ("cache", "hub ls"), ("cache ls", "hub ls"), ("cache --json ls", "hub ls"), ("cache rm x", "hub rm"),
         ("cache prune", "hub gc"), ("models ls", "hub ls, or hub search for models on the Hub"),
         ("update", "hub outdated"), ("prune", "hub gc"), ("install x", "hub pull"), ("scan-cache", "hub ls"),
-        ("serach", "hub search"),
+        ("serach", "hub search"), ("lsit", "hub ls"), ("dowload x", "hub pull"),
     ])
     func meant(_ line: String, _ command: String) { #expect(advice(line) == "did you mean: \(command)") }
 
@@ -183,7 +185,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["gc", "-ny"], ["dry-run", "yes"]), (["rm", "-n", "gpt2"], ["dry-run"]), (["pull", "-nf", "x"], ["estimate", "force"]),
+        (["gc", "-ny"], ["dry-run", "yes"]), (["rm", "-n", "gpt2"], ["dry-run"]),
+        (["pull", "-nf", "x"], ["estimate", "force"]),
         (["trash", "empty", "-y"], ["yes"]), (["try", "x", "-y"], ["yes"]), (["-V"], ["version"]),
     ])
     func letters(_ words: [String], _ flags: [String]) {

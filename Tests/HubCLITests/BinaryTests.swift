@@ -42,28 +42,6 @@ import Testing
         #expect(result.error == "hub: unknown command \"serch\"\n     did you mean: hub search\n")
     }
 
-    /// A line run where /proc is empty.
-    static func withoutProc(_ line: String) -> [String] {
-        ["-rm", "/bin/sh", "-c", "mount -t tmpfs none /proc && \(line)"]
-    }
-
-    static let unshare = "/usr/bin/unshare"
-    static let canHideProc =
-        program("unshare") == unshare && (try? execute(unshare, withoutProc("true")))?.status == 0
-
-    /// Swift itself would find no arguments then, and every command would be none.
-    @Test(.enabled(if: canHideProc, "no namespaces here")) func argumentsNeedNoProc() throws {
-        let hub = ShellQuoting.posix(hubBinary)
-        func run(_ line: String) throws -> (status: Int32, output: String, error: String) {
-            try execute(Self.unshare, Self.withoutProc("\(hub) \(line)"), environment: environment)
-        }
-        let wrong = try run("rm --frobnicate")
-        #expect(wrong.status == 2 && wrong.output.isEmpty && wrong.error.contains("unknown flag --frobnicate"))
-        #expect(try run("version").output == "hub \(Version.number)\n")
-        // The memory is known without /proc/meminfo.
-        #expect(try run("registry ls --json").output.contains("\"memory_bytes\":"))
-    }
-
     @Test func aClosedPipeEndsQuietly() throws {
         // The reader is gone before hub writes.
         let result = try shell("{ sleep 0.3; hub help --man; echo \"status $?\" >&2; } | true")

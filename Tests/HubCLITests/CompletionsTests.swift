@@ -80,7 +80,8 @@ import Testing
         #expect(Array(all.drop { $0 != tail[0] }.prefix(4)) == tail)
         #expect(all.suffix(2) == ["datasets/acme/data", "meta-llama/Llama-3.2-1B-Instruct"])
         #expect(try await offered("pull", "acme/") == ["acme/big-GGUF", "acme/small"])
-        #expect(try await offered("pull", "llama-3.2-1b") == ["llama-3.2-1b", "llama-3.2-1b-mlx", "llama-3.2-1b-gguf"])
+        #expect(
+            try await offered("pull", "llama-3.2-1b") == ["llama-3.2-1b", "llama-3.2-1b-mlx", "llama-3.2-1b-gguf"])
         #expect(try await offered("info", "llama-o") == ["llama-old"])
         // Files of the model before.
         #expect(try await offered("pull", "acme/big-GGUF", "big-Q8") == ["big-Q8_0.gguf"])
@@ -118,7 +119,8 @@ import Testing
     }
 
     @Test func aWordThatAShellWouldTakeApartIsNotOffered() async throws {
-        try stage.plant("models--acme--odd", commit: commit("5"), files: ["$(touch x)": "a", "b c": "b", "d.txt": "d"])
+        try stage.plant(
+            "models--acme--odd", commit: commit("5"), files: ["$(touch x)": "a", "b c": "b", "d.txt": "d"])
         #expect(try await offered("path", "acme/odd:") == ["acme/odd:d.txt"])
     }
 
@@ -156,7 +158,9 @@ import Testing
     /// Types lines with a tab in them. A stand-in shows what came of each; completing is left to the real program.
     func type(_ shell: CompletionsCommand.Shell) async throws {
         let stage = try Stage()
-        try stage.plant("models--org--tiny", commit: commit("1"), files: ["config.json": "{}", "sub/x.txt": "x"])
+        let snapshot = try stage.plant("models--org--tiny", commit: commit("1"), files: ["config.json": "{}"])
+        try FileSystem.createDirectories(Path.join(snapshot, "sub"))
+        try FileSystem.replace(Path.join(snapshot, "sub/x.txt"), with: [1])
         try FileSystem.createDirectories(stage.machine("bin"))
         try FileSystem.createDirectories(stage.machine("home/folder"))
         try FileSystem.createSymlink(try BuiltProduct.path(), at: stage.machine("bin/hub"))
@@ -175,12 +179,16 @@ import Testing
         terminal.write("\(begin)source \(script)\n\(standIn)\nhub ready\n")
         try await terminal.wait(forText: "RAN<ready>")
         for (typed, meant) in [
-            ("out\t", "outdated"), ("info llama-3.2-1b-m\t", "info llama-3.2-1b-mlx"), ("rm org/t\t", "rm org/tiny"),
-            ("rm org/tiny@m\t", "rm org/tiny@main"), ("rm ORG/t\t", "rm org/tiny"), ("path org/tiny:c\t", "path org/tiny:config.json"),
+            ("out\t", "outdated"), ("info llama-3.2-1b-m\t", "info llama-3.2-1b-mlx"),
+            ("rm org/t\t", "rm org/tiny"),
+            ("rm org/tiny@m\t", "rm org/tiny@main"), ("rm ORG/t\t", "rm org/tiny"),
+            ("path org/tiny:c\t", "path org/tiny:config.json"),
             ("path org/tiny@main:s\tx\t", "path org/tiny@main:sub/x.txt"),
             ("search --sort=tr\t", "search --sort=trending"), ("gc --older\t5d", "gc --older-than 5d"),
-            ("search --task text-g\tx", "search --task text-generation x"), ("-q ls --sort na\t", "-q ls --sort name"),
+            ("search --task text-g\tx", "search --task text-generation x"),
+            ("-q ls --sort na\t", "-q ls --sort name"),
             ("serve ./fol\t", "serve ./folder"),
+            ("pull x --local-dir=./fol\t", "pull x --local-dir=./folder"),
         ] {
             terminal.write("hub \(typed)\n")
             // Shells differ in the slash behind a folder and the space behind a word.

@@ -28,12 +28,14 @@ import Darwin
 
     @Test func aMessageIsBrokenBetweenWords() async {
         let command = testCommand { context, _ in
-            context.output.warning("one two three four five six", advice: "seven eight nine /a/path/that/is/wider/than/all")
+            context.output.warning(
+                "one two three four five six", advice: "seven eight nine /a/path/that/is/wider/than/all")
             throw AIError(.gated, "one two three four five six seven")
         }
         let wide = await runInside("do", commands: [command])
         #expect(wide.error.hasPrefix("hub: warning: one two three four five six\n     seven eight nine /a/path"))
-        let narrow = await runInside("do", streams: .init(errorIsTerminal: true, errorWidth: 30), commands: [command])
+        let narrow = await runInside(
+            "do", streams: .init(errorIsTerminal: true, errorWidth: 30), commands: [command])
         #expect(
             narrow.error.replacing(/\u{1B}\[\d+m/, with: "") == """
                 hub: warning: one two three
@@ -48,7 +50,9 @@ import Darwin
 
     @Test func aListInLines() async {
         var command = testCommand { context, _ in
-            context.output.document(["models": .array([["id": "a"], ["id": "b"]]), "total_bytes": 7])
+            context.output.document([
+                "models": .array([.object(["id": "a"]), .object(["id": "b"])]), "total_bytes": 7,
+            ])
             throw AIError(.gated, "c is gated", advice: "ask")
         }
         command.listKey = "models"
@@ -62,7 +66,7 @@ import Darwin
                 """)
         #expect(result.status == 4)
         // Another document of the same command is one line.
-        command.run = { context, _ in context.output.document(["removed": .array([])]) }
+        command.run = { (context: Context, _: ParsedArguments) in context.output.document(["removed": .array([])]) }
         #expect(await runInside("do", "--json=lines", commands: [command]).output == "{\"removed\":[]}\n")
     }
 

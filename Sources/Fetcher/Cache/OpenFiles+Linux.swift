@@ -15,7 +15,7 @@ extension OpenFiles {
         var found = OpenFiles()
         guard !wanted.isEmpty else { return found }
         guard FileSystem.exists("/proc/self") else {
-            found.remark = "/proc is not mounted: cannot check which files other programs have open"
+            found.warning = "/proc is not mounted: cannot check which files other programs have open"
             return found
         }
         var hidden = 0

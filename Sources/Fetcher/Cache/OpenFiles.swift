@@ -5,5 +5,8 @@ package struct OpenFiles: Sendable {
     /// What could not be looked at, for a person to read.
     package internal(set) var remark: String?
 
+    /// What everybody should hear: that nothing could be looked at.
+    package internal(set) var warning: String?
+
     package init() {}
 }

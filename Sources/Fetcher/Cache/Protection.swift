@@ -60,6 +60,7 @@ extension Workspace {
     /// As ``protection(for:)-(Set<PhysicalFile.Identity>)``. Blocks.
     package func readProtection(for files: Set<PhysicalFile.Identity>) throws(AIError) -> Protection {
         let openFiles = try OpenFiles.look(for: files)
+        if let warning = openFiles.warning { noticeOnce(warning) }
         do throws(AIError) {
             return Protection(pins: try pinsForDeletion(), openFiles: openFiles)
         } catch {

@@ -47,7 +47,8 @@ enum AuthCommand {
             let near = NearestName.of(arguments.operand!, among: Action.allCases.map(\.rawValue))
             throw AIError(
                 .invalidInput, "hub auth takes login, logout or whoami",
-                advice: near.map { "did you mean: hub auth \($0)" } ?? "hub auth login asks for it, or reads it from stdin")
+                advice: near.map { "did you mean: hub auth \($0)" }
+                    ?? "hub auth login asks for it, or reads it from stdin")
         }
     }
 }

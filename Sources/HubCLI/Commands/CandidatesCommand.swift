@@ -101,7 +101,8 @@ enum CandidatesCommand {
         }
         if isCached { return models.cachedModels(typed) }
         // Words after the first may be files of it.
-        let files = line.command?.name == "pull" ? line.operands.first.map { models.files(of: $0, typed: typed) } : nil
+        let files =
+            line.command?.name == "pull" ? line.operands.first.map { models.files(of: $0, typed: typed) } : nil
         return (files ?? []) + models.models(typed)
     }
 

@@ -23,7 +23,8 @@ enum CompletionsCommand {
         let name = arguments.operand ?? ""
         guard let shell = Shell(rawValue: name) else {
             throw AIError(
-                .invalidInput, "no completions for \"\(name.printable)\"", advice: "usage: hub completions bash|zsh|fish")
+                .invalidInput, "no completions for \"\(name.printable)\"",
+                advice: "usage: hub completions bash|zsh|fish")
         }
         let script = script(shell)
         context.output.document(["shell": .string(name), "script": .string(script)])

@@ -62,7 +62,8 @@ private struct EnvironmentReport {
 
     private var paths: [(String, String)] {
         [
-            ("cache", layout.root), ("hf_home", environment.huggingFaceHome), ("hub_home", environment.stateDirectory),
+            ("cache", layout.root), ("hf_home", environment.huggingFaceHome),
+            ("hub_home", environment.stateDirectory),
             ("catalog", Catalog.path(in: environment.stateDirectory)), ("token", environment.tokenPath),
             ("endpoint", endpoint),
         ]
@@ -129,7 +130,8 @@ private struct EnvironmentReport {
             "paths": object(paths), "variables": object(variables),
             "cache": .object([
                 "readable": .bool(cache != nil), "repositories": cache.map { .int(Int64($0.repositories.count)) },
-                "total_bytes": cache.map { .int($0.totalSize) }, "partial_bytes": cache.map { .int($0.partialSize) },
+                "total_bytes": cache.map { .int($0.totalSize) },
+                "partial_bytes": cache.map { .int($0.partialSize) },
                 "other_bytes": cache.map { .int($0.otherSize) },
                 "problems": cache.map { .int(Int64($0.remarks.count)) },
                 "disk_free_bytes": diskFree.map { .int($0) },

@@ -21,7 +21,8 @@ enum PullCommand {
             that name. A GGUF model's projector comes along.
             """)
     static let revision = Option.text(
-        "revision", "REV", kind: .revision, "a branch, tag or commit; the same as REF@REV", detail: "The default is main.")
+        "revision", "REV", kind: .revision, "a branch, tag or commit; the same as REF@REV",
+        detail: "The default is main.")
     static let estimate = Switch(
         "estimate", short: "n", "show what would be fetched and whether it fits; fetch nothing",
         detail: "Nothing is written into the cache either.")

@@ -8,7 +8,8 @@ enum TryCommand {
     static let topK = Option.whole("top-k", in: 0...1_000_000, "sample from this many tokens; 0 means all")
     static let topP = Option.real(
         "top-p", "P", in: 0...1, "sample from the most likely tokens with this total probability")
-    static let minP = Option.real("min-p", "P", in: 0...1, "drop tokens below this fraction of the highest probability")
+    static let minP = Option.real(
+        "min-p", "P", in: 0...1, "drop tokens below this fraction of the highest probability")
     static let repeatPenalty = Option.real("repeat-penalty", "X", in: 0.01...100, "penalize repetition; 1 is off")
     static let seed = Option.seed("seed", "make the output repeatable")
     static let greedy = Switch("greedy", "always take the most likely token")
@@ -64,7 +65,9 @@ enum TryCommand {
         ],
         examples: [
             .init("hub try org/model", "Does it work here?"),
-            .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Generate text, the same every time."),
+            .init(
+                "hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1",
+                "Generate text, the same every time."),
             .init("hub try gpt2 --tokenize 'Hello, world'", "Show how its tokenizer splits a text."),
             .init("hub try org/model --inspect --json", "What it is and how much memory it needs, for a program."),
         ],

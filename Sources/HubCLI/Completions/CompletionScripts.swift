@@ -93,11 +93,18 @@ enum CompletionScripts {
             set -l current (commandline -ct)
             set -l words (commandline -opc) "$current"
             set -l candidates (hub __complete -- $words[2..-1] 2>/dev/null)
+            # Before the path in --local-dir=PATH.
+            set -l flag (string match -r '^--[^=]*=' -- "$current")
+            set -l path (string replace -r '^--[^=]*=' '' -- "$current")
             switch "$candidates[1]"
                 case :files
-                    __fish_complete_path (string replace -r '^--[^=]*=' '' -- "$current")
+                    for name in (__fish_complete_path "$path")
+                        echo "$flag$name"
+                    end
                 case :folders
-                    __fish_complete_directories (string replace -r '^--[^=]*=' '' -- "$current") folder
+                    for name in (__fish_complete_directories "$path" folder)
+                        echo "$flag$name"
+                    end
                 case '*'
                     test -n "$candidates[1]"; and printf '%s\n' $candidates
             end

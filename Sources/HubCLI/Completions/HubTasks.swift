@@ -1,7 +1,8 @@
 /// The tasks that the Hub files models under (`pipeline_tag`). https://huggingface.co/tasks
 enum HubTasks {
     static let all = [
-        "any-to-any", "audio-classification", "audio-text-to-text", "audio-to-audio", "automatic-speech-recognition",
+        "any-to-any", "audio-classification", "audio-text-to-text", "audio-to-audio",
+        "automatic-speech-recognition",
         "depth-estimation", "document-question-answering", "feature-extraction", "fill-mask", "graph-ml",
         "image-classification", "image-feature-extraction", "image-segmentation", "image-text-to-image",
         "image-text-to-text", "image-text-to-video", "image-to-3d", "image-to-image", "image-to-text",

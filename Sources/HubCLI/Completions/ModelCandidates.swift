@@ -36,7 +36,9 @@ struct ModelCandidates {
     /// What the cache holds: aliases, models, datasets and spaces.
     func cachedModels(_ typed: String) -> [Candidate] {
         let held = cachedRepositories
-        let aliases = registry.filter { $0.alias.begins(like: typed) && held.contains(Repository(.model, $0.repository)) }
+        let aliases = registry.filter {
+            $0.alias.begins(like: typed) && held.contains(Repository(.model, $0.repository))
+        }
         return cached(typed) + aliases.map { .word($0.alias, $0.repository.name) }
     }
 
@@ -57,8 +59,9 @@ struct ModelCandidates {
     private func known(_ typed: String) -> [String] {
         var query = ModelQuery()
         let parts = typed.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        // The index takes a single letter for a whole word.
-        query.text = parts.last.flatMap { $0.count > 1 ? $0 : nil } ?? ""
+        // The index takes a single letter for a whole word, and here it may be the beginning of one.
+        let words = parts.last?.split { !$0.isLetter && !$0.isNumber } ?? []
+        query.text = words.filter { $0.count > 1 }.joined(separator: " ")
         if parts.count == 2 { query.author = parts[0] }
         // More than are shown, for a word may begin elsewhere in the name.
         query.limit = Self.most * 5
@@ -81,11 +84,14 @@ struct ModelCandidates {
     func revisions(of text: String, prefix: String = "", cachedOnly: Bool = false) -> [Candidate] {
         guard let reference = reference(text) else { return [] }
         let folder = layout.repository(reference.repository)
-        var names: [(name: String, doc: String)] = ((try? FileSystem.entries(folder.refs)) ?? [])?.sorted()
+        var names: [(name: String, doc: String)] =
+            ((try? FileSystem.entries(folder.refs)) ?? [])?.sorted()
             .filter { (try? folder.commit(ofRef: $0)) ?? nil != nil }.map { ($0, "cached") } ?? []
         if !cachedOnly {
             let known = (try? catalog?.revisions(of: reference.repository)) ?? []
-            names += known.filter { one in !names.contains { $0.name == one.name } }.map { ($0.name, $0.kind.rawValue) }
+            names += known.filter { one in !names.contains { $0.name == one.name } }.map {
+                ($0.name, $0.kind.rawValue)
+            }
         }
         return (names.filter { $0.name == "main" } + names.filter { $0.name != "main" }).map {
             .word(prefix + $0.name, $0.doc)
@@ -141,7 +147,8 @@ struct ModelCandidates {
                 if ((try? FileSystem.linkStatus(path)) ?? nil)?.kind == .directory {
                     walk(path, prefix + name + "/")
                 } else if let status = (try? FileSystem.status(path)) ?? nil {
-                    files.append(RepositoryFile(path: prefix + name, size: status.size, oid: "", sha256: nil, xetHash: nil))
+                    files.append(
+                        RepositoryFile(path: prefix + name, size: status.size, oid: "", sha256: nil, xetHash: nil))
                 }
             }
         }

@@ -22,7 +22,8 @@ struct EnvironmentVariable: Sendable {
     static let all = [
         EnvironmentVariable("HF_HUB_CACHE", doc: "the cache folder; its older name is HUGGINGFACE_HUB_CACHE"),
         EnvironmentVariable(
-            "HF_HOME", doc: "the folder of hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"),
+            "HF_HOME",
+            doc: "the folder of hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"),
         EnvironmentVariable("HF_ENDPOINT", content: .address, doc: "the address of the Hub"),
         EnvironmentVariable(
             "HF_TOKEN", content: .secret,
@@ -40,8 +41,10 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable("HF_HUB_DISABLE_SYMLINKS", doc: "yes: snapshots hold files, not links"),
         EnvironmentVariable("HF_HUB_DISABLE_IMPLICIT_TOKEN", doc: "yes: do not send a token"),
         EnvironmentVariable("HF_XET_CACHE", doc: "the cache of Xet chunks that hf keeps; otherwise HF_HOME/xet"),
-        EnvironmentVariable("HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
-        EnvironmentVariable("HUB_HOME", doc: "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
+        EnvironmentVariable(
+            "HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
+        EnvironmentVariable(
+            "HUB_HOME", doc: "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
         EnvironmentVariable(
             "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", content: .address,
             doc: "the proxies and their exceptions, in lower case too"),
@@ -55,7 +58,8 @@ struct EnvironmentVariable: Sendable {
 
     /// Older and further names of the same things, which help mentions beside them or not at all.
     static let others = [
-        EnvironmentVariable("HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "TRANSFORMERS_OFFLINE", doc: ""),
+        EnvironmentVariable(
+            "HUGGINGFACE_HUB_CACHE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "TRANSFORMERS_OFFLINE", doc: ""),
         EnvironmentVariable("HUGGINGFACE_CO_STAGING", doc: ""),
         EnvironmentVariable("HUGGING_FACE_HUB_TOKEN", content: .secret, doc: ""),
         EnvironmentVariable("http_proxy", "https_proxy", "all_proxy", "no_proxy", content: .address, doc: ""),

@@ -196,8 +196,9 @@ final class Output: Sendable {
     /// A message in lines that the terminal need not break within a word, the first of them behind so many cells.
     private func wrapped(_ text: String, behind start: Int) -> [String] {
         let text = SafeText.line(text)
-        guard let width = settings.errorWidth else { return [text] }
-        return TextWrap.paragraph(text, width: max(20, width - Self.margin.width), first: max(20, width - start))
+        guard let width = settings.errorWidth.map({ max(30, $0) }) else { return [text] }
+        let room = width - Self.margin.width
+        return TextWrap.paragraph(text, width: room, first: start == 0 ? room : width - start)
     }
 
     // MARK: Streams

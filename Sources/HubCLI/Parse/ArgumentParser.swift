@@ -77,6 +77,7 @@ struct ArgumentParser {
         return AIError(
             .invalidInput, "unknown command \"\(word.printable)\"",
             advice: OtherTools.advice(on: word, next: next) ?? near.map { "did you mean: hub \($0)" }
+                ?? OtherTools.advice(near: word)
                 ?? "hub --help lists the commands")
     }
 
@@ -150,7 +151,8 @@ struct ArgumentParser {
         if outcome.command == nil, !owners.isEmpty {
             let names = owners.map(\.name).joined(separator: ", ")
             return AIError(
-                .invalidInput, "\(spelled) must come after the name of a command", advice: "these take it: \(names)")
+                .invalidInput, "\(spelled) must come after the name of a command", advice: "these take it: \(names)"
+            )
         }
         let name = String(spelled.drop { $0 == "-" })
         let names = known().filter { !$0.isHidden }.map(\.name)
@@ -173,7 +175,8 @@ struct ArgumentParser {
         }
         if outcome.arguments.printsLines, command.listKey == nil {
             throw AIError(
-                .invalidInput, "hub \(command.name) prints one object, not a list", advice: "use --json without =lines")
+                .invalidInput, "hub \(command.name) prints one object, not a list",
+                advice: "use --json without =lines")
         }
         let count = outcome.arguments.operands.count
         let required = command.operands.filter { $0.count == .one || $0.count == .some }.count

@@ -10,6 +10,11 @@ enum OtherTools {
         return words[word].map(didYouMean)
     }
 
+    /// The same for a word with a typo in it.
+    static func advice(near word: String) -> String? {
+        NearestName.of(word, among: words.keys.sorted()).flatMap { words[$0] }.map(didYouMean)
+    }
+
     /// The command of hub that a word means: its first word, `gc` for `prune`.
     static func command(meantBy word: String) -> String? {
         words[word.lowercased()]?.split(separator: " ").first.map(String.init)

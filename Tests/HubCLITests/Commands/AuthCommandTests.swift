@@ -128,7 +128,9 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.error == "hub: hub auth takes login, logout or whoami\n     did you mean: hub auth login\n")
-        #expect(try await stage.run("auth").error == "hub: missing login|logout|whoami\n     usage: hub auth login|logout|whoami\n")
+        #expect(
+            try await stage.run("auth").error
+                == "hub: missing login|logout|whoami\n     usage: hub auth login|logout|whoami\n")
     }
 
     @Test func withoutTheHubNothingIsKept() async throws {

@@ -27,12 +27,12 @@ import Testing
         #expect(
             model.error == """
                 hub: org/none@v1 is not in the cache \(stage.cache)
-                     hub pull org/none@v1 fetches it
+                     hub pull org/none@v1 downloads it
 
                 """)
         let file = try await stage.run("path", "org/one:b.bin")
         #expect(file.status == 3)
-        #expect(file.error.hasSuffix("     hub pull org/one --include 'b.bin' fetches it\n"))
+        #expect(file.error.hasSuffix("     hub pull org/one --include 'b.bin' downloads it\n"))
         #expect(try await stage.run("path", "org/one@v2", "--json").errorCode() == "not_cached")
     }
 
