@@ -42,7 +42,8 @@ let package = Package(
         system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
         // Without pkg-config: their .pc files set macros that the package manager forbids, with a warning each build.
         .systemLibrary(name: "CSimdJSONSystem", providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
-        .systemLibrary(name: "CNCurses", providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
+        // macOS brings its own.
+        .systemLibrary(name: "CNCurses", providers: [.apt(["libncurses-dev"])]),
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
         .target(
             name: "CSimdJSON", dependencies: ["CSimdJSONSystem", "CPlatform"],
@@ -65,7 +66,12 @@ let package = Package(
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CPCRE2", "CPlatform",
             ]),
         // main, in C.
-        .executableTarget(name: "HubMain", dependencies: ["HubCLI"]),
+        .executableTarget(
+            name: "HubMain", dependencies: ["HubCLI"],
+            linkerSettings: [
+                .linkedLibrary("ncursesw", .when(platforms: [.linux])),
+                .linkedLibrary("ncurses", .when(platforms: [.macOS])),
+            ]),
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
             name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit"],

@@ -42,6 +42,9 @@ size_t hub_physical_cores(void) {
 size_t hub_physical_cores(void) {
     int count = 0;
     size_t size = sizeof count;
+    // On Apple silicon the fast cores alone: the others hold up every step that all threads share.
+    if (sysctlbyname("hw.perflevel0.physicalcpu", &count, &size, NULL, 0) == 0 && count > 0) return (size_t)count;
+    size = sizeof count;
     return sysctlbyname("hw.physicalcpu", &count, &size, NULL, 0) == 0 && count > 0 ? (size_t)count : 1;
 }
 #endif

@@ -1,6 +1,10 @@
 // The portable kernels: what the others are compared with, and what any CPU runs.
 #include "variants.h"
 
+// Without it clang may make one instruction of a * b + c in one tile and two in another, where the CPU has such an
+// instruction (AArch64): sums would depend on the size of the batch.
+#pragma STDC FP_CONTRACT OFF
+
 #define TARGET
 #define VEC float
 #define WIDTH 1

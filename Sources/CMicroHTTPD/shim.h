@@ -3,15 +3,38 @@
 // https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 #pragma once
 #include <microhttpd.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
 
-typedef void *(*hub_mhd_arrived)(void *context, const char *target, struct MHD_Connection *connection);
+/// What the library calls, each with `context` first. Lives as long as the daemon.
+typedef struct {
+    void *context;
+    void (*opened_or_closed)(
+        void *context, struct MHD_Connection *connection, void **state, enum MHD_ConnectionNotificationCode what);
+    void *(*arrived)(void *context, const char *target, struct MHD_Connection *connection);
+    MHD_AccessHandlerCallback handle;
+    MHD_RequestCompletedCallback over;
+    /// A request's Content-Length cannot be read. Called before the library answers it.
+    void (*misread_length)(void *context);
+} hub_mhd_callbacks;
+
+/// What the library would write into a log; that it cannot read a length is known from nothing else.
+static inline void hub_mhd_log(void *callbacks, const char *format, va_list values) {
+    (void)values;
+    const hub_mhd_callbacks *all = (const hub_mhd_callbacks *)callbacks;
+    if (strstr(format, "Content-Length")) all->misread_length(all->context);
+}
 
 /// Serves `socket`, which listens already and is closed by MHD_stop_daemon: one thread for each connection, watching it
 /// with poll, for select cannot watch a descriptor above 1,023. `idle_seconds` 0 is for ever.
 static inline struct MHD_Daemon *hub_mhd_start(
-    int socket, unsigned int connections, unsigned int idle_seconds, hub_mhd_arrived arrived,
-    MHD_AccessHandlerCallback handler, MHD_RequestCompletedCallback over, void *context) {
+    int socket, unsigned int connections, unsigned int idle_seconds, hub_mhd_callbacks *callbacks) {
+    void *context = callbacks->context;
     struct MHD_OptionItem options[] = {
+        // First, so that it is in use for all that follows.
+        {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)hub_mhd_log, callbacks},
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, connections, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, NULL},
@@ -20,12 +43,15 @@ static inline struct MHD_Daemon *hub_mhd_start(
         // A client may send JSON 1,024 levels deep, and it is read by recursion: more than macOS's 512 KiB. Only what is
         // touched takes memory.
         {MHD_OPTION_THREAD_STACK_SIZE, 4 << 20, NULL},
-        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)arrived, context},
-        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)over, context},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)callbacks->opened_or_closed, context},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)callbacks->arrived, context},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)callbacks->over, context},
         {MHD_OPTION_END, 0, NULL},
     };
-    unsigned int flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
-    return MHD_start_daemon(flags, 0, NULL, NULL, handler, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    unsigned int flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
+        MHD_USE_ERROR_LOG;
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, callbacks->handle, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 /// A response with a copy of these bytes.
@@ -33,12 +59,33 @@ static inline struct MHD_Response *hub_mhd_bytes(const void *bytes, size_t count
     return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }
 
-static inline const char *hub_mhd_header(struct MHD_Connection *connection, const char *name) {
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
 static inline int hub_mhd_headers(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context) {
     return MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
+}
+
+/// The connection's socket.
+static inline int hub_mhd_socket(struct MHD_Connection *connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/// The client's numeric address; empty where there is none.
+static inline void hub_mhd_client(struct MHD_Connection *connection, char *text, size_t room) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    socklen_t size = address && address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+    if (!address || getnameinfo(address, size, text, (socklen_t)room, NULL, 0, NI_NUMERICHOST) != 0) *text = 0;
+}
+
+/// Sends bytes past the library and ends the connection.
+static inline void hub_mhd_end_with(int socket, const void *bytes, size_t count) {
+#ifdef MSG_NOSIGNAL
+    int flags = MSG_NOSIGNAL;
+#else
+    int flags = 0; // libmicrohttpd has set SO_NOSIGPIPE
+#endif
+    // A client that does not read what it is told has gone.
+    (void)!send(socket, bytes, count, flags);
+    shutdown(socket, SHUT_RDWR);
 }
 
 static const enum MHD_Result hub_mhd_yes = MHD_YES;
@@ -46,3 +93,4 @@ static const enum MHD_Result hub_mhd_no = MHD_NO;
 static const uint64_t hub_mhd_size_unknown = MHD_SIZE_UNKNOWN;
 static const ssize_t hub_mhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
 static const ssize_t hub_mhd_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
+static const enum MHD_ConnectionNotificationCode hub_mhd_opened = MHD_CONNECTION_NOTIFY_STARTED;

@@ -3,21 +3,12 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <time.h>
 
 int hub_flock(int descriptor, int operation) {
     int result;
     do result = flock(descriptor, operation); while (result == -1 && errno == EINTR);
     return result;
-}
-
-int hub_disk_space(const char *path, uint64_t *available, uint64_t *total) {
-    struct statvfs info;
-    if (statvfs(path, &info) != 0) return -1;
-    *available = (uint64_t)info.f_bavail * info.f_frsize;
-    *total = (uint64_t)info.f_blocks * info.f_frsize;
-    return 0;
 }
 
 uint64_t hub_open_file_limit(void) {
@@ -39,12 +30,8 @@ int hub_terminal_size(int descriptor, uint16_t *columns, uint16_t *rows) {
     return 0;
 }
 
-static uint64_t nanoseconds(clockid_t clock) {
+uint64_t hub_thread_nanoseconds(void) {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
-
-uint64_t hub_monotonic_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
-
-uint64_t hub_thread_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }

@@ -2,18 +2,20 @@
 #include "CPlatform.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mach/mach.h>
 #include <sys/mount.h>
 #include <sys/param.h>
 #include <sys/resource.h>
 #include <sys/sysctl.h>
+#include <time.h>
 #include <unistd.h>
 
 void hub_share_heap(void) {}
 
 int hub_preallocate(int descriptor, off_t length) {
     fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, length, 0};
-    if (fcntl(descriptor, F_PREALLOCATE, &store) == -1 && errno == ENOSPC) return -1;
+    if (fcntl(descriptor, F_PREALLOCATE, &store) == -1 && (errno == ENOSPC || errno == EDQUOT)) return -1;
     return ftruncate(descriptor, length);
 }
 
@@ -38,11 +40,23 @@ int hub_open_unnoticed(const char *path) {
 }
 
 void hub_read_ahead(int descriptor, off_t offset, off_t length) {
-    struct radvisory advice = {offset, (int)length};
+    struct radvisory advice = {offset, length < INT_MAX ? (int)length : INT_MAX};
     fcntl(descriptor, F_RDADVISE, &advice);
 }
 
 void hub_prefer_large_pages(void *start, size_t length) { (void)start, (void)length; }
+
+// statfs, for statvfs(3) of macOS cuts the number of blocks to 32 bits: 16 TiB of 4 KiB blocks.
+int hub_disk_space(const char *path, uint64_t *available, uint64_t *total) {
+    struct statfs info;
+    if (statfs(path, &info) != 0) return -1;
+    *available = info.f_bavail * info.f_bsize;
+    *total = info.f_blocks * info.f_bsize;
+    return 0;
+}
+
+// CLOCK_MONOTONIC of macOS counts sleep too: when a lid is opened again every timeout would be due.
+uint64_t hub_monotonic_nanoseconds(void) { return clock_gettime_nsec_np(CLOCK_UPTIME_RAW); }
 
 int hub_processors(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
 
@@ -63,8 +77,12 @@ int hub_memory(uint64_t *total, uint64_t *available) {
     if (sysctlbyname("hw.memsize", total, &size, NULL, 0) != 0) return -1;
     vm_statistics64_data_t stats;
     mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
-    if (host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&stats, &count) != KERN_SUCCESS) return -1;
-    *available = ((uint64_t)stats.free_count + stats.inactive_count + stats.purgeable_count) * vm_kernel_page_size;
+    mach_port_t host = mach_host_self();
+    kern_return_t result = host_statistics64(host, HOST_VM_INFO64, (host_info64_t)&stats, &count);
+    mach_port_deallocate(mach_task_self(), host);
+    if (result != KERN_SUCCESS) return -1;
+    // Purgeable pages are among the inactive ones.
+    *available = ((uint64_t)stats.free_count + stats.inactive_count) * vm_kernel_page_size;
     return 0;
 }
 

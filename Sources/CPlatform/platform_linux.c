@@ -17,6 +17,7 @@
 #include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 void hub_share_heap(void) {
@@ -63,6 +64,20 @@ void hub_prefer_large_pages(void *start, size_t length) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t begin = ((uintptr_t)start + page - 1) / page * page, end = ((uintptr_t)start + length) / page * page;
     if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
+int hub_disk_space(const char *path, uint64_t *available, uint64_t *total) {
+    struct statvfs info;
+    if (statvfs(path, &info) != 0) return -1;
+    *available = (uint64_t)info.f_bavail * info.f_frsize;
+    *total = (uint64_t)info.f_blocks * info.f_frsize;
+    return 0;
+}
+
+uint64_t hub_monotonic_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 int hub_processors(void) {

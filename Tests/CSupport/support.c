@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,6 +140,16 @@ int support_wait(pid_t pid, int *signalled) {
 int support_resize(int terminal, unsigned short columns, unsigned short rows) {
     struct winsize size = {.ws_row = rows, .ws_col = columns};
     return ioctl(terminal, TIOCSWINSZ, &size) == 0 ? 0 : errno;
+}
+
+ssize_t support_send(int socket, const void *bytes, size_t count) {
+#ifdef SO_NOSIGPIPE
+    int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
+    return send(socket, bytes, count, 0);
+#else
+    return send(socket, bytes, count, MSG_NOSIGNAL);
+#endif
 }
 
 int support_set_times(const char *path, double seconds) {

@@ -30,7 +30,7 @@ import Testing
         #expect(try status(HubAccess(.loopback), host: host) == 421)
     }
 
-    @Test(arguments: ["", ":80", "[::1", "localhost:x", "[::1]x"])
+    @Test(arguments: ["", ":80", "[::1", "localhost:x", "[::1]x", "[127.0.0.1]"])
     func badHosts(_ host: String) throws {
         #expect(try status(HubAccess(.loopback), host: host) == 400)
     }

@@ -62,6 +62,37 @@ import Testing
         }
     }
 
+    /// A vector gets the same bits however many others it is multiplied with.
+    @Test(arguments: variants, elements) func batchesEqualSingleVectors(variant: hub_variant, element: hub_element)
+        throws
+    {
+        let kernels = try #require(hub_kernels_of(variant)).pointee
+        var random = Xoshiro256(seed: 3)
+        for (rows, columns) in [(1, 7), (9, 33), (13, 2051)] {
+            let batch = 13
+            let bytes = matrix(numbers(rows * columns, &random), element)
+            let x = numbers(batch * columns, &random)
+            var together = [Float](repeating: .nan, count: batch * rows)
+            var alone = together
+            bytes.withUnsafeBytes { raw in
+                let function = withUnsafeBytes(of: kernels.rows) {
+                    $0.load(fromByteOffset: Int(element.rawValue) * 8, as: Rows.self)
+                }
+                function(raw.baseAddress! + 1, rows, columns, x, columns, batch, &together, rows)
+                for b in 0..<batch {
+                    x.withUnsafeBufferPointer { x in
+                        alone.withUnsafeMutableBufferPointer { alone in
+                            function(
+                                raw.baseAddress! + 1, rows, columns, x.baseAddress! + b * columns, columns, 1,
+                                alone.baseAddress! + b * rows, rows)
+                        }
+                    }
+                }
+            }
+            #expect(together.map(\.bitPattern) == alone.map(\.bitPattern))
+        }
+    }
+
     private typealias Rows =
         @convention(c) (
             UnsafeRawPointer?, Int, Int, UnsafePointer<Float>?, Int, Int, UnsafeMutablePointer<Float>?, Int

@@ -43,11 +43,11 @@ int hub_processors(void);
 /// Bytes available to this user, and the total, of the file system that holds `path`. 0, or -1 with errno.
 int hub_disk_space(const char *path, uint64_t *available, uint64_t *total);
 
-/// 1 where `path` lies on a network file system, 0 where not, -1 with errno where it cannot be told.
+/// 1 where `path` lies on a network file system, 0 where not, -1 with errno where that is unknown.
 int hub_is_network_file_system(const char *path);
 
 /// 1 where the mount that `path` lies on notes when files are read, 0 where not (`noatime`, read-only), -1 with errno
-/// where it cannot be told.
+/// where that is unknown.
 int hub_keeps_access_times(const char *path);
 
 /// Calls `each` with device, inode and path of every file that a process has mapped; a file may come several times. The
@@ -86,7 +86,7 @@ void hub_terminal_guard_take_again(void);
 /// Ends what hub_terminal_guard_begin began, once the program has left the terminal by itself.
 void hub_terminal_guard_end(void);
 
-/// Nanoseconds of the monotonic clock.
+/// Nanoseconds since some moment, without those that the machine slept on macOS.
 uint64_t hub_monotonic_nanoseconds(void);
 /// Nanoseconds that this thread has been running on a processor.
 uint64_t hub_thread_nanoseconds(void);

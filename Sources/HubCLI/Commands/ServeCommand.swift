@@ -5,22 +5,26 @@ import HubServer
 enum ServeCommand {
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
     static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
+    static let log = Option.text(
+        "log", "FILE", kind: .file, "append a line for each request; - is stderr",
+        detail: "A line has the time, the client's address, method, path, status and size. On a terminal, stderr is the default.")
 
     static let command = Command(
         name: "serve", isMinor: true, doc: "serve a folder of models as a Hub on this machine",
         detail: """
             Serves a folder that holds org/name folders over the Hub's own protocol, for hub and for every other Hugging \
-            Face client that is given the address as HF_ENDPOINT. The first line on stdout is that address. Ctrl-C ends it.
+            Face client whose HF_ENDPOINT is its address. The first line on stdout is that address, the second a line \
+            for the shell of a client. Ctrl-C stops it.
 
-            Where others than this machine can reach it, HUB_SERVE_TOKEN must be set: every request has to show that \
-            token, and HF_TOKEN is never asked for.
+            Where other machines can reach it, HUB_SERVE_TOKEN must be set. Then every request needs that token; \
+            HF_TOKEN is never asked for.
             """,
         operands: [Operand("FOLDER", .one, .folder)],
-        flags: [host.flag, port.flag],
+        flags: [host.flag, port.flag, log.flag],
         examples: [
             .init("hub serve ./models", "On a free port of this machine."),
-            .init("hub serve /srv/models --port 8080", "On a port of one's own choice."),
-            .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "The other side."),
+            .init("hub serve /srv/models --port 8080", "On a port that you choose."),
+            .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "Pull from it."),
         ],
         run: run)
 
@@ -30,29 +34,49 @@ enum ServeCommand {
         let output = context.output
         // A token of the server's own: asking others for this user's Hub token would hand it to them.
         let token = context.environment["HUB_SERVE_TOKEN"]
-        let server = try await Offload.run {
+        let log = try RequestLog(output, file: arguments[log], hiding: token.flatMap { AccessToken($0) })
+        let (server, models) = try await Offload.run {
             let report: @Sendable (AIError) -> Void = { output.failure($0) }
             let access = try advising("set HUB_SERVE_TOKEN, or serve on 127.0.0.1", where: .invalidInput) {
                 try HubAccess.serving(on: host, token: token)
             }
-            let source = try advising("hub serve takes a folder that holds org/name folders", where: .fileNotFound)
-            {
+            let source = try advising(layout, where: .fileNotFound) {
                 try FolderSource(arguments.operand!, report: report)
             }
-            return try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
+            let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
-                    host: host, port: port, handler: HubService(source, access: access, report: report))
+                    host: host, port: port, log: log?.write, handler: HubService(source, access: access, report: report))
             }
+            return (server, try source.cards(.model).count)
         }
-        output.document(["address": .string(server.address)])
+        output.document(["address": .string(server.address), "models": .int(Int64(models))])
         output.value(server.address)
+        output.value("export HF_ENDPOINT=\(server.address)")
         // Whoever started it waits for the address, in either form.
         output.publish()
+        let folder = arguments.operand!
+        if models > 0 {
+            output.note("serving \(Humanize.plural(models, "model")) from \(folder.printable); Ctrl-C stops it")
+        } else if try isCache(folder) {
+            output.warning("\(folder.printable) is a cache, and hub serve does not read caches", advice: layout)
+        } else {
+            output.warning("there is no model in \(folder.printable)", advice: layout)
+        }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             context.interruption.onRequest { continuation.resume() }
         }
         // Closing waits for answers under way.
         await Offload.run { server.stop() }
+    }
+
+    private static let layout = "hub serve takes a folder that holds org/name folders"
+
+    /// Whether a folder is the cache that every client shares, or the one that holds it.
+    private static func isCache(_ folder: String) throws(AIError) -> Bool {
+        for place in [folder, Path.join(folder, "hub")] {
+            if try FileSystem.entries(place)?.contains(where: { $0.hasPrefix("models--") }) == true { return true }
+        }
+        return false
     }
 
     /// Errors of the library know nothing of flags and variables.

@@ -117,7 +117,8 @@ struct ScreenTerminal {
     private static func chooseLocale(_ isUnicode: Bool) {
         setlocale(LC_CTYPE, "")
         guard isUnicode, String(cString: nl_langinfo(nl_item(CODESET))) != "UTF-8" else { return }
-        setlocale(LC_CTYPE, "C.UTF-8")
+        // The second is the name of older macOS.
+        for name in ["C.UTF-8", "UTF-8"] where setlocale(LC_CTYPE, name) != nil { return }
     }
 
     private static func actions(of numbers: [Int32]) -> [(Int32, sigaction)] {

@@ -1,17 +1,46 @@
 import CMicroHTTPD
 import HubCore
 
-// The functions that libmicrohttpd calls, in the order of a request's life: arrived, handled (once for the head, once
-// for each piece of the body, once at the end), over.
+// The functions that libmicrohttpd calls, in the order of a connection's life: opened, then for each request arrived
+// (its first line), handled (once for the head, once for each piece of the body, once at the end) and over, then closed.
 
 /// What all requests of a server share. Lives as long as the server does.
 final class ServerContext: Sendable {
     let handler: any HTTPHandler
     let bodyLimit: Int
+    let watch: RequestWatch
+    let log: (@Sendable (AnsweredRequest) -> Void)?
+    // Written once, below.
+    nonisolated(unsafe) let callbacks: UnsafeMutablePointer<hub_mhd_callbacks>
 
-    init(handler: any HTTPHandler, bodyLimit: Int) {
+    init(
+        handler: any HTTPHandler, bodyLimit: Int, watch: RequestWatch, log: (@Sendable (AnsweredRequest) -> Void)?
+    ) {
         self.handler = handler
         self.bodyLimit = bodyLimit
+        self.watch = watch
+        self.log = log
+        callbacks = .allocate(capacity: 1)
+        callbacks.initialize(
+            to: hub_mhd_callbacks(
+                context: Unmanaged.passUnretained(self).toOpaque(), opened_or_closed: connectionOpenedOrClosed,
+                arrived: requestArrived, handle: handleRequest, over: requestOver, misread_length: lengthMisread))
+    }
+
+    deinit { callbacks.deallocate() }
+
+    static func at(_ context: UnsafeMutableRawPointer) -> ServerContext {
+        Unmanaged<ServerContext>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    func answer(_ request: HTTPRequest, with response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+        if let log {
+            log(
+                AnsweredRequest(
+                    client: client(of: connection), method: request.method, target: request.target,
+                    status: response.status, length: response.body.length))
+        }
+        return send(response, on: connection)
     }
 }
 
@@ -25,22 +54,44 @@ private final class PendingRequest {
     init(target: String) { self.target = target }
 }
 
-/// Keeps the target as it was sent: later libmicrohttpd hands out only the decoded path, in which an escaped slash
-/// cannot be told from a real one.
+func connectionOpenedOrClosed(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ what: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection else { return }
+    let watch = ServerContext.at(context).watch
+    if what == hub_mhd_opened { watch.expectHead(connection) } else { watch.forget(connection) }
+}
+
+/// Keeps the target as it was sent: later libmicrohttpd gives only the decoded path, in which an escaped slash looks
+/// like any other.
 func requestArrived(
-    _: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _: OpaquePointer?
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
+    if let context, let connection { ServerContext.at(context).watch.arrived(connection) }
     let pending = PendingRequest(target: target.map { String(cString: $0) } ?? "")
     return Unmanaged.passRetained(pending).toOpaque()
 }
 
 func requestOver(
-    _: UnsafeMutableRawPointer?, _: OpaquePointer?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
-    _: MHD_RequestTerminationCode
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _: MHD_RequestTerminationCode
 ) {
+    if let context, let connection { ServerContext.at(context).watch.expectHead(connection) }
     guard let pointer = state?.pointee else { return }
     Unmanaged<PendingRequest>.fromOpaque(pointer).release()
     state?.pointee = nil
+}
+
+/// libmicrohttpd 0.9.75 sends the head of its own answer to a bad Content-Length twice, so that one is answered here.
+func lengthMisread(_ context: UnsafeMutableRawPointer?) {
+    guard let context else { return }
+    let body = #"{"error":"Content-Length is not a number"}"#
+    let head = """
+        HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n\
+        Content-Length: \(body.utf8.count)\r\n\r\n
+        """
+    ServerContext.at(context).watch.refuse(with: Array((head + body).utf8))
 }
 
 func handleRequest(
@@ -49,27 +100,47 @@ func handleRequest(
     _ size: UnsafeMutablePointer<Int>?, _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
     guard let context, let connection, let method, let size, let pointer = state?.pointee else { return hub_mhd_no }
-    let server = Unmanaged<ServerContext>.fromOpaque(context).takeUnretainedValue()
+    let server = ServerContext.at(context)
     let pending = Unmanaged<PendingRequest>.fromOpaque(pointer).takeUnretainedValue()
-    if !pending.sawHead {
-        pending.sawHead = true
-        let length = hub_mhd_header(connection, "Content-Length")
-        if let length, (Int(String(cString: length)) ?? .max) > server.bodyLimit {
-            // Answered before the body, and so it is never sent; libmicrohttpd closes the connection.
-            return send(.tooLong, on: connection)
-        }
-        return hub_mhd_yes
-    }
-    if size.pointee > 0 {
+    if pending.sawHead, size.pointee > 0 {
         if pending.body.count + size.pointee > server.bodyLimit { pending.isTooLong = true }
         if !pending.isTooLong { pending.body += UnsafeRawBufferPointer(start: data, count: size.pointee) }
         size.pointee = 0
         return hub_mhd_yes
     }
-    if pending.isTooLong { return send(.tooLong, on: connection) }
     let request = HTTPRequest(
         String(cString: method), pending.target, headers: headers(of: connection), body: pending.body)
-    return send(server.handler.respond(to: request), on: connection)
+    if !pending.sawHead {
+        pending.sawHead = true
+        // Answered before the body, and so it is never sent; libmicrohttpd closes the connection.
+        if let refusal = refusal(of: request, bodyLimit: server.bodyLimit) {
+            server.watch.forget(connection)
+            return server.answer(request, with: refusal, on: connection)
+        }
+        server.watch.expectBody(connection)
+        return hub_mhd_yes
+    }
+    server.watch.forget(connection)
+    let response = pending.isTooLong ? .tooLong : server.handler.respond(to: request)
+    return server.answer(request, with: response, on: connection)
+}
+
+/// The answer to a head that needs nothing else to be refused.
+private func refusal(of request: HTTPRequest, bodyLimit: Int) -> HTTPResponse? {
+    do throws(HTTPFault) { try RequestFraming.check(request.headers) } catch {
+        // Where the next request begins is not known.
+        return .json(
+            .object(["error": .string(error.reason)]), status: error.status, headers: ["Connection": "close"])
+    }
+    guard let length = request.headers["Content-Length"] else { return nil }
+    return (Int(length) ?? .max) > bodyLimit ? .tooLong : nil
+}
+
+private func client(of connection: OpaquePointer) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
+        hub_mhd_client(connection, text.baseAddress, text.count)
+        return String(cString: text.baseAddress!)
+    }
 }
 
 private func headers(of connection: OpaquePointer) -> HTTPHeaders {

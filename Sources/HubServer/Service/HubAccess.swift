@@ -70,12 +70,14 @@ package struct HubAccess: Sendable {
         return left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The name of `name:port`, lower case, an IPv6 address without its brackets; nil where it is neither.
+    /// The name of `name:port`, lower case, an IPv6 address without its brackets; nil where it is not one.
+    /// Only IPv6 addresses have brackets.
     static func name(ofHost host: String) -> String? {
         let text = host.lowercased()
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]"), isPort(text[text.index(after: end)...]) else { return nil }
-            return String(text[text.index(after: text.startIndex)..<end])
+            let name = text[text.index(after: text.startIndex)..<end]
+            return name.contains(":") ? String(name) : nil
         }
         let end = text.firstIndex(of: ":") ?? text.endIndex
         guard end > text.startIndex, isPort(text[end...]) else { return nil }

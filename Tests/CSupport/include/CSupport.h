@@ -26,5 +26,8 @@ int support_wait(pid_t pid, int *signalled);
 /// Gives a terminal, from its controlling side, another size; its programs get SIGWINCH. 0, or errno.
 int support_resize(int terminal, unsigned short columns, unsigned short rows);
 
+/// send(2) without the signal that ends a process whose other side is gone. -1 with errno.
+ssize_t support_send(int socket, const void *bytes, size_t count);
+
 /// Sets the times of a path itself, of a link too, in seconds since 1970. 0, or errno.
 int support_set_times(const char *path, double seconds);

@@ -38,7 +38,7 @@ final class ScriptedServer: Sendable {
 
     init(_ answer: @escaping @Sendable (Asked) -> Answer) throws {
         log = Monitor([])
-        server = try HubServer(handler: Handler(log: log, answer: answer))
+        server = try HubServer(limits: .patient, handler: Handler(log: log, answer: answer))
         address = server.address
     }
 

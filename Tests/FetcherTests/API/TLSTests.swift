@@ -3,10 +3,11 @@ import HubCore
 import Support
 import Testing
 
-private let openssl = "/usr/bin/openssl"
+/// What only TLS can show, against OpenSSL's own little server.
+@Suite(.enabled("there is no OpenSSL", { await findOpenSSL() != nil })) struct TLSTests {
+    private let openssl: String
 
-/// What only TLS can show, against openssl's own little server.
-@Suite(.enabled(if: FileSystem.exists(openssl))) struct TLSTests {
+    init() async throws { openssl = try #require(await findOpenSSL()) }
 
     /// Answers each path with the file of that name, head and all.
     private struct Server {
@@ -176,4 +177,14 @@ private let openssl = "/usr/bin/openssl"
         #expect(result.error?.message.hasPrefix("the certificate of \(cdn) is not trusted: ") == true)
         #expect(try PullBench.leftovers(plan.folder).isEmpty)
     }
+}
+
+/// The program of OpenSSL. macOS has LibreSSL under that name, which takes other words.
+private func findOpenSSL() async -> String? {
+    for folder in ["/usr/bin", "/opt/homebrew/opt/openssl@3/bin", "/usr/local/opt/openssl@3/bin"] {
+        let path = "\(folder)/openssl"
+        let version = try? await RunningProcess.run(path, ["version"])
+        if version?.output.hasPrefix("OpenSSL ") == true { return path }
+    }
+    return nil
 }

@@ -130,7 +130,7 @@ import Darwin
             """, terminal: .init())
         try await process.wait(forText: prompt)
         process.write("hf_half\u{1A}")
-        let stopped = try await process.wait(forText: "stopped 148\r\necho\r\n")
+        let stopped = try await process.wait(forText: "stopped \(128 + SIGTSTP)\r\necho\r\n")
         #expect(!stopped.contains("half"))
         #expect(process.terminalEchoes == true)
         process.write("shown\n")

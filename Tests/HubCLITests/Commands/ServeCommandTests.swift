@@ -7,24 +7,73 @@ import Testing
 
     init() throws { stage = try Stage { try ModelRepository.tiny("org/tiny", in: $0) } }
 
+    private func address(of server: RunningProcess) async throws -> String {
+        let text = try await server.wait(forText: "export HF_ENDPOINT=")
+        try await server.wait(forText: "stops it\n")
+        let address = text.prefix { $0 != "\n" }
+        #expect(address.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+/) != nil)
+        return String(address)
+    }
+
     @Test func theFirstLineIsTheAddressAndAnotherHubCanPullFromIt() async throws {
         let server = try stage.start("serve", stage.root.path)
-        let address = String(try await server.wait(forText: "\n").dropLast())
-        #expect(address.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+/) != nil)
+        let address = try await address(of: server)
         let pulled = try await stage.run("--endpoint", address, "pull", "org/tiny", "-q")
         #expect(pulled.status == 0 && pulled.error.isEmpty)
         server.interrupt()
         let result = try await server.wait()
-        #expect(result.output == "\(address)\n" && result.error.isEmpty)
+        #expect(result.output == "\(address)\nexport HF_ENDPOINT=\(address)\n")
+        #expect(result.error == "hub: serving 1 model from \(stage.root.path); Ctrl-C stops it\n")
+    }
+
+    /// A folder with nothing to serve, or a cache, was served without a word.
+    @Test func aFolderWithoutModelsIsWarnedOf() async throws {
+        let layout = "     hub serve takes a folder that holds org/name folders\n"
+        #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
+        try FileSystem.createDirectories(stage.machine("empty"))
+        for (folder, warning) in [
+            ("empty", "there is no model in empty"),
+            ("hf/hub", "hf/hub is a cache, and hub serve does not read caches"),
+            ("hf", "hf is a cache, and hub serve does not read caches"),
+        ] {
+            let server = try stage.start("serve", folder)
+            try await server.wait(forText: layout)
+            server.interrupt()
+            let result = try await server.wait()
+            #expect(result.error == "hub: warning: \(warning)\n\(layout)")
+        }
+    }
+
+    @Test func everyRequestIsALineOfTheLog() async throws {
+        let line = /\d{4}-\d\d-\d\dT[0-9:.]+Z 127\.0\.0\.1 GET \/api\/models\/org\/tiny\?x=\(token\) 200 \d+/
+        let refused = /\S+Z 127\.0\.0\.1 POST \/ 400 \d+/
+        for log in ["log.txt", "-"] {
+            let server = try stage.start(
+                "serve", stage.root.path, "--log", log, with: ["HUB_SERVE_TOKEN": "secret-secret"])
+            let address = try await address(of: server)
+            #expect(try await HTTPClient.get("\(address)/api/models/org/tiny?x=secret-secret").status == 200)
+            try await Thread.run {
+                let connection = try HTTPConnection(address)
+                try connection.send("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n")
+                #expect(try connection.reply().status == 400)
+            }
+            server.interrupt()
+            let result = try await server.wait()
+            let written = log == "-" ? result.error : try #require(try FileSystem.text(stage.machine(log)))
+            let lines = written.split(separator: "\n").filter { !$0.hasPrefix("hub: ") }
+            try #require(lines.count == 2, "\(written)")
+            #expect(lines[0].wholeMatch(of: line) != nil, "\(lines[0])")
+            #expect(lines[1].wholeMatch(of: refused) != nil, "\(lines[1])")
+        }
     }
 
     /// Being asked to stop is how a server ends, not a failure.
     @Test(arguments: [2, 15] as [Int32]) func aSignalIsItsOrdinaryEnd(signal: Int32) async throws {
         let server = try stage.start("serve", stage.root.path)
-        try await server.wait(forText: "\n")
+        try await server.wait(forText: "stops it\n")
         server.send(signal)
         let result = try await server.wait()
-        #expect(result.status == 0 && !result.wasKilled && result.error.isEmpty)
+        #expect(result.status == 0 && !result.wasKilled)
     }
 
     /// The document came when the server ended, too late for whoever wanted its address.
@@ -34,7 +83,8 @@ import Testing
         server.interrupt()
         let result = try await server.wait()
         let document = try result.document()
-        document.expectKeys("address")
+        document.expectKeys("address models")
+        #expect(document["models"] == 1)
         #expect(document["address"]?.string?.hasPrefix("http://127.0.0.1:") == true)
         #expect(result.status == 0)
     }

@@ -110,7 +110,7 @@ import Darwin
         screen.process.write("j ")
         try await screen.wait("the mark") { $0.lines[4].hasPrefix("> [x] org/m2") }
         screen.process.write("\u{1A}")
-        try await screen.process.wait(forText: "stopped 148")
+        try await screen.process.wait(forText: "stopped \(128 + SIGTSTP)")
         try await expectGivenBack(screen, mode)
         try screen.resize(columns: 60, rows: 12)
         screen.process.write("\n")
@@ -139,7 +139,7 @@ import Darwin
         screen.process.write("p")
         try await eventually("the list waits") { FileSystem.exists(waits) }
         screen.process.write("\u{1A}")
-        try await screen.process.wait(forText: "stopped 148")
+        try await screen.process.wait(forText: "stopped \(128 + SIGTSTP)")
         try await expectGivenBack(screen, mode)
         try holder.execute("ROLLBACK")
         screen.process.write("\n")

@@ -1,10 +1,11 @@
 import HubCore
+import Support
 import Testing
 
 @testable import InferenceKit
 
 /// Against Jinja as transformers sets it up; Tests/Peers/make_chat_goldens.py made the goldens.
-@Suite struct ChatGoldenTests {
+@Suite(.largeStack) struct ChatGoldenTests {
     private static let clock = TemplateClock(
         year: 2026, month: 3, day: 4, hour: 5, minute: 6, second: 7, microsecond: 89)
 

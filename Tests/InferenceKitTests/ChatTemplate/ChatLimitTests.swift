@@ -1,10 +1,11 @@
 import HubCore
+import Support
 import Testing
 
 @testable import InferenceKit
 
 /// What a hostile template can do: end with one error.
-@Suite struct ChatLimitTests {
+@Suite(.largeStack) struct ChatLimitTests {
     // A tenth of what a rendering may use up elsewhere: the tests are to cost little.
     private static let limits = Jinja.Limits(steps: 200_000, characters: 1 << 20, cells: 1 << 16, depth: 400)
         .untimed

@@ -1,4 +1,5 @@
 package import HubServer
+import CSupport
 import HubCore
 
 #if canImport(Glibc)
@@ -52,12 +53,7 @@ package final class HTTPConnection {
     package func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            #if os(Linux)
-            let flags = Int32(MSG_NOSIGNAL)
-            #else
-            let flags: Int32 = 0
-            #endif
-            let count = rest.withUnsafeBytes { systemSend(descriptor, $0, flags) }
+            let count = rest.withUnsafeBytes { support_send(descriptor, $0.baseAddress, $0.count) }
             guard count > 0 else { throw AIError.system("cannot send to", path: host, errno: errno) }
             rest = rest.dropFirst(count)
         }
@@ -178,11 +174,6 @@ package final class HTTPConnection {
         }
         return count > 0
     }
-}
-
-/// `send` of the C library; inside the class the name means its own method.
-private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {
-    send(descriptor, bytes.baseAddress, bytes.count, flags)
 }
 
 /// Requests on connections of their own, for tests that are not about the connection.

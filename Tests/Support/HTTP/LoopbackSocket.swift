@@ -1,3 +1,4 @@
+import CSupport
 package import HubCore
 
 #if canImport(Glibc)
@@ -63,12 +64,7 @@ package enum LoopbackSocket {
     package static func send(_ bytes: some Sequence<UInt8>, to socket: Int32) -> Bool {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
-            #if os(Linux)
-            let flags = Int32(MSG_NOSIGNAL)
-            #else
-            let flags: Int32 = 0
-            #endif
-            let count = rest.withUnsafeBytes { sendBytes(socket, $0.baseAddress, $0.count, flags) }
+            let count = rest.withUnsafeBytes { support_send(socket, $0.baseAddress, $0.count) }
             guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
@@ -115,9 +111,4 @@ package enum LoopbackSocket {
         place.sin_addr.s_addr = inet_addr("127.0.0.1")
         return place
     }
-}
-
-/// `send` of the C library; inside ``LoopbackSocket`` the name means its own method.
-private func sendBytes(_ socket: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
-    send(socket, bytes, count, flags)
 }

@@ -50,9 +50,7 @@ package final class LoopbackHub: Sendable {
         let source = LoopbackSource(
             base: try FolderSource(path, report: report), state: state, xetHash: options.xetHash,
             gitFiles: options.gitFiles)
-        var limits = HubServer.Limits()
-        // Faults may hold a response as long as a test needs.
-        limits.idleSeconds = 0
+        let limits = HubServer.Limits.patient
         let cdn = try HubServer(
             limits: limits, handler: FaultLayer(listener: .cdn, state: state, inner: CDNService(state: state)))
         let service = HubService(
@@ -134,5 +132,17 @@ package final class LoopbackHub: Sendable {
         _ isEnough: @escaping @Sendable ([LoggedRequest]) -> Bool
     ) async throws -> [LoggedRequest] {
         try await state.monitor.value(what, seconds: seconds) { isEnough($0.log) ? $0.log : nil }
+    }
+}
+
+extension HubServer.Limits {
+    /// Without deadlines: faults may hold a response as long as a test needs, and a client may be stopped meanwhile.
+    package static var patient: HubServer.Limits {
+        var limits = HubServer.Limits()
+        limits.idleSeconds = 0
+        limits.waiting = Int(limits.connections)
+        limits.head = .seconds(86_400)
+        limits.body = .seconds(86_400)
+        return limits
     }
 }
