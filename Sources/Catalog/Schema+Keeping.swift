@@ -10,5 +10,5 @@ extension Schema {
 
     /// The tables whose rows neither the Hub nor the cache can give back. Backups hold them alone, and they survive when
     /// the catalog is made again. A migration that makes another such table adds it here.
-    static let kept = ["pins", "uses", "bandwidth", "registry"]
+    static let kept = ["pins", "uses", "bandwidth", "registry", "choices"]
 }

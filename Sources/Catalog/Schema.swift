@@ -26,6 +26,7 @@ enum Schema {
         Migration(name: "what was verified", sql: verified),
         Migration(name: "checks of blobs", sql: checks),
         Migration(name: "checks of blobs by what their files are like", sql: checkedFiles),
+        Migration(name: "choices of pulls", sql: choices),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

@@ -244,7 +244,11 @@ package struct CacheScanner {
         let now = Int64(Timestamp.now * 1e9)
         var scanner = RepositoryScanner(
             candidate, store: store
-        ) { [catalog] commit throws(AIError) in try catalog?.tree(of: candidate.repository, at: commit) }
+        ) { [catalog] commit throws(AIError) in
+            try catalog?.tree(of: candidate.repository, at: commit)
+        } choice: { [catalog, layout] commit throws(AIError) in
+            try catalog?.choice(of: commit, folder: candidate.folder.name, cache: layout.root)
+        }
         let repository = try scanner.scan()
         let watched = scanner.watched.map { path in
             WatchedPath(
