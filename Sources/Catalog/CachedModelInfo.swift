@@ -14,7 +14,8 @@ public struct CachedModelInfo: Sendable, Hashable {
     public var lastAccessedAt: Double
     /// The commit.
     public var revision: Commit
-    /// Whether every file of the commit's tree is there; nil where the tree is not known.
+    /// Whether every file of the commit is there, or every file that downloads have chosen with patterns; nil where the
+    /// commit's files are not known.
     public var complete: Bool?
     /// Whether it is pinned: deletions leave it.
     public var pinned: Bool

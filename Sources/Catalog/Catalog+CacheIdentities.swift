@@ -2,7 +2,7 @@ package import HubCore
 
 /// A cache that the catalog has met.
 package struct KnownCache: Sendable, Hashable {
-    /// What the cache's own file says, by which its pins and times of use are kept.
+    /// What the cache's own file says, by which its records are kept.
     package var id: String
     /// Where it was last.
     package var path: String
@@ -25,13 +25,13 @@ extension Catalog {
         }
     }
 
-    /// Whether pins or times of use are kept by this key.
+    /// Whether anything is kept by this key.
     package func hasRecords(ofCache key: String) throws(AIError) -> Bool {
         try read { connection in
             try connection.first(
                 """
                 SELECT 1 FROM pins WHERE cache = ?1 AND removed_at IS NULL
-                UNION ALL SELECT 1 FROM uses WHERE cache = ?1 LIMIT 1
+                UNION ALL SELECT 1 FROM uses WHERE cache = ?1 UNION ALL SELECT 1 FROM choices WHERE cache = ?1 LIMIT 1
                 """, key, map: { _ in true }) ?? false
         }
     }
@@ -39,7 +39,7 @@ extension Catalog {
     /// Notes a cache and where it is now.
     ///
     /// - Parameters:
-    ///   - old: the key by which its pins and times of use have been kept; nil where that is its id.
+    ///   - old: the key by which its records have been kept; nil where that is its id.
     ///   - isCopy: whether they stay there too.
     ///   - known: the caches that the caller knew of. Another that was noted in this place since keeps its id.
     ///   - before: happens first, while no other process can note a cache.
@@ -73,8 +73,14 @@ extension Catalog {
                 SELECT ?, folder, "commit", used_at FROM uses WHERE cache = ?
                 ON CONFLICT DO UPDATE SET used_at = max(used_at, excluded.used_at)
                 """, cache.id, old)
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO choices (cache, folder, "commit", choice, chosen_at)
+                SELECT ?, folder, "commit", choice, chosen_at FROM choices WHERE cache = ?
+                """, cache.id, old)
             guard !isCopy else { return cache.id }
             try connection.run("DELETE FROM uses WHERE cache = ?", old)
+            try connection.run("DELETE FROM choices WHERE cache = ?", old)
             try connection.run(
                 "UPDATE pins SET removed_at = max(?, pinned_at) WHERE cache = ? AND removed_at IS NULL", now, old)
             return cache.id

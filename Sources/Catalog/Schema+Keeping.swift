@@ -10,5 +10,5 @@ extension Schema {
 
     /// The tables whose rows neither the Hub nor the cache can restore. Backups hold only these, and they survive a
     /// rebuild of the catalog. A migration that adds such a table lists it here.
-    static let kept = ["pins", "uses", "bandwidth", "registry", "cache_ids"]
+    static let kept = ["pins", "uses", "bandwidth", "registry", "cache_ids", "choices"]
 }

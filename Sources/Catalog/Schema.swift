@@ -27,6 +27,7 @@ enum Schema {
         Migration(name: "checks of blobs", sql: checks),
         Migration(name: "checks of blobs by what their files are like", sql: checkedFiles),
         Migration(name: "caches by their ids", sql: cacheIdentities),
+        Migration(name: "choices of pulls", sql: choices),
     ]
 
     /// Models and the search index are those of the first versions; see ``mirror``.

@@ -38,6 +38,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case catalogUnusable = "catalog_unusable"
     case insufficientMemory = "insufficient_memory"
     case digestMismatch = "digest_mismatch"
+    case fileChanged = "file_changed"
     case malformedModel = "malformed_model"
     case unsupportedModel = "unsupported_model"
     case generationFailed = "generation_failed"
@@ -85,12 +86,13 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .offline: return row(.network, 5, "leave out --offline, or unset HF_HUB_OFFLINE")
         case .diskFull: return row(.resource, 6, "hub gc shows what can go; what was fetched is kept")
         case .permissionDenied:
-            return row(.resource, 6, "check who owns the folder, or choose another with --cache-dir")
+            return row(.resource, 6, "check who owns it, and its permissions")
         case .ioError: return row(.resource, 6)
         case .catalogUnusable:
             return row(.resource, 6, "hub doctor --rebuild rebuilds it, keeping pins and times of use")
         case .insufficientMemory: return row(.resource, 6)
         case .digestMismatch: return row(.provider, 7, retry: true, "pull it again; damaged bytes are never kept")
+        case .fileChanged: return row(.provider, 7)
         case .malformedModel: return row(.provider, 7)
         case .unsupportedModel: return row(.provider, 7)
         case .generationFailed: return row(.generation, 7)

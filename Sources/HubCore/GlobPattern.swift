@@ -13,6 +13,14 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
             + (pattern.hasSuffix("/") || pattern.hasSuffix("\\") ? ["*"] : [])
     }
 
+    /// The pattern that one path alone matches.
+    package static func exactly(_ path: String) -> GlobPattern {
+        GlobPattern(
+            path.unicodeScalars.reduce(into: "") { out, scalar in
+                out += isPattern(String(scalar)) ? "[\(scalar)]" : String(scalar)
+            })
+    }
+
     /// The pattern as given.
     public var description: String { pattern }
 
@@ -112,16 +120,21 @@ public struct FileFilter: Sendable, Hashable {
     }
 }
 
-/// Files of one repository that belong together.
+/// One set of weights of a repository at one commit, with the files that go with it.
 package struct FileSelection: Sendable, Hashable {
-    /// What they are, for errors: `Q4_K_M`.
+    /// What `--quant` calls it: `Q4_K_M`.
     package let name: String
+    /// Its format in one word: `gguf`.
+    package let format: String
     private let paths: Set<ExactText>
 
-    package init(name: String, paths: some Sequence<String>) {
-        self.name = name
+    package init(name: String, format: String, paths: some Sequence<String>) {
+        (self.name, self.format) = (name, format)
         self.paths = Set(paths.map(ExactText.init))
     }
+
+    /// The paths, sorted.
+    package var files: [String] { paths.map(\.text).sorted() }
 
     package func contains(_ path: String) -> Bool { paths.contains(ExactText(path)) }
 }

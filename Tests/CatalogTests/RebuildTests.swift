@@ -59,7 +59,7 @@ import Testing
         try overwrite(place, page: try page(of: "pins", place), [UInt8](repeating: 0, count: 4096))
         let rebuilt = try CatalogRebuild.run(place.path) { _ in }
         #expect(
-            rebuilt.damaged == ["pins"] && rebuilt.whole == ["uses", "bandwidth", "registry", "cache_ids"]
+            rebuilt.damaged == ["pins"] && rebuilt.whole == ["uses", "bandwidth", "registry", "cache_ids", "choices"]
                 && rebuilt.backup != nil)
         try expectKept(place)
     }

@@ -172,14 +172,14 @@ import Testing
     @Test func whatIsMissingInAReadOnlyCacheIsOneClearError() async throws {
         #expect(try await stage.run("pull", "-q", "org/m", "--include", "*.json").status == 0)
         let before = (names: try stage.listing(stage.cache), requests: stage.hub.requests("/resolve/").count)
-        let result = try await readOnly("pull", "org/m", "--progress", "none")
+        let result = try await readOnly("pull", "org/m", "--format", "all", "--progress", "none")
         #expect(result.status == 6 && result.output.isEmpty)
         let lines = result.error.split(separator: "\n")
         #expect(lines.count == 2, "\(result.error)")
         #expect(
             lines.first?.hasPrefix("hub: cannot ") == true && lines.first?.hasSuffix(": Permission denied") == true)
         #expect(lines.first?.contains(stage.cache) == true)
-        #expect(lines.last == "     check who owns the folder, or choose another with --cache-dir")
+        #expect(lines.last == "     check who owns it, or choose another place with --cache-dir or HF_HOME")
         #expect(try stage.listing(stage.cache) == before.names)
         #expect(stage.hub.requests("/resolve/").count == before.requests, "nothing was fetched in vain")
     }
@@ -211,6 +211,16 @@ import Testing
         try FileSystem.createSymlink(stage.machine("locks"), at: box("hub/.locks"))
         try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables), box("hub"))
         #expect(try stage.listing(stage.machine("locks")).filter { $0.hasSuffix(".lock") }.count == 3)
+    }
+
+    /// A place where no folder can be made is not a full disk, and no file of the cache stands in the way.
+    @Test func aPlaceWhereNoFolderCanBeMadeIsNamed() async throws {
+        let result = try await stage.run("pull", "org/m", with: ["HF_HOME": "/proc/none"])
+        #expect(result.status == 6)
+        #expect(result.error.hasPrefix("hub: cannot make the folder /proc/none"), "\(result.error)")
+        #expect(result.error.contains("     choose another place with --cache-dir or HF_HOME\n"))
+        let local = try await stage.run("pull", "org/m", "--local-dir", "/proc/none")
+        #expect(local.status == 6 && local.error.contains("     choose another folder with --local-dir\n"))
     }
 
     /// Somebody else fills the disk while the first file comes: the second has no room, the first stays, exit 6. With

@@ -23,7 +23,8 @@ import Testing
                     .offline,
                 ]
             ), (6, [.diskFull, .permissionDenied, .ioError, .catalogUnusable, .insufficientMemory]),
-            (7, [.digestMismatch, .malformedModel, .unsupportedModel, .generationFailed]), (130, [.cancelled]),
+            (7, [.digestMismatch, .fileChanged, .malformedModel, .unsupportedModel, .generationFailed]),
+            (130, [.cancelled]),
         ] as [(Int32, [ErrorCode])])
     func theStatusesAreThoseOfTheContract(_ status: Int32, _ codes: [ErrorCode]) {
         #expect(ErrorCode.allCases.filter { $0.facts.exitStatus == status } == codes)

@@ -28,6 +28,8 @@ package struct BranchAnswer: Sendable {
     package var info: RepositoryInfo?
     /// What pulling the branch would do, where it has moved.
     package var plan: PullPlan?
+    /// Why there is no plan though it has moved: the Hub has not got what earlier pulls chose any more.
+    package var choiceFault: AIError?
     package var error: AIError?
 
     /// Whether the branch stands for another commit now.
@@ -82,9 +84,14 @@ package struct BranchCheck: Sendable {
             answer.info = info
             guard info.commit != branch.revision.commit else { return answer }
             let tree = try await puller.tree(of: branch.repository, at: info.commit)
-            answer.plan = try await Offload.run { [layout = puller.layout] in
-                try PullPlan(
-                    branch.repository, in: layout, tree: tree, ref: branch.name, filter: .all, force: false)
+            var reference = branch.reference
+            reference.revision = branch.name
+            var options = Puller.Options()
+            options.earlierChoice = .isFollowed
+            do {
+                answer.plan = try await puller.plan(.init(reference: reference, tree: tree), options)
+            } catch let error as AIError where [.nothingMatches, .invalidInput].contains(error.code) {
+                answer.choiceFault = error
             }
         } catch {
             let error = AIError.wrapping(error)

@@ -1,12 +1,12 @@
 package import Catalog
 package import HubCore
 
-/// What the catalog keeps of one cache, wherever that lies: pins and times of use. They are kept by an id, a random
+/// What the catalog keeps of one cache, wherever that lies: pins, times of use, and what pulls chose. They are kept by an id, a random
 /// number in `.locks/hub.id` of the cache, the one place of which Python does not warn. Where that file is missing the
 /// folder's device and inode tell which cache it is, and after them its path.
 package struct CacheRecord: Sendable {
-    private let layout: CacheLayout
-    private let catalog: Catalog
+    let layout: CacheLayout
+    let catalog: Catalog
 
     package init(_ layout: CacheLayout, in catalog: Catalog) { (self.layout, self.catalog) = (layout, catalog) }
 
@@ -35,7 +35,7 @@ package struct CacheRecord: Sendable {
 
     /// The key of what is kept; the cache's path where nothing is kept by an id. Records of an earlier hub, which are kept
     /// by the path, get one.
-    private func key() throws(AIError) -> String {
+    func key() throws(AIError) -> String {
         if let id = try identified() { return id }
         guard try catalog.hasRecords(ofCache: layout.root) else { return layout.root }
         return (try? made()) ?? layout.root
@@ -76,7 +76,7 @@ package struct CacheRecord: Sendable {
     }
 
     /// The id for a new record; the catalog knows the cache's other keys from then on.
-    private func idForWriting() throws(AIError) -> String {
+    func idForWriting() throws(AIError) -> String {
         guard let id = try identified() else { return try made() }
         if let status = try FileSystem.status(layout.root),
             try !catalog.knownCaches().contains(where: { $0.id == id })

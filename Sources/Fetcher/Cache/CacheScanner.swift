@@ -237,18 +237,25 @@ package struct CacheScanner {
     }
 
     private func read(_ candidates: [Candidate], detailed: Bool) throws(AIError) -> [Reading] {
-        try Self.concurrently(candidates.count, chunk: 8) { range throws(AIError) in
+        let record = try catalog.map { catalog throws(AIError) in try CacheRecord(layout, in: catalog).key() }
+        return try Self.concurrently(candidates.count, chunk: 8) { range throws(AIError) in
             var readings: [Reading] = []
-            for index in range { readings.append(try read(candidates[index], detailed: detailed)) }
+            for index in range { readings.append(try read(candidates[index], record, detailed: detailed)) }
             return readings
         }
     }
 
-    private func read(_ candidate: Candidate, detailed: Bool) throws(AIError) -> Reading {
+    /// - Parameter record: the key of what the catalog keeps of this cache.
+    private func read(_ candidate: Candidate, _ record: String?, detailed: Bool) throws(AIError) -> Reading {
         let now = Int64(Timestamp.now * 1e9)
         var scanner = RepositoryScanner(
             candidate, store: store
-        ) { [catalog] commit throws(AIError) in try catalog?.tree(of: candidate.repository, at: commit) }
+        ) { [catalog] commit throws(AIError) in
+            try catalog?.tree(of: candidate.repository, at: commit)
+        } choice: { [catalog] commit throws(AIError) in
+            guard let catalog, let record else { return nil }
+            return try catalog.choice(of: commit, folder: candidate.folder.name, cache: record)
+        }
         let repository = try scanner.scan()
         let watched = scanner.watched.map { path in
             WatchedPath(

@@ -64,7 +64,7 @@ package struct CachedRevision: Sendable, Hashable {
     /// Branches and tags whose refs name this commit.
     package var refs: [String]
     package var files: [CachedFile]
-    /// Whether all files of the commit's tree are there; nil where the tree is not known.
+    /// Whether all files of the commit are there, or all that pulls have chosen of them; nil where the tree is not known.
     package var isComplete: Bool?
     /// When the newest of its entries was made, seconds since 1970.
     package var downloadedAt: Double

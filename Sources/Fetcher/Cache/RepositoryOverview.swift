@@ -10,7 +10,7 @@ package struct RepositoryOverview: Sendable {
         package var size: Int64
         /// Bytes that go with it while the others stay; those of the whole repository where it is the only one.
         package var freeable: Int64
-        /// Whether all files of the commit's tree are there; nil where the tree is not known.
+        /// Whether all files of the commit are there, or all that pulls have chosen of them; nil where the tree is not known.
         package var isComplete: Bool?
         /// When the newest of its entries was made, seconds since 1970.
         package var downloadedAt: Double

@@ -8,6 +8,8 @@ struct RepositoryScanner {
     let store: SharedStore?
     /// The files of a commit that the catalog knows.
     let knownTree: (Commit) throws(AIError) -> RepositoryTree?
+    /// What pulls have chosen of a commit; nil where that is not known.
+    let choice: (Commit) throws(AIError) -> FileChoice?
 
     /// What was read, by path below the cache, with modification times in nanoseconds: folders, and the refs, which
     /// Python once wrote in place. 0 where nothing was there, -1 where the next scan must look again in any case.
@@ -17,9 +19,10 @@ struct RepositoryScanner {
 
     init(
         _ candidate: CacheScanner.Candidate, store: SharedStore?,
-        knownTree: @escaping (Commit) throws(AIError) -> RepositoryTree?
+        knownTree: @escaping (Commit) throws(AIError) -> RepositoryTree?,
+        choice: @escaping (Commit) throws(AIError) -> FileChoice?
     ) {
-        (self.candidate, self.store, self.knownTree) = (candidate, store, knownTree)
+        (self.candidate, self.store, self.knownTree, self.choice) = (candidate, store, knownTree, choice)
     }
 
     /// - Throws: only where the catalog cannot say what it knows.
@@ -285,7 +288,8 @@ struct RepositoryScanner {
         return Path.parent(target) == folder.blobs ? Path.name(target) : nil
     }
 
-    /// Whether all files of the commit's tree are there; nil where nobody knows the tree.
+    /// Whether all files of the commit's tree are there, or all that pulls have chosen of them; nil where nobody knows the
+    /// tree.
     private mutating func isComplete(
         _ revision: CachedRevision, _ blobs: [String: CachedBlob], _ trees: OpenFolder?
     ) throws(AIError) -> Bool? {
@@ -295,15 +299,17 @@ struct RepositoryScanner {
             guard let physical = file.file ?? file.blob.flatMap({ blobs[$0]?.file }) else { continue }
             sizes[ExactText(file.path)] = physical.size
         }
+        let choice = try choice(revision.commit) ?? .everything
         if let bytes = treeBytes(revision.commit, trees) {
             var isComplete = true
             let isSound = TreeText.read(bytes) { file in
-                if isComplete, sizes[ExactText(file.path)] != file.size { isComplete = false }
+                guard isComplete, sizes[ExactText(file.path)] != file.size else { return }
+                isComplete = !choice.matches(file.path)
             }
             if isSound { return isComplete }
         }
         return try knownTree(revision.commit).map { tree in
-            tree.files.allSatisfy { sizes[ExactText($0.path)] == $0.size }
+            tree.files.allSatisfy { sizes[ExactText($0.path)] == $0.size || !choice.matches($0.path) }
         }
     }
 

@@ -21,6 +21,8 @@ package struct Verification: Sendable {
     package internal(set) var checked = 0
     /// Files that are as they were when they were last read.
     package internal(set) var skipped = 0
+    /// Files of the tree that are not here, and that no pull is known to have chosen.
+    package internal(set) var absent = 0
     /// Files that nothing says the digest of.
     package internal(set) var unknown = 0
     /// Bytes of the files checked or skipped.

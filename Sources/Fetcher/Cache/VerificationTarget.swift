@@ -35,10 +35,11 @@ package struct VerificationTarget: Sendable {
     /// - Parameters:
     ///   - tree: the files of the commit; nil where nobody could be asked, `fault` being the reason: blobs are then
     ///     compared with their names.
-    ///   - files: looks only at what matches.
+    ///   - choice: what pulls have chosen of the files; nil where that is not known. What was not chosen is not missing.
+    ///   - files: looks only at what matches; one that is named by its path has been chosen.
     package init(
         _ revision: CachedRevision, of repository: CachedRepository, tree: RepositoryTree?, fault: AIError? = nil,
-        files: GlobPattern? = nil
+        choice: FileChoice?, files: GlobPattern? = nil
     ) {
         let folder = repository.folder
         self.init(
@@ -53,9 +54,12 @@ package struct VerificationTarget: Sendable {
             addByNames(entries, folder, revision.commit)
             return
         }
-        let wanted = tree.files.filter { files?.matches($0.path) ?? true }
-        for file in wanted {
-            do throws(AIError) { try add(file, folder, revision.commit) } catch { result.noteUnknown(error) }
+        let isNamed = files.map { !GlobPattern.isPattern($0.pattern) } ?? false
+        for file in tree.files where files?.matches(file.path) ?? true {
+            let isChosen = isNamed || choice?.matches(file.path) ?? false
+            do throws(AIError) { try add(file, folder, revision.commit, isChosen) } catch {
+                result.noteUnknown(error)
+            }
         }
         let known = Set(tree.files.map { ExactText($0.path) })
         result.problems += entries.filter { !known.contains(ExactText($0.path)) }.map {
@@ -63,11 +67,16 @@ package struct VerificationTarget: Sendable {
         }
     }
 
-    private mutating func add(_ file: RepositoryFile, _ folder: RepositoryFolder, _ commit: Commit) throws(AIError)
-    {
+    private mutating func add(
+        _ file: RepositoryFile, _ folder: RepositoryFolder, _ commit: Commit, _ isChosen: Bool
+    ) throws(AIError) {
         let path = Path.join(folder.snapshot(commit), file.path)
         let digest = VerificationProblem.Finding.text(file.digest.hex)
         guard let entry = try FileSystem.linkStatus(path) else {
+            guard isChosen else {
+                result.absent += 1
+                return
+            }
             result.problems.append(VerificationProblem(.missing, file.path, expected: digest, file: file))
             return
         }

@@ -295,7 +295,8 @@ public final class DownloadTask: Sendable {
     private func plan(_ tree: RepositoryTree, _ ref: String?) async throws -> PullPlan {
         let (plan, needsWork) = try await Offload.run { [key, puller, options] in
             let plan = try PullPlan(
-                key.repository, in: puller.layout, tree: tree, ref: ref, filter: options.filter, force: false)
+                key.repository, in: puller.layout, tree: tree, ref: ref, choice: FileChoice(options.filter),
+                force: false)
             try puller.checkSpace([plan])
             return (plan, plan.needsWork)
         }

@@ -13,7 +13,8 @@ extension ModelManager {
     /// others; with the last one it ends, and the next call goes on from what was received.
     ///
     /// - Parameters:
-    ///   - patterns: the Hub's globs; only files that match one. nil means all.
+    ///   - patterns: the Hub's globs; only files that match one. nil means all. The choice is remembered for the revision as
+    ///     that of `hub pull` is.
     ///   - progress: called at most ten times a second, in order, and not again after the call has returned. It may take its
     ///     time: it then misses what was in between.
     /// - Throws: the first file's error where any failed; the other files are kept. `CancellationError` where the calling

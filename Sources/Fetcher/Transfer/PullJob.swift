@@ -12,6 +12,8 @@ final class PullJob: @unchecked Sendable {
     let local: LocalFolder?
     /// Whether snapshots may be links here.
     let symlinks: Bool
+    /// Whether what somebody changed in the folder is replaced.
+    let replacesChanged: Bool
     /// What is to be done; several paths may share one content.
     let missing: [RepositoryFile]
     /// Where files are whose content only has to be proven and given its place, by path.
@@ -25,6 +27,7 @@ final class PullJob: @unchecked Sendable {
         commit = plan.commit
         folder = plan.folder
         local = plan.local
+        replacesChanged = plan.replacesChanged
         places = { plan.places($0) }
         var missing: [RepositoryFile] = []
         var sources: [String: String] = [:]
@@ -51,9 +54,16 @@ final class PullJob: @unchecked Sendable {
     /// That a file is somebody's own work, which no pull takes away unasked.
     static func isForeign(_ file: RepositoryFile, _ local: LocalFolder?) -> AIError {
         AIError(
-            .confirmationRequired,
-            "\(local?.place(file.path) ?? file.path) is not what the Hub has, and was not left like this by a pull",
-            advice: "move it away, or replace it with --force", context: .init(path: file.path))
+            .fileChanged,
+            "\(local?.place(file.path) ?? file.path) was changed since it was fetched, or is not from the Hub",
+            advice:
+                "move it away, or repeat the command with --force: it replaces the files that differ, and only those",
+            context: .init(path: file.path))
+    }
+
+    /// The file in the cache, where it has one; that is for a folder of one's own to copy.
+    func cached(_ file: RepositoryFile) throws(AIError) -> String? {
+        try SnapshotFile.hasBlob(file, in: folder) ? folder.blob(file.digest.hex) : nil
     }
 
     /// By what the catalog knows content that has been proven just now.

@@ -25,6 +25,12 @@ package struct PullPlan: Sendable {
     /// The branch or tag to note in `refs/`; nil where a commit was asked for.
     package var ref: String?
     package var tree: RepositoryTree
+    /// What is wanted of the tree.
+    package let choice: FileChoice
+    /// Whether that is what earlier pulls chose, for nothing was asked for now.
+    package internal(set) var isFollowing = false
+    /// Whether what somebody has changed in a folder of one's own is replaced.
+    let replacesChanged: Bool
     /// The wanted files in the order of the tree.
     package var files: [(file: RepositoryFile, state: State)]
 
@@ -49,7 +55,7 @@ package struct PullPlan: Sendable {
     package var totals: PullTotals { PullTotals([self]) }
 
     /// Whether anything must be fetched.
-    var needsNetwork: Bool { files.contains { if case .missing = $0.state { true } else { false } } }
+    package var needsNetwork: Bool { files.contains { if case .missing = $0.state { true } else { false } } }
     /// Whether anything must be written.
     var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(path) }
 
@@ -60,15 +66,17 @@ package struct PullPlan: Sendable {
     /// Looks at the disk for every wanted file. Writes nothing.
     ///
     /// - Parameters:
-    ///   - force: takes nothing for present.
+    ///   - force: takes nothing in the cache for present; in a folder of one's own nothing for worth keeping that differs.
     ///   - damaged: is not taken for present.
-    /// - Throws: ``ErrorCode/nothingMatches`` where the filter leaves no file.
+    /// - Throws: ``ErrorCode/nothingMatches`` where the choice leaves no file.
     package init(
-        _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, filter: FileFilter,
+        _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, choice: FileChoice,
         force: Bool, local: LocalFolder? = nil, damaged: DamagedFiles = DamagedFiles()
     ) throws(AIError) {
         self.repository = repository
         self.tree = tree
+        self.choice = choice
+        replacesChanged = force && local != nil
         self.ref = ref
         self.local = local
         self.damaged = damaged
@@ -76,11 +84,11 @@ package struct PullPlan: Sendable {
         folder = layout.repository(repository)
         isNew = !FileSystem.exists(folder.path)
         files = []
-        let wanted = filter == .all ? tree.files : tree.files.filter { filter.matches($0.path) }
+        let wanted = choice == .all ? tree.files : tree.files.filter { choice.matches($0.path) }
         guard !wanted.isEmpty || tree.files.isEmpty else {
             let some = tree.files.prefix(8).map(\.path).joined(separator: ", ")
             throw AIError(
-                .nothingMatches, "no file of \(repository) matches \(filter.description)",
+                .nothingMatches, "no file of \(repository) matches \(choice.description)",
                 advice: "it has \(tree.files.count) files: \(some.printable)\(tree.files.count > 8 ? ", ..." : "")",
                 context: .init(repository: repository.description))
         }
@@ -106,11 +114,14 @@ package struct PullPlan: Sendable {
         of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?,
         interrupted: Set<String>
     ) throws(AIError) -> State {
-        if force { return .missing(safe: 0) }
+        if force, local == nil { return .missing(safe: 0) }
         // In a repository that is not here nothing can be; there are trees of a million files.
         if isNew, local == nil, !file.isLFS { return .missing(safe: 0) }
         if let local {
-            switch try damaged.contains(file.digest, at: local.place(file.path)) ? .absent : local.state(of: file) {
+            var found =
+                try damaged.contains(file.digest, at: local.place(file.path)) ? .absent : local.state(of: file)
+            if found == .foreign, replacesChanged { found = .absent }
+            switch found {
             case .unchanged:
                 let isCurrent = try local.note(of: file.path)?.commit == commit.hash
                 return isCurrent && local.places(file).isTidy ? .present : .blob
@@ -180,15 +191,22 @@ extension Int64 {
     }
 }
 
+extension FileChoice {
+    /// As a person would say it.
+    package var description: String { filters.map(\.description).joined(separator: ", ") }
+}
+
 extension FileFilter {
     /// As a person would say it.
-    package var description: String {
+    fileprivate var description: String {
         var parts: [String] = []
         if let include { parts.append(include.map { "\"\($0.pattern.printable)\"" }.joined(separator: " or ")) }
         if !exclude.isEmpty {
             parts.append("without " + exclude.map { "\"\($0.pattern.printable)\"" }.joined(separator: " and "))
         }
-        let globs = parts.isEmpty ? "anything" : parts.joined(separator: " ")
-        return selection.map { "\(globs) among the files of \($0.name.printable)" } ?? globs
+        let globs = parts.joined(separator: " ")
+        guard let selection else { return globs.isEmpty ? "anything" : globs }
+        let name = selection.name.printable
+        return globs.isEmpty ? name : "\(globs) among the files of \(name)"
     }
 }

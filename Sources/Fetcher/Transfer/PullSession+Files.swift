@@ -16,11 +16,18 @@ extension PullSession {
         file.phase = .adopting
         file.source = nil
         file.ioQueue.async { [self] in
-            let result = Result {
+            func adopt(_ source: String) throws -> BlobReuse.Outcome {
                 try BlobReuse.adopt(
                     file.file, from: source, to: file.places, links: file.job.local == nil,
                     isCancelled: { file.isCancelled.load(ordering: .relaxed) },
                     progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
+            }
+            let result = Result {
+                let outcome = try adopt(source)
+                guard case .different = outcome, file.job.replacesChanged,
+                    let cached = try file.job.cached(file.file), cached != source
+                else { return outcome }
+                return try adopt(cached)
             }
             if case .success(.taken(let ranges)) = result { keep(file.file, file.job, ranges) }
             engine.perform { [self] in adopted(file, from: source, result, restart: restart) }
@@ -39,7 +46,9 @@ extension PullSession {
             return link(file, as: .linked)
         case .success(.different):
             client.log("\(file.file.path): \(source) is not what its name says")
-            if isInPlace { return end(file, failed: PullJob.isForeign(file.file, file.job.local)) }
+            if isInPlace, !file.job.replacesChanged {
+                return end(file, failed: PullJob.isForeign(file.file, file.job.local))
+            }
         case .success(.locked):
             file.phase = .waiting
             file.source = source

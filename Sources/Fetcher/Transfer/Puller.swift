@@ -24,7 +24,9 @@ package struct Puller: Sendable {
         package var filter = FileFilter.all
         /// Chooses among the files once they are known; nil for all of them.
         package var select: (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
-        /// Fetch what is here as well.
+        /// What the pull has to do with the choices of earlier pulls.
+        package var earlierChoice = EarlierChoice.grows
+        /// Fetch what is in the cache as well; in a folder of one's own, replace what was changed.
         package var force = false
         /// A folder of one's own for the files, instead of the cache.
         package var local: LocalFolder?
@@ -33,6 +35,30 @@ package struct Puller: Sendable {
         /// Whether snapshots may be links; HF_HUB_DISABLE_SYMLINKS says no.
         package var symlinks = true
         package init() {}
+    }
+
+    /// What a pull has to do with what earlier pulls of the revision chose. Folders of one's own have no choices.
+    package enum EarlierChoice: Sendable {
+        /// This pull's choice adds to it, once the pull is complete.
+        case grows
+        /// This pull has no choice of its own and takes what was chosen; everything where that is not known.
+        case isFollowed
+        /// It ends; this pull's choice counts alone.
+        case ends
+        /// It stays as it is.
+        case stays
+    }
+
+    /// A reference with what the Hub, or offline the cache, says of it.
+    package struct Resolved: Sendable {
+        package var reference: ModelReference
+        package var tree: RepositoryTree
+        package var repository: Repository { reference.repository }
+        package var commit: Commit { tree.commit }
+        /// The branch or tag; nil where a commit was named.
+        package var ref: String? {
+            reference.revision.flatMap(Commit.init) == nil ? reference.revision ?? "main" : nil
+        }
     }
 
     /// What became of a pull.
@@ -98,18 +124,36 @@ package struct Puller: Sendable {
         return tree
     }
 
+    /// What a reference stands for now.
+    package func resolve(_ reference: ModelReference) async throws -> Resolved {
+        let commit = try await commit(of: reference)
+        return Resolved(reference: reference, tree: try await tree(of: reference.repository, at: commit))
+    }
+
     /// The plan of a pull. Writes nothing into the cache.
     package func plan(_ reference: ModelReference, _ options: Options) async throws -> PullPlan {
-        let commit = try await commit(of: reference)
-        let tree = try await tree(of: reference.repository, at: commit)
-        let ref = reference.revision.flatMap(Commit.init) == nil ? reference.revision ?? "main" : nil
-        let layout = layout
-        var filter = options.filter
-        filter.selection = try await options.select?(reference.repository, tree, filter)
-        return try await Offload.run { [filter] in
-            try PullPlan(
-                reference.repository, in: layout, tree: tree, ref: ref, filter: filter, force: options.force,
+        try await plan(try await resolve(reference), options)
+    }
+
+    /// The same, of what is resolved already.
+    package func plan(_ found: Resolved, _ options: Options) async throws -> PullPlan {
+        var choice: FileChoice
+        let followed =
+            options.earlierChoice == .isFollowed && options.local == nil ? try await earlierChoice(of: found) : nil
+        if let followed {
+            choice = followed
+        } else {
+            var filter = options.filter
+            filter.selection = try await options.select?(found.repository, found.tree, filter)
+            choice = FileChoice(filter)
+        }
+        return try await Offload.run { [choice, layout] in
+            var plan = try PullPlan(
+                found.repository, in: layout, tree: found.tree, ref: found.ref, choice: choice,
+                force: options.force,
                 local: options.local)
+            plan.isFollowing = followed != nil && !choice.isEverything
+            return plan
         }
     }
 
@@ -117,14 +161,41 @@ package struct Puller: Sendable {
     package func checkSpace(_ plans: [PullPlan]) throws(AIError) {
         let needed = PullTotals(plans).neededBytes
         let root = plans.first?.root ?? layout.root
-        let free = try FileSystem.diskSpace(root).available
-        guard needed <= free else {
-            throw AIError(
-                .diskFull, "\(ByteCount(needed)) are needed in \(root), \(ByteCount(free)) are free",
-                advice:
-                    "hub gc --free \(ByteCount(needed).description.filter { $0 != " " }) --dry-run shows what could go",
-                context: .init(path: root))
+        let disk = try FileSystem.diskSpace(root)
+        // A file system that has no size, such as /proc, says nothing of space. Whether it takes a folder shows.
+        if disk.total == 0, needed > 0 {
+            return try Self.placed(plans) { () throws(AIError) in try FileSystem.createDirectories(root) }
         }
+        guard needed > disk.available else { return }
+        let (size, total) = (ByteCount(needed), ByteCount(disk.total))
+        if needed > disk.total {
+            throw AIError(
+                .diskFull, "the disk is too small: \(size) are needed in \(root), and it has \(total) in all",
+                advice: Self.otherPlace(plans), context: .init(path: root))
+        }
+        throw AIError(
+            .diskFull, "\(size) are needed in \(root), \(ByteCount(disk.available)) are free",
+            advice: "hub gc --free \(size.description.filter { $0 != " " }) --dry-run shows what could be deleted",
+            context: .init(path: root))
+    }
+
+    /// Does something in the folder that files go to; an error then says which setting names another.
+    private static func placed<Value>(_ plans: [PullPlan], _ body: () throws(AIError) -> Value) throws(AIError)
+        -> Value
+    {
+        do throws(AIError) { return try body() } catch {
+            var error = error
+            if error.code == .permissionDenied {
+                error.specificAdvice = "check who owns it, or \(otherPlace(plans))"
+            }
+            if error.code == .ioError { error.specificAdvice = otherPlace(plans) }
+            throw error
+        }
+    }
+
+    private static func otherPlace(_ plans: [PullPlan]) -> String {
+        plans.contains { $0.local != nil }
+            ? "choose another folder with --local-dir" : "choose another place with --cache-dir or HF_HOME"
     }
 
     // MARK: Fetching
@@ -163,7 +234,7 @@ package struct Puller: Sendable {
         let proven = Mutex<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
-            control: options.control, restart: options.force,
+            control: options.control, restart: options.force && plans.allSatisfy { $0.local == nil },
             keep: { file, job, ranges in
                 // Of what cannot be looked at nothing is noted; it is read again when somebody wants to know.
                 if let (cache, file) = (try? job.verified(file)) ?? nil {
@@ -179,7 +250,7 @@ package struct Puller: Sendable {
         }
         withExtendedLifetime(uses) {}
         for index in results.indices { results[index].seconds = Clock.seconds - began }
-        note(results)
+        note(results, options.earlierChoice)
         catalog.use { catalog throws(AIError) in
             for (cache, files) in proven.withLock(\.self) {
                 try catalog.remember(files, ofCache: cache, at: Timestamp.now)
@@ -192,8 +263,10 @@ package struct Puller: Sendable {
     private func share(_ plan: PullPlan) -> Swift.Result<RepositoryUse?, AIError> {
         Swift.Result { () throws(AIError) in
             guard plan.needsWork, plan.local == nil, !(isOffline && plan.needsNetwork) else { return nil }
-            try layout.create()
-            return try RepositoryUse.share(plan.folder)
+            return try Self.placed([plan]) { () throws(AIError) in
+                try layout.create()
+                return try RepositoryUse.share(plan.folder)
+            }
         }
     }
 
@@ -210,16 +283,26 @@ package struct Puller: Sendable {
                     context: .init(repository: plan.repository.description))
             }
             guard plan.needsWork else { return options.symlinks }
-            if let local = plan.local {
-                try local.prepare(plan.tree)
-                return false
-            }
-            try FileSystem.createDirectories(plan.folder.blobs)
-            try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
-            try plan.folder.writeTree(plan.tree)
-            guard options.symlinks else { return false }
-            return try FileSystem.hasSymlinks(plan.folder.blobs, name: "links.hub.incomplete")
+            return try Self.placed([plan]) { () throws(AIError) in try makePlace(plan) && options.symlinks }
         }
+    }
+
+    /// Makes the folders that a plan's files go into; whether its snapshot can hold links.
+    private func makePlace(_ plan: PullPlan) throws(AIError) -> Bool {
+        if let local = plan.local {
+            try local.prepare(plan.tree)
+            return false
+        }
+        if !FileSystem.exists(plan.path) {
+            // The revision was deleted since: what was chosen then counts no more.
+            catalog.use { catalog throws(AIError) in
+                try CacheRecord(layout, in: catalog).forgetChoice(of: plan.commit, plan.folder.name)
+            }
+        }
+        try FileSystem.createDirectories(plan.folder.blobs)
+        try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
+        try plan.folder.writeTree(plan.tree)
+        return try FileSystem.hasSymlinks(plan.folder.blobs, name: "links.hub.incomplete")
     }
 
     /// What came of a plan, and its last step on the disk.
@@ -274,14 +357,17 @@ package struct Puller: Sendable {
         try plan.folder.writeRef(ref, plan.commit)
     }
 
-    /// What the catalog keeps of a pull: that the revisions were used, and how fast the line was.
-    private func note(_ results: [Result]) {
+    /// What the catalog keeps of a pull: what was chosen, that the revisions were used, and how fast the line was.
+    private func note(_ results: [Result], _ earlierChoice: EarlierChoice) {
         let bytes = results.reduce(0) { $0 + $1.downloadedBytes }
         let seconds = results.first?.seconds ?? 0
         catalog.use { catalog throws(AIError) in
             for result in results where result.error == nil && result.plan.local == nil {
                 let plan = result.plan
-                try CacheRecord(layout, in: catalog).markUsed(plan.folder.name, plan.commit)
+                let record = CacheRecord(layout, in: catalog)
+                try record.markUsed(plan.folder.name, plan.commit)
+                guard earlierChoice != .stays else { continue }
+                try record.remember(plan.choice, of: plan.commit, plan.folder.name, replaces: earlierChoice == .ends)
             }
             // What came in a moment says nothing of the line.
             if bytes > 1 << 20, seconds > 0.05 {

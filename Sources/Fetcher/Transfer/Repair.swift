@@ -53,7 +53,8 @@ package struct Repair: Sendable {
         let local: LocalFolder? = if case .local(let folder, _) = result.place { folder } else { nil }
         func look() throws(AIError) -> PullPlan {
             var plan = try PullPlan(
-                repository, in: puller.layout, tree: tree, ref: nil, filter: .all, force: false, local: local,
+                repository, in: puller.layout, tree: tree, ref: nil, choice: .everything, force: false,
+                local: local,
                 damaged: damaged)
             plan.files = plan.files.filter { problems[ExactText($0.file.path)] != nil }
             return plan

@@ -144,7 +144,7 @@ extension InfoCommand {
         let plan = try await Offload.run {
             try PullPlan(
                 reference.repository, in: layout, tree: tree, ref: nil,
-                filter: Puller.Options().with(reference).filter, force: false)
+                choice: FileChoice(Puller.Options().with(reference).filter), force: false)
         }
         facts.plan = plan
         facts.findVariants()

@@ -124,6 +124,7 @@ private struct OutdatedView {
         case .some: return ("not known", .bad)
         case nil: break
         }
+        if answer.choiceFault != nil { return ("what was chosen is gone", .bad) }
         if answer.branch.revision.isComplete == false { return ("partly cached", .caution) }
         return ("", .plain)
     }
@@ -160,7 +161,7 @@ private struct OutdatedView {
                         "latest_commit": answer.info.map { .string($0.commit.hash) },
                         "download_bytes": answer.plan.map { .int($0.totals.downloadBytes) },
                         "updated_at": answer.info?.record.updatedAt.map { .string(Timestamp.iso8601($0)) },
-                        "error": answer.error.map { .object($0.json) },
+                        "error": (answer.error ?? answer.choiceFault).map { .object($0.json) },
                     ])
                 })
         ]

@@ -5,19 +5,20 @@ enum OutdatedCommand {
     static let command = Command(
         name: "outdated", doc: "list cached branches that have moved on the Hub",
         detail: """
-            Asks the Hub once for each cached branch where it stands now, and lists those that have moved, with what \
-            bringing them up to date would fetch: hub pull of what is listed does that. Models that are gone from the Hub, \
-            gated or renamed are listed or named too. A branch of which only some files are cached counts as a whole, as hub \
-            pull takes it. Commits that were fetched by their hash do not move.
+            Asks the Hub once for each cached branch which commit it stands for now, and lists those that have moved, with \
+            what an update would fetch. hub pull of what is listed updates it, and fetches no more than that: of a branch of \
+            which pulls chose some files or one set of weights, those alone. What another program fetched in part counts as \
+            a whole, as hub pull takes it. Models that are gone from the Hub, gated or renamed are named too. Commits that \
+            were fetched by their hash do not move.
 
-            The status is 0 whether anything has moved or not; it tells only whether the Hub could be asked.
+            The status is 0 whether anything has moved or not. It is 5 if the Hub could not be asked.
             """,
         operands: [Operand("REF|GLOB", .any, .cachedModel)],
         listKey: "models",
         examples: [
             .init("hub outdated", "Every branch in the cache."),
             .init("hub outdated 'mlx-community/*' org/model@dev", "One organisation's models, and one branch."),
-            .init("hub outdated -q | xargs -r hub pull", "Bring everything up to date."),
+            .init("hub outdated -q | xargs -r hub pull", "Update everything."),
         ],
         run: run)
 }

@@ -1,33 +1,31 @@
 import Fetcher
 import HubCore
+import ModelFormats
 import Synchronization
 
 extension PullCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         var options = try options(context, arguments)
-        let references = try arguments.operands.map { text throws(AIError) -> ModelReference in
-            var reference = try context.reference(text)
-            if let revision = arguments[revision] {
-                guard reference.revision == nil || reference.revision == revision else {
-                    throw AIError(
-                        .invalidInput, "\(reference) and --revision \(revision.printable) name two revisions")
-                }
-                try RepositoryPath.checkRevision(revision)
-                reference.revision = revision
-            }
-            return reference
-        }
-        guard options.local == nil || references.count == 1 else {
-            throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(references.count)")
-        }
+        let names = PullNames(words: arguments.operands, revision: arguments[revision], context: context)
+        let first = try names.first()
         let workspace = try await context.workspace()
         let puller = try workspace.puller()
         options.select = try selection(context, arguments, workspace)
         var failures = Failures()
-        var plans: [(reference: ModelReference, plan: PullPlan)] = []
-        for reference in references {
+        let wanted = try await names.wanted(first, puller, &failures)
+        guard options.local == nil || wanted.count < 2 else {
+            throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(wanted.count)")
+        }
+        var plans: [PullPlan] = []
+        for wanted in wanted {
             try await failures.attempt(context.output) {
-                plans.append((reference, try await puller.plan(reference, options.with(reference))))
+                let plan = try await wanted.plan(puller, options, context, isEstimate: arguments[estimate])
+                if plan.isFollowing {
+                    context.output.note(
+                        "\(plan.repository): taking what earlier pulls chose: \(plan.choice.description); --format all takes every file"
+                    )
+                }
+                plans.append(plan)
             }
         }
         if arguments[estimate] {
@@ -35,12 +33,14 @@ extension PullCommand {
             if plans.isEmpty {
                 context.output.document(["models": .array([])])
             } else {
-                try await PullEstimate(plans.map(\.plan), workspace).show(context)
+                try await PullEstimate(plans, workspace).show(context)
             }
             return try failures.finish()
         }
-        try puller.checkSpace(plans.map(\.plan))
-        let results = plans.isEmpty ? [] : await fetch(plans.map(\.plan), options, puller, context)
+        // A word that means nothing is a slip: the others may then be one too.
+        if let status = failures.first?.exitStatus, [2, 3].contains(status) { plans = [] }
+        if !plans.isEmpty { try puller.checkSpace(plans) }
+        let results = plans.isEmpty ? [] : await fetch(plans, options, puller, context)
         context.output.document(["models": .array(results.map(json))])
         for result in results {
             try await failures.attempt(context.output) { try finish(result, isForced: options.force, context) }
@@ -53,6 +53,8 @@ extension PullCommand {
         let include = arguments.all(PullCommand.include)
         options.filter = FileFilter(include: include.isEmpty ? nil : include, exclude: arguments.all(exclude))
         options.force = arguments[force]
+        let isChoice = options.filter != .all || arguments[format] != nil || arguments[quant] != nil
+        options.earlierChoice = arguments[format] == .all ? .ends : isChoice ? .grows : .isFollowed
         options.control = PullControl(
             connections: arguments[connections], bytesPerSecond: arguments[limitRate]?.bytes)
         if let folder = arguments[localDir] { options.local = LocalFolder(context.environment.expand(folder)) }
@@ -147,9 +149,15 @@ extension PullCommand {
 extension Puller.Options {
     /// With the files that a reference names after its colon.
     func with(_ reference: ModelReference) -> Puller.Options {
-        guard let files = reference.files else { return self }
+        with(reference.files.map { [GlobPattern($0)] } ?? [])
+    }
+
+    /// With files that were named.
+    func with(_ files: [GlobPattern]) -> Puller.Options {
+        guard !files.isEmpty else { return self }
         var copy = self
-        copy.filter.include = (filter.include ?? []) + [GlobPattern(files)]
+        copy.filter.include = (filter.include ?? []) + files
+        if earlierChoice == .isFollowed { copy.earlierChoice = .grows }
         return copy
     }
 }

@@ -23,7 +23,8 @@ extension PullCommand {
                 throw AIError(
                     .invalidInput, "\(repository) is no model; --format and --quant choose among a model's weights")
             }
-            let record = try await record(of: repository, at: tree.commit, workspace)
+            // The tags tell MLX from other safetensors.
+            let record = try await workspace.puller().record(of: repository, at: tree.commit)
             let files = ModelFiles(tree.files, library: record?.library, tags: record?.tags ?? [])
             guard
                 let variant = try choice.choose(
@@ -41,7 +42,7 @@ extension PullCommand {
                     "\(repository): with \(foreign.joined(separator: ", ")): the model has \(foreign.count == 1 ? "this part" : "these parts") in no other format"
                 )
             }
-            return FileSelection(name: variant.name, paths: files.paths(of: variant))
+            return files.selection(of: variant)
         }
     }
 
@@ -54,18 +55,5 @@ extension PullCommand {
             ? ", the largest quantised one that fits in \(ByteCount(target.weightBytes)), three quarters of the memory"
             : ""
         return "\(repository): taking \(variant.name), \(ByteCount(variant.sizeBytes))\(why)"
-    }
-
-    /// What the Hub says of a model; nil where it is not known and cannot be asked.
-    private static func record(of repository: Repository, at commit: Commit, _ workspace: Workspace) async throws
-        -> ModelRecord?
-    {
-        let known = await Offload.run {
-            workspace.dispensable.use { catalog throws(AIError) in try catalog.model(repository) } ?? nil
-        }
-        if let known { return known.record }
-        // The tags tell MLX from other safetensors; the Hub knows them too.
-        return workspace.isOffline
-            ? nil : try await workspace.client().info(repository, revision: "\(commit)").record
     }
 }

@@ -8,25 +8,26 @@ enum PullCommand {
         detail: "The globs are the Hub's own: fnmatch on the whole path, case counts, * crosses slashes.")
     static let exclude = Option.text("exclude", "GLOB", repeats: true, "leave out files that match")
     static let format = Option<WeightChoice.Format>.choice(
-        "format", "fetch one set of weights, and all that is no weights",
+        "format", "fetch one set of weights, and the files that are not weights",
         detail: """
-            all is the default: every file. auto takes the set that this machine can use: MLX on a Mac with Apple \
-            silicon, then safetensors, then GGUF, the first that fits in three quarters of the memory; of GGUF the \
-            largest quantised one that does. hub info shows the sets.
+            all is every file, and ends what earlier pulls of the revision chose. auto takes the set that this machine \
+            can use: MLX on a Mac with Apple silicon, then safetensors, then GGUF, the first that fits in three quarters \
+            of the memory; of GGUF the largest quantized one that fits. hub info shows the sets.
             """)
     static let quant = Option.text(
         "quant", "NAME", kind: .quantization, "the set of weights with this name, such as Q4_K_M",
         detail: """
-            Case does not count. Alone it means GGUF; where a repository has no GGUF, any set that hub info shows under \
-            that name. A GGUF model's projector comes along.
+            Case is ignored. Without --format it means GGUF; if the repository has no GGUF, any set that hub info shows \
+            under that name. The projector of a GGUF model is fetched too.
             """)
     static let revision = Option.text(
-        "revision", "REV", kind: .revision, "a branch, tag or commit; the same as REF@REV",
-        detail: "The default is main.")
+        "revision", "REV", kind: .revision, "a branch, tag or commit, as in REF@REV", detail: "The default is main.")
     static let estimate = Switch(
         "estimate", short: "n", "show what would be fetched and whether it fits; fetch nothing",
         detail: "Nothing is written into the cache either.")
-    static let force = Switch("force", short: "f", "fetch again what is cached")
+    static let force = Switch(
+        "force", short: "f", "fetch again what is cached; with --local-dir, replace files that differ",
+        detail: "With --local-dir it replaces only the files that differ, from the cache if it has them.")
     static let connections = Option.whole(
         "connections", in: 1...64, "how many connections at once, over all models and files",
         detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")
@@ -35,24 +36,32 @@ enum PullCommand {
     static let localDir = Option.text(
         "local-dir", "DIR", kind: .folder, "put the files themselves into this folder instead of the cache",
         detail: """
-            The bookkeeping in DIR/.cache/huggingface is that of hf download. What the cache holds is copied from there. A \
-            file that was changed since it was fetched is only replaced with --force.
+            DIR/.cache/huggingface holds the same notes as after hf download. Files that the cache has are copied from \
+            it. A file that was changed since it was fetched is replaced only with --force; without it the status is 7.
             """)
     static let yes = Switch("yes", short: "y", "accepted for consistency; hub pull never asks")
 
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache; resume interrupted downloads",
         detail: """
-            Fetches the whole repository, one of its sets of weights, or the files that the globs choose, into the cache that all Hugging Face tools \
-            share. What is there already is not fetched again; what was interrupted goes on where it stopped. Every \
-            file is checked by its digest before it counts.
+            Fetches the whole repository, one of its sets of weights, or the files that globs or words choose, into the \
+            cache that all Hugging Face tools share. Files that are there are not fetched again, and an interrupted \
+            download continues where it stopped. Every file is checked against its digest before it counts.
+
+            Words after the first that are paths of its files are those files; other words are further models. All words \
+            are looked up before anything is fetched.
+
+            What a completed pull chose (globs, files, --format, --quant) is remembered for the revision. The next pull \
+            without a choice of its own takes the same, also when the branch has moved, and says so. Choices of several \
+            pulls add up; --format all ends them. hub verify, hub ls and hub outdated go by what was chosen.
 
             An alias of hub registry that names a quantization takes that one, unless globs, --quant or --format say \
             otherwise.
 
-            On stdout: where each model is. Free space is checked before the first byte.
+            Prints the folder of each model. Free space is checked before the first byte. If the Hub cannot be reached \
+            and everything is cached, hub pull warns, prints the folder, and the status is 0.
             """,
-        operands: [Operand("REF", .some, .model)],
+        operands: [Operand("REF", .one, .model), Operand("FILE|REF", .any, .model)],
         flags: [
             include.flag, exclude.flag, format.flag, quant.flag, revision.flag, estimate.flag, force.flag,
             connections.flag, limitRate.flag, localDir.flag, yes.flag,
@@ -60,7 +69,8 @@ enum PullCommand {
         listKey: "models",
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
-            .init("hub pull org/model-GGUF --quant Q4_K_M --estimate", "What it would cost; nothing is fetched."),
+            .init("hub pull org/model-GGUF --quant Q4_K_M --estimate", "What it would fetch, and whether it fits."),
+            .init("hub pull org/model config.json model.safetensors", "Two of its files."),
             .init("hub pull org/model --local-dir ./model", "Plain files in a folder of your own."),
             .init("cd \"$(hub pull -q org/model)\"", "For scripts: the folder alone."),
         ],

@@ -76,7 +76,13 @@ extension VerifyCommand {
                 let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
                 targets.append(
                     await Offload.run {
-                        VerificationTarget(revision, of: repository, tree: tree, fault: fault, files: files)
+                        let choice = workspace.dispensable.use { catalog throws(AIError) in
+                            try catalog.choice(
+                                of: revision.commit, folder: repository.folder.name,
+                                cache: repository.folder.cache.root)
+                        }
+                        return VerificationTarget(
+                            revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: files)
                     })
             }
             guard files == nil, selector?.namesRevision != true, seen.insert(.orphans(repository.folder)).inserted
@@ -173,6 +179,7 @@ extension VerifyCommand {
         guard !plans.isEmpty else { return }
         try puller.checkSpace(plans.map(\.plan))
         var options = Puller.Options()
+        options.earlierChoice = .stays
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         let pulled = await PullCommand.fetch(plans.map(\.plan), options, puller, context)
         for ((index, _), result) in zip(plans, pulled) {

@@ -3,31 +3,33 @@ import HubCore
 /// `hub verify`
 enum VerifyCommand {
     static let full = Switch(
-        "full", "read what has not changed since it was last verified as well",
-        detail: "A disk that loses bits changes neither a file's size nor its time.")
+        "full", "also read files that have not changed since they were last verified",
+        detail: "A disk that loses bits changes neither the size nor the time of a file.")
     static let repair = Switch(
         "repair", "fetch what is damaged or missing, and nothing else",
         detail: """
-            Of a large file only the damaged ranges, where its range digests were kept when it was fetched or last \
-            verified. A new file takes the old one's place when the whole is proven, not before. What somebody changed in \
-            a folder of --local-dir stays.
+            Of a large file it fetches only the damaged ranges, if its range digests were kept when it was fetched or last \
+            verified. A new file replaces the old one only after the whole is verified. Files that somebody changed in a \
+            folder of --local-dir stay.
             """)
 
     static let command = Command(
         name: "verify", purpose: .changes, doc: "check cached files against their digests",
         detail: """
-            Reads what is cached, as fast as the processors and the disk allow, and compares every file with its digest: \
-            everything, or the models, revisions, files and folders of --local-dir that are named. It says what differs, \
-            ends too soon, is missing, leads nowhere or does not belong there. What it found right is remembered and not \
-            read again until it changes.
+            Reads the cache, or the models, revisions, files and folders of --local-dir that are named, and compares every \
+            file with its digest. It reports files that differ, are truncated, are missing, are broken links, or do not \
+            belong there. Files that were right are not read again until they change.
 
-            No network is used where the files of a commit are known. Where they are not and nobody can be asked, blobs \
-            are still compared with their names, and the status is that of the failure.
+            Missing is only what a pull has chosen: files that were left out by globs, --format or --quant are counted as \
+            not downloaded, and so are absent files of a model that another program fetched. A file that is named by its \
+            path is missing if it is not there.
 
-            Damage is status 1. With --repair the status is 0 if nothing is damaged any more; else it is that of what \
-            stood in the way: 3 where the model is gone from the Hub, 4, 5, 6 or 7. Files that do not belong to a model \
-            are named, never deleted, and no damage. Of a model of which only some files were fetched the others are \
-            missing: name what you want, such as 'org/model:*.gguf'.
+            The network is used only if the list of a commit's files is not known. If the Hub cannot be asked for it, \
+            blobs are compared with their names, and the status is that of the failure.
+
+            Damage is status 1. With --repair the status is 0 if everything is repaired, else that of what prevented it: \
+            3 if the model is gone from the Hub, 4, 5, 6 or 7. Files that do not belong to a model are named and never \
+            deleted; they are not damage.
             """,
         operands: [Operand("REF|GLOB|FOLDER", .any, .cachedModelOrFolder)],
         flags: [full.flag, repair.flag],

@@ -39,6 +39,7 @@ struct VerifyView {
         if result.checked > 0 { facts.append("\(Humanize.plural(result.checked, "file")) read") }
         if result.skipped > 0 { facts.append("\(result.skipped) unchanged") }
         if result.unknown > 0 { facts.append("\(result.unknown) without a digest") }
+        if result.absent > 0 { facts.append("\(result.absent) not downloaded") }
         facts.append("\(ByteCount(result.bytes))")
         let rest = Styled(" (" + facts.joined(separator: ", ") + ")", .faint)
         let mended = result.problems.filter(\.isRepaired).count
@@ -134,6 +135,7 @@ struct VerifyView {
             "commit": result.commit.map { .string($0.hash) },
             "path": isLocal ? .string(result.path) : nil,
             "checked": .int(Int64(result.checked)), "skipped": .int(Int64(result.skipped)),
+            "absent": result.absent > 0 ? .int(Int64(result.absent)) : nil,
             "ok": result.isSound.map { .bool($0) }, "problems": .array(result.problems.map { .object(json($0)) }),
             "downloaded_bytes": isRepairing ? .int(result.fetchedBytes) : nil,
             "error": result.faults.first.map { .object($0.json) },

@@ -35,7 +35,8 @@ import Testing
     private func targets() throws -> [VerificationTarget] {
         try cache.scan().repositories.flatMap { repository in
             try repository.revisions.map {
-                VerificationTarget($0, of: repository, tree: try repository.folder.readTree($0.commit))
+                VerificationTarget(
+                    $0, of: repository, tree: try repository.folder.readTree($0.commit), choice: .everything)
             } + [VerificationTarget(orphansOf: repository)].compactMap(\.self)
         }
     }

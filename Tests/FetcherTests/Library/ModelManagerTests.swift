@@ -75,12 +75,16 @@ import Foundation
         #expect(try await manager.cachedModels().count == 1)
     }
 
-    @Test func aPartOfAModelIsThereAndNotWhole() async throws {
+    @Test func aPartOfAModelIsCompleteAsFarAsItWasChosen() async throws {
         let place = try ManagerPlace()
         let manager = place.manager
-        try await manager.download(tiny, patterns: ["*.json"])
+        let folder = try await manager.download(tiny, patterns: ["*.json"])
         #expect(try await manager.localPath(for: tiny) != nil)
         #expect(try await manager.isCached(tiny) == false)
+        #expect(try await manager.cachedModels().map(\.complete) == [true])
+        try await manager.download(tiny, patterns: ["*.txt"])
+        #expect(try await manager.cachedModels().map(\.complete) == [true])
+        try FileSystem.remove(Path.join(folder.path(percentEncoded: false), "config.json"))
         #expect(try await manager.cachedModels().map(\.complete) == [false])
     }
 

@@ -31,7 +31,7 @@ import Testing
         let repository = try! ModelReference(parsing: "org/a").repository
         let tree = RepositoryTree(commit: Commit(String(repeating: "0", count: 40))!, files: [file])
         let plan = try! PullPlan(
-            repository, in: CacheLayout("/nowhere"), tree: tree, ref: nil, filter: .all, force: false)
+            repository, in: CacheLayout("/nowhere"), tree: tree, ref: nil, choice: .everything, force: false)
         return PullJob(plan, index: 0, symlinks: true).transfers()[0]
     }
 

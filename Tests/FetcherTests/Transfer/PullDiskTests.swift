@@ -36,6 +36,10 @@ import Testing
             let error = #expect(throws: AIError.self) { try puller.checkSpace([plan]) }
             #expect(error?.code == .diskFull)
             #expect(error?.exitStatus == 6)
+            // Nothing that could be deleted would do.
+            #expect(error?.message.hasPrefix("the disk is too small: 12.6 MB are needed in ") == true)
+            #expect(error?.message.hasSuffix(", and it has 8.4 MB in all") == true)
+            #expect(error?.recoverySuggestion == "choose another place with --cache-dir or HF_HOME")
             #expect(try FileSystem.entries(layout.root) == nil)
             #expect(bench.hub.requests("/resolve/").isEmpty)
         }
@@ -109,7 +113,7 @@ import Testing
         let commit = try #require(Commit(String(repeating: "a", count: 40)))
         let plan = try PullPlan(
             ModelReference(parsing: "org/m").repository, in: bench.layout,
-            tree: RepositoryTree(commit: commit, files: files), ref: "main", filter: .all, force: false)
+            tree: RepositoryTree(commit: commit, files: files), ref: "main", choice: .everything, force: false)
         #expect(plan.totalBytes == .max)
         #expect(plan.totals.downloadBytes == .max)
         #expect(plan.totals.neededBytes == .max)

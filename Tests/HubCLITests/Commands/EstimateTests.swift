@@ -110,8 +110,10 @@ import Testing
         #expect(stage.hub.requests("resolve").isEmpty)
         #expect(try await stage.run("pull", "org/tiny:config.json").status == 0)
         // 512 positions of 2,048 bytes, and a batch of 256 of 7,680.
-        #expect(try await estimate("org/tiny")["memory_bytes"]?.int == weights + 512 * 2048 + 256 * 7680)
-        let text = try await stage.run("pull", "--estimate", "org/tiny")
+        #expect(
+            try await estimate("org/tiny", "--format", "all")["memory_bytes"]?.int == weights + 512 * 2048 + 256
+                * 7680)
+        let text = try await stage.run("pull", "--estimate", "org/tiny", "--format", "all")
         #expect(text.output.contains(": its weights, and 512 positions by config.json\n"))
         #expect(
             try await stage.run("info", "org/tiny").output.contains(

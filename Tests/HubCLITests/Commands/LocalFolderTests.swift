@@ -94,14 +94,37 @@ import Testing
         try FileSystem.replace(place("config.json"), with: Array(text.utf8))
         try FileSystem.setTimes(place("config.json"), accessed: 4e9, modified: 4e9)
         let refused = try await pull()
-        #expect(refused.status == 2)
+        #expect(refused.status == 7)
         #expect(
             refused.error.contains(
-                "hub: \(place("config.json")) is not what the Hub has, and was not left like this by a pull\n"))
+                "hub: \(place("config.json")) was changed since it was fetched, or is not from the Hub\n"))
         #expect(refused.error.contains("--force"))
+        #expect(try await pull("--json").document().objects("models")[0].objects("files").count == 4)
         #expect(try FileSystem.text(place("config.json")) == text)
-        let forced = try await pull("--force", "--include", "config.json")
+        // What is right stays as it is.
+        let inode = try FileSystem.status(place("w.safetensors"))?.inode
+        let before = stage.hub.requests("/resolve/").count
+        let forced = try await pull("--force", "--json")
         #expect(forced.status == 0, "\(forced.error)")
+        let model = try forced.document().objects("models")[0]
+        #expect(model["downloaded_bytes"]?.int == 2 && model.objects("files").count == 4)
+        #expect(stage.hub.requests("/resolve/").dropFirst(before).allSatisfy { $0.path.hasSuffix("config.json") })
+        #expect(try FileSystem.status(place("w.safetensors"))?.inode == inode)
+        try expectWhole()
+    }
+
+    @Test func whatForceReplacesIsCopiedFromTheCache() async throws {
+        #expect(try await stage.run("pull", "org/m").status == 0)
+        #expect(try await pull().status == 0)
+        try FileSystem.replace(place("config.json"), with: Array("xx".utf8))
+        try FileSystem.replace(place("sub/notes.txt"), with: Array("longer than before\n".utf8))
+        for name in ["config.json", "sub/notes.txt"] {
+            try FileSystem.setTimes(place(name), accessed: 4e9, modified: 4e9)
+        }
+        let before = stage.hub.requests("/resolve/").count
+        let forced = try await pull("--force")
+        #expect(forced.status == 0, "\(forced.error)")
+        #expect(stage.hub.requests("/resolve/").count == before)
         try expectWhole()
     }
 
@@ -165,6 +188,7 @@ import Testing
     }
 
     @Test func oneModelGoesIntoOneFolder() async throws {
+        try ModelRepository("org/n", in: stage.root).write("config.json", "{}")
         let result = try await stage.run("pull", "org/m", "org/n", "--local-dir", "model")
         #expect(result.status == 2)
         #expect(result.error.contains("--local-dir takes the files of one model, not of 2"))

@@ -83,7 +83,7 @@ import Testing
         #expect(
             try await pulled("org/both:*.safetensors", "--format", "safetensors").files == ["model.safetensors"])
         #expect(try await pulled("org/both", "--format", "gguf", "--include", "*.gguf").files == ["both-Q4_0.gguf"])
-        for words in [["org/both"], ["org/both", "--format", "all"]] {
+        for words in [["org/both", "--format", "all"], ["org/both"]] {
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), ["pull", "--json"] + words, environment: stage.environment)
             #expect(try result.document().objects("models")[0].objects("files").count == 7)

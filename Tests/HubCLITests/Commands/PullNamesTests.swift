@@ -1,0 +1,98 @@
+import HubCore
+import Support
+import Testing
+
+/// The words of `hub pull`: models, files of the first model, and what is neither.
+@Suite struct PullNamesTests {
+    let stage: Stage
+
+    init() throws {
+        stage = try Stage { root in
+            let model = try ModelRepository("org/m", in: root)
+            for (seed, name) in ["a.bin", "b.bin", "onnx/model", "odd[1].bin"].enumerated() {
+                try model.random(name, size: 3000, seed: UInt64(seed + 1))
+            }
+            try model.write("sub/dir/vocab.txt", "a\n")
+            try ModelRepository("org/n", in: root).write("config.json", "{}")
+            try ModelRepository("onnx/model", in: root).write("config.json", "{}")
+        }
+    }
+
+    private func files(_ words: String...) async throws -> [String] {
+        let result = try await stage.run(["pull", "--json"] + words)
+        try #require(result.status == 0, "\(result.error)")
+        return try result.document().objects("models").flatMap { model in
+            model.objects("files").map { "\(model["id"]?.string ?? ""):\($0["path"]?.string ?? "")" }
+        }
+    }
+
+    private func refused(_ words: String...) async throws -> (status: Int32, error: String) {
+        let result = try await stage.run(["pull"] + words, with: Stage.quietly)
+        #expect(result.output.isEmpty && !FileSystem.exists(stage.cache))
+        #expect(stage.hub.requests("resolve").isEmpty)
+        return (result.status, result.error)
+    }
+
+    @Test func wordsAfterTheFirstThatAreItsFilesAreItsFiles() async throws {
+        #expect(
+            try await files("org/m", "b.bin", "sub/dir/vocab.txt") == ["org/m:b.bin", "org/m:sub/dir/vocab.txt"])
+        #expect(try await files("org/m", "odd[1].bin", "org/n") == ["org/m:odd[1].bin", "org/n:config.json"])
+        #expect(try await files("org/m@main", "a.bin", "--local-dir", stage.machine("own")) == ["org/m:a.bin"])
+    }
+
+    @Test func aWordThatCouldBeBothIsExit2WithBothSpellings() async throws {
+        let (status, error) = try await refused("org/m", "onnx/model")
+        #expect(status == 2)
+        #expect(
+            error == """
+                hub: onnx/model is a file of org/m, and a repository too
+                     write org/m:onnx/model for the file, onnx/model@main for the repository
+
+                """)
+        #expect(
+            try await files("org/m:onnx/model", "onnx/model@main") == [
+                "org/m:onnx/model", "onnx/model:config.json",
+            ])
+    }
+
+    @Test(arguments: ["c.bin", "org/none", "sub/dir/none.txt", "*.bin"])
+    func aWordThatIsNeitherFailsBeforeAnythingIsFetched(word: String) async throws {
+        for words in [["org/m", word], ["org/m", "org/n", word]] {
+            let result = try await stage.run(["pull"] + words, with: Stage.quietly)
+            #expect(result.status == 3 && result.output.isEmpty)
+            #expect(
+                result.error.hasPrefix(
+                    "hub: \(word) is neither a file of org/m nor a repository on \(stage.hub.endpoint)\n"))
+        }
+        #expect(stage.hub.requests("resolve").isEmpty && !FileSystem.exists(stage.cache))
+        let document = try await stage.run("pull", "org/m", word, "--json")
+        #expect(try document.errorCode() == "repository_not_found")
+        #expect(try document.document().objects("models").isEmpty)
+    }
+
+    @Test func aFirstWordThatIsNotThereFetchesNothingOfTheOthers() async throws {
+        let (status, error) = try await refused("org/none", "org/n")
+        #expect(status == 3 && error.hasPrefix("hub: there is no model org/none on "))
+    }
+
+    /// A Hub that is away is no reason to fail where everything is here.
+    @Test func whatIsHereServesWhileTheHubIsAway() async throws {
+        #expect(try await files("org/m", "a.bin").count == 1)
+        let path = try await stage.path("org/m")
+        let away = Stage.quietly.merging(["HF_ENDPOINT": ClosedPort.address]) { $1 }
+        let commit = Path.name(path).prefix(8)
+        for words in [["org/m"], ["org/m", "a.bin"], ["org/m:a.bin"]] {
+            let result = try await stage.run(["pull", "-q"] + words, with: away)
+            #expect(result.status == 0 && result.output == path + "\n", "\(words): \(result.error)")
+            #expect(result.error.hasPrefix("hub: warning: \(ClosedPort.address) cannot be reached"))
+            #expect(result.error.contains("; using org/m at \(commit) from the cache\n"))
+        }
+        for words in [
+            ["org/m:b.bin"], ["org/m", "--format", "all"], ["org/m", "--force"], ["org/m", "--estimate"],
+        ] {
+            let result = try await stage.run(["pull", "--json"] + words, with: away)
+            #expect(result.status == 5, "\(words)")
+            #expect(try result.errorCode() == "unreachable")
+        }
+    }
+}
