@@ -84,7 +84,7 @@ package struct PullPlan: Sendable {
         folder = layout.repository(repository)
         isNew = !FileSystem.exists(folder.path)
         files = []
-        let wanted = choice == .all ? tree.files : tree.files.filter { choice.matches($0.path) }
+        let wanted = choice.isEverything ? tree.files : tree.files.filter { choice.matches($0.path) }
         guard !wanted.isEmpty || tree.files.isEmpty else {
             let some = tree.files.prefix(8).map(\.path).joined(separator: ", ")
             throw AIError(
