@@ -44,6 +44,17 @@ import Testing
         #expect(lines(20) == ["MODEL           SIZE", "openai…ss-20b  14 GB", "日本/モデル    999 B"])
     }
 
+    /// A name that may not shrink stays whole, and the rest of the line is cut.
+    @Test func aNameIsNeverCut() {
+        var table = Table([.init("DELETE"), .init("FREES", .right), .init("WHY", optional: true)])
+        table.add(["openai/gpt-oss-20b@12345678", "14 GB", "needed for --max-size 1 GB"])
+        #expect(table.lines(width: 40).last?.plain == "openai/gpt-oss-20b@12345678  14 GB")
+        for width in 1..<27 { #expect(table.lines(width: width).last?.plain.hasSuffix("…") == true) }
+        for width in 1..<100 {
+            #expect(table.lines(width: width).last?.plain.hasPrefix("openai/gpt-oss-20b@1234567") == true)
+        }
+    }
+
     @Test func noLineIsEverWiderThanTheTerminal() {
         for width in 1...100 {
             for line in lines(width) { #expect(DisplayWidth.of(line) <= width, "\(width): \(line)") }

@@ -116,20 +116,25 @@ struct DeletionView {
 
     private func showPlan(isTrash: Bool) {
         if context.output.mode == .quiet {
-            for row in plan.rows { context.output.value(name(row)) }
+            for row in plan.rows { context.output.value(Self.name(row)) }
             return
         }
+        // A reason that all rows have is said once. The name is never cut: on a narrow terminal the rest goes.
+        let reasons = Set(plan.rows.map(\.reason))
+        let common = plan.rows.count > 1 && reasons.count == 1 ? reasons.first : nil
+        if let common { context.output.line("\(isTrash ? "To move" : "To delete"): \(common)") }
+        let isOfRevisions = plan.rows.allSatisfy { if case .revision = $0.subject { true } else { false } }
         var table = Table([
-            .init(isTrash ? "MOVE" : "DELETE", least: 16, cut: .middle), .init("WHAT", least: 8),
-            .init("REFS", least: 4, optional: true),
-            .init(isTrash ? "SIZE" : "FREES", .right), .init("USED", optional: true), .init("WHY", least: 12),
+            .init(isTrash ? "MOVE" : "DELETE"), .init(isTrash ? "SIZE" : "FREES", .right),
+            .init(common == nil ? "WHY" : "", optional: true), .init("REFS", least: 4, optional: true),
+            .init(isOfRevisions ? "" : "WHAT", optional: true), .init("USED", optional: true),
         ])
         for row in plan.rows {
             table.add([
-                Styled(name(row), .name), Styled(what(row)), Styled(row.refs.joined(separator: ", ")),
-                Styled("\(ByteCount(row.freedBytes))"),
+                Styled(Self.name(row), .name), Styled("\(ByteCount(row.freedBytes))"),
+                Styled(common == nil ? row.reason : ""), Styled(row.refs.joined(separator: ", ")),
+                Styled(isOfRevisions ? "" : Self.what(row)),
                 Styled(row.lastUsedAt.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint),
-                Styled(row.reason),
             ])
         }
         context.output.table(table)
@@ -158,7 +163,7 @@ struct DeletionView {
         "\(entry.repository)" + (entry.commit.map { "@\($0.short)" } ?? "") + ": \(entry.reason)"
     }
 
-    private func name(_ row: DeletionPlan.Row) -> String {
+    static func name(_ row: DeletionPlan.Row) -> String {
         switch row.subject {
         case .revision(let commit), .files(let commit, _):
             "\(row.repository.map(\.description) ?? "")@\(commit.short)"
@@ -168,7 +173,7 @@ struct DeletionView {
         }
     }
 
-    private func what(_ row: DeletionPlan.Row) -> String {
+    static func what(_ row: DeletionPlan.Row) -> String {
         switch row.subject {
         case .partial(let names): "partial \(names[0].prefix(8))"
         case .orphan(let name): "blob \(name.prefix(8))"

@@ -1,7 +1,8 @@
-/// Rows under headers, fitted to the terminal: no line is ever wrapped.
+/// Rows under headers, fitted to the terminal.
 ///
-/// Where the rows are too wide, columns that may shrink do so, the widest first; where that is not enough, columns that
-/// may go do so from the right. Into a pipe everything is written at full length.
+/// Where the rows are too wide, columns that may shrink do so, the widest first; where that is not enough, optional
+/// columns are dropped from the right, and then lines are cut. A first column that may not shrink is always whole, even
+/// if the terminal has to wrap it. Into a pipe everything is written at full length.
 struct Table: Sendable {
     /// A column of the table.
     struct Column: Sendable {
@@ -9,10 +10,10 @@ struct Table: Sendable {
 
         var header: String
         var alignment: Alignment
-        /// The width down to which it may be cut; nil where it is never cut.
+        /// The width down to which it may shrink; nil where it may not.
         var least: Int?
         var truncation: Truncation
-        /// Whether it may be left out of a narrow terminal.
+        /// Whether it may be dropped on a narrow terminal.
         var isOptional: Bool
 
         init(
@@ -49,14 +50,16 @@ struct Table: Sendable {
         // A list may have thousands of rows: each cell is measured once.
         let cellWidths = all.map { $0.map(\.width) }
         var widths = columns.indices.map { column in cellWidths.lazy.map { $0[column] }.max() ?? 0 }
-        // A column that may go and says nothing anywhere goes first.
+        // An optional column that is empty everywhere is dropped first.
         var shown = columns.indices.filter { column in
             !columns[column].isOptional || cellWidths.dropFirst().contains { $0[column] > 0 }
         }
         if let width { fit(&widths, &shown, into: width) }
         return zip(all, cellWidths).map { cells, cellWidths in
             let line = line(cells, cellWidths, shown, widths, ellipsis)
-            return width.map { line.fitted($0, .end, ellipsis: ellipsis) } ?? line
+            guard let width else { return line }
+            let whole = columns[0].least == nil && !columns[0].isOptional ? widths[0] : 0
+            return line.fitted(max(width, whole), .end, ellipsis: ellipsis)
         }
     }
 

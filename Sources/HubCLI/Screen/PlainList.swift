@@ -1,7 +1,7 @@
 import Fetcher
 import HubCore
 
-/// The list of `hub gc` as numbered lines, for readers of screens and for terminals that cannot move their cursor.
+/// The list of `hub gc` as numbered lines, for screen readers and for terminals that cannot move their cursor.
 struct PlainList {
     private let model: ScreenModel
     private let context: Context
@@ -21,8 +21,8 @@ struct PlainList {
         showRows()
         guard context.isInteractive else {
             throw AIError(
-                .confirmationRequired, "choosing needs a terminal; nothing was deleted",
-                advice: "hub gc --detached, --older-than 30d and others say it by rule")
+                .confirmationRequired, "choosing rows needs a terminal; nothing was deleted",
+                advice: "without a terminal, give a rule such as --older-than 30d")
         }
         while true {
             guard let items = try await askForRows() else { return nil }
@@ -31,17 +31,17 @@ struct PlainList {
             let actions = actions
             let (inventory, marked) = (model.inventory, trial.marked)
             let review = try await Offload.run { try actions.review(inventory, marked) }
-            for line in review.lines {
-                let size = line.size.map { " (\(ByteCount($0)))" } ?? ""
-                context.output.line(Styled(line.text + size, line.isProtected ? .caution : .plain))
+            for line in review.lines + (context.output.settings.isVerbose ? review.paths : []) {
+                let size = line.size.map { "\(ByteCount($0))  " } ?? ""
+                context.output.line(Styled(size + line.text, line.isProtected ? .caution : .plain))
             }
             guard !review.isEmpty else { continue }
             for remark in review.plan.remarks { context.output.note(remark) }
             let free = review.freeAfterwards(model.inventory.diskFree)
             let sum = model.isTrash ? review.amount : "frees \(review.amount), then \(free) free"
-            context.output.line(Styled("\(Humanize.plural(review.pathCount, "path")); \(sum)", .strong))
+            context.output.line(Styled("\(review.rowCount); \(sum)", .strong))
             let isAgreed = try await context.confirm(
-                model.isTrash ? "Move this into the trash?" : "Delete this?", isGiven: false,
+                model.isTrash ? "Move this to the trash?" : "Delete this?", isGiven: false,
                 otherwise: "deleting needs a yes; nothing was deleted")
             return isAgreed ? review : nil
         }
@@ -51,7 +51,7 @@ struct PlainList {
         var table = Table([
             .init("ROW", .right), .init("NAME", least: 16, cut: .middle), .init("REFS", least: 6),
             .init("SIZE", .right), .init("FREES", .right), .init("USED", .right, optional: true),
-            .init("GOT", .right, optional: true), .init("", least: 6),
+            .init("ADDED", .right, optional: true), .init("", least: 6),
         ])
         for (place, index) in model.shown.enumerated() {
             let row = model.rows[index]
@@ -66,11 +66,11 @@ struct PlainList {
             "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
         if let goal = model.goal {
             if let suggestion = model.suggestion {
-                line += "; with rows 1-\(suggestion) deleted \(ByteCount(goal)) are free"
+                line += "; deleting rows 1-\(suggestion) makes \(ByteCount(goal)) free"
             } else if model.isGoalWithinReach {
-                line += "; \(ByteCount(goal)) are free already"
+                line += "; \(ByteCount(goal)) already free"
             } else {
-                line += "; all rows together do not bring \(ByteCount(goal)) free"
+                line += "; deleting all rows does not free enough for \(ByteCount(goal))"
             }
         }
         context.output.line(Styled(line, .faint))
@@ -99,7 +99,7 @@ struct PlainList {
 
     private func reason(_ item: Int) -> String {
         model.inventory.items[item].isPinned
-            ? "it is pinned; hub unpin removes the pin" : model.inventory.items[item].obstacle ?? ""
+            ? "pinned; hub unpin removes the pin" : model.inventory.items[item].obstacle ?? ""
     }
 
     /// The rows that a text such as `1 3-5` means, counted from 0, each once.
@@ -108,10 +108,10 @@ struct PlainList {
         for word in text.split(whereSeparator: { $0.isWhitespace || $0 == "," }) {
             let ends = word.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { Int($0) }
             guard let first = ends[0], let last = ends.count == 1 ? first : ends[1], first <= last else {
-                throw AIError(.invalidInput, "\"\(String(word).printable)\" is no row; type numbers such as 1 3-5")
+                throw AIError(.invalidInput, "\"\(String(word).printable)\" is not a row; type numbers such as 1 3-5")
             }
             guard first >= 1, last <= count else {
-                throw AIError(.invalidInput, "\(word): there are rows 1 to \(count)")
+                throw AIError(.invalidInput, "there is no row \(word): type 1 to \(count)")
             }
             out += (first - 1..<last).filter { !out.contains($0) }
         }

@@ -1,4 +1,4 @@
-/// Which lines of the screen there is room for. On a low one the aids go first, then the totals.
+/// Which lines of the screen there is room for. On a low screen the help lines go first, then the totals.
 struct ScreenLayout: Sendable, Hashable {
     var showsPlace: Bool
     var showsTotals: Bool
@@ -21,7 +21,7 @@ struct ScreenLayout: Sendable, Hashable {
     var bodyTop: Int { [showsPlace, showsTotals, showsHeader].count { $0 } }
 }
 
-/// The columns of the list on a screen so wide. Where it is narrow they go from the least telling on.
+/// The columns of the list on a screen of some width. On a narrow screen the least useful ones go first.
 struct ScreenColumns: Sendable, Hashable {
     enum Kind: CaseIterable, Sendable, Hashable {
         case name, refs, size, frees, used, downloaded, flags
@@ -33,7 +33,7 @@ struct ScreenColumns: Sendable, Hashable {
             case .size: "SIZE"
             case .frees: "FREES"
             case .used: "USED"
-            case .downloaded: "GOT"
+            case .downloaded: "ADDED"
             case .flags: ""
             }
         }
@@ -53,7 +53,7 @@ struct ScreenColumns: Sendable, Hashable {
     static let markWidth = 6
     private static let gap = 2
     private static let leastName = 18
-    /// Which go, one after the other, where there is no room.
+    /// The columns to drop where there is no room, in this order.
     private static let dispensable: [Kind] = [.downloaded, .refs, .frees, .flags, .used, .size]
 
     /// - Parameter natural: the widest text of each column.

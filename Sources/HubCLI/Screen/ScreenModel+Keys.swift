@@ -11,10 +11,14 @@ extension ScreenModel {
         case .filter: return pressInFilter(key)
         case .files(let top): return scroll(key, top, files.count) { .files(top: $0) }
         case .help(let top): return scroll(key, top, ScreenHelp.lines.count) { .help(top: $0) }
-        case .review(let top):
-            if key == .character("y") || key == .character("Y") { return .delete(isTrash: isTrash) }
-            if key == .character("t") || key == .character("T") { return .delete(isTrash: true) }
-            return scroll(key, top, review?.lines.count ?? 0) { .review(top: $0) }
+        case .review(let top, let showsPaths):
+            switch key {
+            case .character("y"), .character("Y"): return .delete(isTrash: isTrash)
+            case .character("t"), .character("T"): return .delete(isTrash: true)
+            case .character("v"), .character("V"): setMode(.review(top: 0, showsPaths: !showsPaths))
+            default: return scroll(key, top, reviewLines.count) { .review(top: $0, showsPaths: showsPaths) }
+            }
+            return .none
         }
     }
 
@@ -49,7 +53,7 @@ extension ScreenModel {
         case .character("p"): return pin()
         case .enter: return startReview()
         case .character("q"): return .quit
-        // Esc takes away what narrows the list, and never the list itself: people press it more often than they mean to.
+        // Esc removes the filter and never leaves the list: people press it more often than they mean to.
         case .escape where !filter.isEmpty: setFilter("")
         case .escape: break
         default: return .beep
@@ -87,7 +91,7 @@ extension ScreenModel {
         return .none
     }
 
-    /// Pages of text: what scrolls scrolls, any other key leads back to the list.
+    /// Pages of text: keys that scroll scroll, any other key goes back to the list.
     private mutating func scroll(_ key: ScreenKey, _ top: Int, _ count: Int, _ mode: (Int) -> Mode)
         -> ScreenEffect
     {
@@ -109,28 +113,36 @@ extension ScreenModel {
     }
 }
 
-/// The page behind `?`.
+/// The page behind `?`. One column, so that a narrow terminal cuts no key.
 enum ScreenHelp {
     static let lines = [
-        "up, down, k, j    one row on              s   next order: last use, size,",
-        "PgUp, PgDn        one page on                 name, age",
-        "Home, End         first, last row         /   show only rows with these words",
-        "space             mark, or mark no more   i   files of the row, shared with whom",
-        "a                 mark all rows shown     p   pin the revision, or unpin it",
-        "n                 mark nothing            ^L  draw the screen anew",
-        "u                 undo the last mark      ?   this page",
-        "Enter             review every path that would go; there y deletes,",
-        "                  and t moves into the trash (hub trash restore)",
-        "q                 end; nothing was deleted",
+        "up, down, k, j    previous row, next row",
+        "PgUp, PgDn        previous page, next page",
+        "Home, End         first row, last row",
+        "space             mark or unmark the row",
+        "a                 mark all rows shown",
+        "n                 unmark all rows",
+        "u                 undo the last mark",
+        "s                 next order: last used, size, name, age",
+        "/                 show only rows with these words",
+        "i                 files of the row, and what shares them",
+        "p                 pin or unpin the revision",
+        "Enter             review what would be deleted;",
+        "                  there v shows every path, y deletes,",
+        "                  t moves into the trash",
+        "^L                redraw",
+        "q                 quit; nothing is deleted",
         "",
-        "FREES is what a row frees if everything else stays. Rows that share files",
-        "free more together: the second line counts what is marked as a whole.",
+        "FREES is what deleting this row alone frees. Rows that",
+        "share files free more together: the second line adds",
+        "up what is marked.",
         "",
-        "[x] marked   [-] pinned or in use: it cannot be marked",
-        "in use      a program is reading or writing it now",
+        "[x] marked   [-] pinned or in use: cannot be marked",
+        "",
+        "in use      a program is reading or writing it",
         "changed     another program may still be writing it",
-        "damaged     files are not what they should be (hub verify --repair mends)",
-        "incomplete  files of the revision are not here",
-        "detached    no branch or tag names it",
+        "damaged     files are wrong: hub verify --repair",
+        "incomplete  files of the revision are missing",
+        "detached    no branch or tag points to it",
     ]
 }

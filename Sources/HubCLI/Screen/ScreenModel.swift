@@ -12,8 +12,8 @@ struct ScreenModel: Sendable {
         /// The files of the row, from this line on.
         case files(top: Int)
         case help(top: Int)
-        /// Every path that would go, from this line on.
-        case review(top: Int)
+        /// What would be deleted, from this line on: a line for each row, or each path.
+        case review(top: Int, showsPaths: Bool)
     }
 
     private(set) var inventory: CacheInventory
@@ -42,11 +42,11 @@ struct ScreenModel: Sendable {
     private(set) var suggestion: Int?
     /// Whether all rows together reach ``goal``.
     private(set) var isGoalWithinReach = true
-    /// Said below the list until the next key.
+    /// Shown below the list until the next key.
     private(set) var message: String?
     private(set) var review: ScreenReview?
     private(set) var files: [ItemFile] = []
-    /// For each step that can be taken back: the items whose marks it changed.
+    /// For each step that can be undone: the items whose marks it changed.
     private var steps: [[Int]] = []
 
     init(
@@ -78,19 +78,21 @@ struct ScreenModel: Sendable {
         scroll()
         if case .files(let top) = mode { mode = .files(top: clamped(top, files.count)) }
         if case .help(let top) = mode { mode = .help(top: clamped(top, ScreenHelp.lines.count)) }
-        if case .review(let top) = mode { mode = .review(top: clamped(top, review?.lines.count ?? 0)) }
+        if case .review(let top, let showsPaths) = mode {
+            mode = .review(top: clamped(top, reviewLines.count), showsPaths: showsPaths)
+        }
     }
 
-    // MARK: What the world answers
+    // MARK: Answers to effects
 
     mutating func say(_ text: String) { message = text }
 
-    /// An item was pinned, or is not any more.
+    /// An item was pinned or unpinned.
     mutating func setPinned(_ item: Int, _ isPinned: Bool) {
         inventory.items[item].isPinned = isPinned
         inventory.items[item].pinNote = nil
         if isPinned, ledger.isChosen(item) { mark([item], false) }
-        message = isPinned ? "pinned: it stays until p takes the pin away" : "no longer pinned"
+        message = isPinned ? "pinned; p unpins it" : "no longer pinned"
         suggest()
         scroll()
     }
@@ -98,7 +100,13 @@ struct ScreenModel: Sendable {
     /// Shows what would go.
     mutating func show(_ review: ScreenReview) {
         self.review = review
-        mode = .review(top: 0)
+        mode = .review(top: 0, showsPaths: false)
+    }
+
+    /// What the review shows now.
+    var reviewLines: [ScreenReview.Line] {
+        guard case .review(_, let showsPaths) = mode, let review else { return [] }
+        return showsPaths ? review.paths : review.lines
     }
 
     // MARK: Marks
@@ -106,12 +114,12 @@ struct ScreenModel: Sendable {
     /// Why a row cannot be marked; nil where it can.
     func refusal(_ item: Int) -> String? {
         if inventory.items[item].isPinned {
-            return "pinned" + (inventory.items[item].pinNote.map { " (\($0))" } ?? "") + ": p takes the pin away"
+            return "pinned" + (inventory.items[item].pinNote.map { " (\($0))" } ?? "") + "; p unpins it"
         }
         return inventory.items[item].obstacle
     }
 
-    /// Marks items, or takes their marks away, as one step.
+    /// Marks or unmarks items, as one step.
     mutating func mark(_ items: [Int], _ isMarked: Bool) {
         let changed = items.filter { ledger.isChosen($0) != isMarked }
         guard !changed.isEmpty else { return }
@@ -139,7 +147,7 @@ struct ScreenModel: Sendable {
         mark([item], !isMarked)
         let more = (ledger.freedBytes - before) - inventory.items[item].freedAlone
         if !isMarked, more > 0 {
-            message = "\(ByteCount(more)) more than alone: what it shares with marked rows goes too"
+            message = "\(ByteCount(more)) more than alone: files shared with marked rows are freed too"
         }
     }
 
@@ -188,7 +196,7 @@ struct ScreenModel: Sendable {
         cursor = former.flatMap { shown.firstIndex(of: $0) } ?? 0
     }
 
-    /// Finds where marks from the first row on reach the goal.
+    /// Finds how many rows from the first on have to be marked to reach the goal.
     private mutating func suggest() {
         suggestion = nil
         isGoalWithinReach = true
@@ -206,7 +214,7 @@ struct ScreenModel: Sendable {
 
     // MARK: Places
 
-    /// Moves the cursor to a row; what lies beyond the ends is the end.
+    /// Moves the cursor to a row, the first or the last one where the place is beyond them.
     mutating func move(to place: Int) {
         cursor = min(max(place, 0), max(shown.count - 1, 0))
         scroll()
@@ -235,25 +243,32 @@ struct ScreenModel: Sendable {
     mutating func forgetMessage() { message = nil }
 }
 
-/// What would go, for a person who is about to say yes.
+/// What would be deleted, for a person who is about to say yes.
 struct ScreenReview: Sendable {
     struct Line: Sendable, Hashable {
         var text: String
-        /// nil where there is none to tell.
+        /// Bytes freed; nil where no total counts them.
         var size: Int64?
         /// Whether it stays although it was marked.
         var isProtected = false
     }
 
     var plan: DeletionPlan
+    /// What stays although it was marked, then a line for each row of the plan.
     var lines: [Line]
-    var pathCount: Int
+    /// Every path, in the order of the plan.
+    var paths: [Line]
     /// Bytes that go, Xet's folder included.
     var freedBytes: Int64
     /// What those take on the disk; nil where that is much the same.
     var allocatedBytes: Int64?
     var includesXet: Bool
     var isEmpty: Bool { plan.isEmpty && !includesXet }
+
+    /// `3 rows`.
+    var rowCount: String { Humanize.plural(lines.count { !$0.isProtected }, "row") }
+    /// `41 paths`.
+    var pathCount: String { Humanize.plural(paths.count, "path") }
 
     /// Such as `3.0 GB`, or `3.0 GB (1.2 GB on the disk)`.
     var amount: String { DeletionView.amount(freedBytes, allocatedBytes ?? freedBytes) }

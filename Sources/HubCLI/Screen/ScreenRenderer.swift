@@ -46,7 +46,7 @@ struct ScreenRenderer: Sendable {
             for kind in ScreenColumns.Kind.allCases {
                 natural[kind] = max(natural[kind] ?? 0, DisplayWidth.of(Self.text(kind, row, item)))
             }
-            // In some order it stands below another one of its model, by its short name.
+            // In some order it comes below another row of its model, with its short name.
             let neighbours = [index - 1, index + 1].filter(items.indices.contains)
             if item.repository != nil, neighbours.contains(where: { items[$0].repository == item.repository }) {
                 let width = Self.indent(isUnicode: isUnicode).count + DisplayWidth.of(row.shortName)
@@ -71,7 +71,7 @@ struct ScreenRenderer: Sendable {
             textPage(
                 model, title: "hub gc: keys", second: "", top: top,
                 ScreenHelp.lines.map { [.init(column: 0, text: $0)] }, keys: Self.back)
-        case .review(let top): reviewPage(model, top)
+        case .review(let top, let showsPaths): reviewPage(model, top, showsPaths)
         }
     }
 
@@ -102,9 +102,10 @@ struct ScreenRenderer: Sendable {
 
     static let keys = "space mark  s sort  / filter  i files  p pin  Enter review  ? help  q quit"
     static let filterKeys = "Enter keep the filter  Esc show all"
-    static let back = "arrows scroll  any other key leads back"
-    static func reviewKeys(isTrash: Bool) -> String {
-        (isTrash ? "y into the trash" : "y delete  t into the trash") + "  arrows scroll  any other key leads back"
+    static let back = "arrows scroll  any other key: back"
+    static func reviewKeys(isTrash: Bool, showsPaths: Bool) -> String {
+        (isTrash ? "y move to trash" : "y delete  t move to trash") + (showsPaths ? "  v rows" : "  v paths") + "  "
+            + back
     }
 
     private func placeLine(_ model: ScreenModel) -> ScreenPage.Line {
@@ -130,15 +131,15 @@ struct ScreenRenderer: Sendable {
         if model.mode == .filter { return "/" + model.filter }
         if let message = model.message { return message }
         if model.shown.isEmpty {
-            return model.filter.isEmpty ? "the cache is empty" : "no row has \"\(model.filter)\""
+            return model.filter.isEmpty ? "the cache is empty" : "no row matches \"\(model.filter)\""
         }
         var text = "row \(model.cursor + 1) of \(model.shown.count)"
-        if !model.filter.isEmpty { text += " with \"\(model.filter)\"" }
+        if !model.filter.isEmpty { text += " matching \"\(model.filter)\"" }
         if let goal = model.goal, model.order == .used, model.filter.isEmpty {
             if !model.isGoalWithinReach {
-                text += "; all rows together do not bring \(ByteCount(goal)) free"
+                text += "; deleting all rows does not free enough for \(ByteCount(goal))"
             } else if model.suggestion == nil {
-                text += "; \(ByteCount(goal)) are free already"
+                text += "; \(ByteCount(goal)) already free"
             }
         }
         return text
@@ -155,7 +156,7 @@ struct ScreenRenderer: Sendable {
         guard number < model.lineCount else { return .init() }
         if let suggestion = model.suggestion, number == suggestion, let goal = model.goal {
             let dash = isUnicode ? "─" : "-"
-            let text = "\(dash)\(dash) with all above \(ByteCount(goal)) are free "
+            let text = "\(dash)\(dash) delete all above for \(ByteCount(goal)) free "
             let rest = max(model.columns - DisplayWidth.of(text), 0)
             return line(text + String(repeating: dash, count: rest), model.columns, .good)
         }
@@ -182,7 +183,7 @@ struct ScreenRenderer: Sendable {
         for column in columns.columns where column.width > 0 {
             var text = Self.text(column.kind, texts, item)
             if column.kind == .name, follows { text = Self.indent(isUnicode: isUnicode) + texts.shortName }
-            // What it is already stands for its name.
+            // The name column already says what it is.
             if text.isEmpty || (column.kind == .refs && follows && item.commit == nil) { continue }
             spans.append(cell(text, column, columnStyle(column.kind, item, isMarked)))
         }
@@ -269,14 +270,14 @@ struct ScreenRenderer: Sendable {
         ]
     }
 
-    private func reviewPage(_ model: ScreenModel, _ top: Int) -> ScreenPage {
+    private func reviewPage(_ model: ScreenModel, _ top: Int, _ showsPaths: Bool) -> ScreenPage {
         guard let review = model.review else { return listPage(model) }
         let after = review.freeAfterwards(model.inventory.diskFree)
         let second =
             model.isTrash
-            ? "\(review.amount), free once hub trash empty has deleted them"
+            ? "\(review.amount), freed by hub trash empty"
             : "frees \(review.amount), then \(after) free"
-        let body = review.lines.map { entry -> [ScreenPage.Span] in
+        let body = model.reviewLines.map { entry -> [ScreenPage.Span] in
             let size = entry.size.map { "\(ByteCount($0))" } ?? ""
             let text = SafeText.line(entry.text)
             if entry.isProtected { return [.init(column: 0, text: text, style: .caution)] }
@@ -284,10 +285,10 @@ struct ScreenRenderer: Sendable {
                 + [.init(column: 10, text: text)]
         }
         let title =
-            (model.isTrash ? "Move into the trash: " : "Delete ")
-            + "\(Humanize.plural(review.pathCount, "path")) in \(SafeText.line(model.inventory.state.layout.root))?"
+            (model.isTrash ? "Move to the trash: " : "Delete ") + (showsPaths ? review.pathCount : review.rowCount)
+            + " from \(SafeText.line(model.inventory.state.layout.root))?"
         return textPage(
-            model, title: title, second: second, top: top, body, keys: Self.reviewKeys(isTrash: model.isTrash),
+            model, title: title, second: second, top: top, body, keys: Self.reviewKeys(isTrash: model.isTrash, showsPaths: showsPaths),
             remark: review.plan.remarks.first ?? "")
     }
 
@@ -301,7 +302,7 @@ struct ScreenRenderer: Sendable {
         DisplayWidth.fit(shown(text), width, truncation, ellipsis: ellipsis)
     }
 
-    /// The text as this terminal can show it.
+    /// The text in characters that this terminal can show.
     private func shown(_ text: String) -> String {
         isUnicode || text.utf8.allSatisfy { $0 < 0x80 } ? text : String(text.map { $0.isASCII ? $0 : "?" })
     }

@@ -25,12 +25,12 @@ struct ScreenRow: Sendable {
             : item.refs.isEmpty ? commit ?? "" : SafeText.line(item.refs.joined(separator: ","))
         size = "\(ByteCount(item.size))"
         frees = "\(ByteCount(item.freedAlone))"
-        used = item.lastUsedAt.map { Self.age(now - $0) } ?? ""
-        downloaded = item.downloadedAt.map { Self.age(now - $0) } ?? ""
+        used = item.lastUsedAt.map { Humanize.shortAge(of: $0, now: now) } ?? ""
+        downloaded = item.downloadedAt.map { Humanize.shortAge(of: $0, now: now) } ?? ""
         searched = "\(name) \(refs) \(item.commit?.hash ?? "") \(Self.flags(item))".lowercased()
     }
 
-    /// What it is where it is no revision.
+    /// What a row is that is not a revision.
     static func kind(_ item: CacheItem) -> String {
         switch item.subject {
         case .revision: "revision"
@@ -38,11 +38,11 @@ struct ScreenRow: Sendable {
         case .partials(_, let names): Humanize.plural(names.count, "partial")
         case .orphans(_, let names): Humanize.plural(names.count, "orphan")
         case .payloads(let names): "(shared store: \(Humanize.plural(names.count, "unused payload")))"
-        case .xet: "(chunks that Xet keeps)"
+        case .xet: "(chunks kept by Xet)"
         }
     }
 
-    /// What is remarkable about it, the gravest first, for it may be cut.
+    /// Its marks, the most important first: the column may be cut.
     static func flags(_ item: CacheItem) -> String {
         var flags: [String] = []
         if let obstacle = item.obstacle {
@@ -57,16 +57,4 @@ struct ScreenRow: Sendable {
         return flags.joined(separator: ",")
     }
 
-    /// `12d`: in the units that `--older-than` takes.
-    static func age(_ seconds: Double) -> String {
-        switch seconds {
-        case ..<60: "now"
-        case ..<3600: "\(Int(seconds / 60))min"
-        case ..<86_400: "\(Int(seconds / 3600))h"
-        case ..<(14 * 86_400): "\(Int(seconds / 86_400))d"
-        case ..<(60 * 86_400): "\(Int(seconds / 604_800))w"
-        case ..<(730 * 86_400): "\(Int(seconds / 2_629_800))mo"
-        default: "\(Int(seconds / 31_557_600))y"
-        }
-    }
 }

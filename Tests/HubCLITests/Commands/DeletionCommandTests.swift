@@ -38,8 +38,8 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.output == """
-                DELETE            WHAT      REFS  FREES  USED           WHY
-                org/one@11111111  revision  main   10 B  10 months ago  asked for
+                DELETE            FREES  WHY        REFS  USED
+                org/one@11111111   10 B  asked for  main  10 months ago
                 1 row, 10 B in all
 
                 """)
@@ -103,8 +103,8 @@ import Testing
         #expect(result.status == 0 && result.error.isEmpty)
         #expect(
             result.output == """
-                DELETE                      WHAT      REFS  FREES  USED          WHY
-                datasets/org/data@44444444  revision  main    3 B  3 months ago  asked for
+                DELETE                      FREES  WHY        REFS  USED
+                datasets/org/data@44444444    3 B  asked for  main  3 months ago
                 1 row, 3 B in all
                 3 B freed
 

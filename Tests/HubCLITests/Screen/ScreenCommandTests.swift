@@ -80,7 +80,7 @@ import Testing
         let screen = try stage.list()
         try await screen.wait("the list") { $0.lines.last?.hasSuffix("q quit") == true }
         screen.process.write(" ")
-        try await screen.type("\r", line: "y delete  t into the trash  arrows scroll  any other key leads back")
+        try await screen.type("\r", line: "y delete  t move to trash  v paths  arrows scroll  any other key: back")
         screen.process.write("t")
         let result = try await screen.process.wait()
         #expect(result.status == 0 && result.terminal.contains("nothing is free until hub trash empty"))

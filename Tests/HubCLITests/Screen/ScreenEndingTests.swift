@@ -24,10 +24,10 @@ import Darwin
 
     /// What a person sees of the three models.
     private static let rows = """
-        NAME    REFS    SIZE   FREES  USED  GOT
-        > [ ] org/m1  main  1.0 kB  1.0 kB    4w   4w
-          [ ] org/m2  main  1.0 kB  1.0 kB    2w   2w
-          [ ] org/m3  main  1.0 kB  1.0 kB   10d  10d
+        NAME    REFS    SIZE   FREES  USED  ADDED
+        > [ ] org/m1  main  1.0 kB  1.0 kB    4w     4w
+          [ ] org/m2  main  1.0 kB  1.0 kB    3w     3w
+          [ ] org/m3  main  1.0 kB  1.0 kB    1w     1w
         """
 
     /// The list, and the terminal's mode before there was one.
@@ -80,7 +80,7 @@ import Darwin
     @Test func byAnInterruptionOfTheReview() async throws {
         let (screen, mode) = try await atList()
         screen.process.write(" ")
-        try await screen.type("\r", line: "y delete  t into the trash  arrows scroll  any other key leads back")
+        try await screen.type("\r", line: "y delete  t move to trash  v paths  arrows scroll  any other key: back")
         screen.process.send(SIGTERM)
         #expect(try await screen.process.wait().status == 130)
         try await expectGivenBack(screen, mode)
@@ -117,7 +117,7 @@ import Darwin
         let terminal = try await screen.wait("the list again") {
             $0.showsAlternate && $0.lines.last?.hasPrefix("space mark") == true
         }
-        #expect(terminal.lines[4] == "> [x] org/m2  main  1.0 kB  1.0 kB    2w   2w")
+        #expect(terminal.lines[4] == "> [x] org/m2  main  1.0 kB  1.0 kB    3w     3w")
         #expect(screen.process.terminalEchoes == false)
         screen.process.write("q")
         try await screen.process.wait(forText: "ended 0")

@@ -90,7 +90,7 @@ import Testing
         #expect(text(model)[1].hasPrefix("1 marked: frees ") && !text(model)[1].contains("together"))
         _ = press(&model, [.up, .character(" ")])
         #expect(model.ledger.freedBytes == 510_000 && model.freedApart == 10_000)
-        #expect(model.message == "500 kB more than alone: what it shares with marked rows goes too")
+        #expect(model.message == "500 kB more than alone: files shared with marked rows are freed too")
         #expect(text(model)[1] == "2 marked: frees 510 kB (500 kB only together), then 510 kB free")
         _ = press(&model, [.character(" ")])
         #expect(model.markedCount == 1 && model.ledger.freedBytes < 8000)
@@ -118,7 +118,7 @@ import Testing
         model.setPinned(item, true)
         #expect(model.markedCount == 3 && !model.ledger.isChosen(item))
         _ = press(&model, [.character(" ")])
-        #expect(model.message == "pinned: p takes the pin away" && model.markedCount == 3)
+        #expect(model.message == "pinned; p unpins it" && model.markedCount == 3)
         _ = press(&model, [.character("a")])
         #expect(model.message == "1 row pinned or in use: not marked")
         // Undoing what marked it does not bring the mark back.
@@ -158,7 +158,7 @@ import Testing
         #expect(model.shown.isEmpty && model.current == nil)
         _ = press(&model, [.enter, .character(" "), .character("i"), .character("p"), .end])
         #expect(model.mode == .list && model.markedCount == 1)
-        #expect(text(model)[10] == "no row has \"zz\"")
+        #expect(text(model)[10] == "no row matches \"zz\"")
         _ = press(&model, [.character("/"), .escape])
         #expect(model.shown.count == 31)
     }
@@ -167,9 +167,9 @@ import Testing
         // 1, 2, 3 kB, … : 1 + 2 + 3 + 4 reach 10 kB.
         var model = try Self.model(12, goal: 110_000, free: 100_000)
         #expect(model.suggestion == 4)
-        let line = try #require(text(model).firstIndex { $0.hasPrefix("── with all above 110 kB are free ─") })
+        let line = try #require(text(model).firstIndex { $0.hasPrefix("── delete all above for 110 kB free ─") })
         #expect(line == model.layout.bodyTop + 4 && text(model)[line].count == 80)
-        #expect(text(model, isUnicode: false)[line].hasPrefix("-- with all above 110 kB are free --"))
+        #expect(text(model, isUnicode: false)[line].hasPrefix("-- delete all above for 110 kB free --"))
         // Marks on all above it reach it, and not one fewer.
         for _ in 0..<4 { _ = press(&model, [.character(" "), .down]) }
         #expect(model.freeAfterwards == 110_000)
@@ -193,16 +193,18 @@ import Testing
         #expect(press(&model, [.character("y"), .character(" "), .enter]) == [.beep, .none, .review])
         let lines = (1...30).map { ScreenReview.Line(text: "path \($0)", size: 1) }
         model.show(
-            ScreenReview(plan: DeletionPlan(), lines: lines, pathCount: 30, freedBytes: 30, includesXet: true))
+            ScreenReview(plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
         #expect(press(&model, [.down, .character("j"), .pageDown, .end, .home, .up]).allSatisfy { $0 == .none })
-        #expect(model.mode == .review(top: 0))
+        #expect(model.mode == .review(top: 0, showsPaths: false))
         _ = press(&model, [.end])
-        #expect(model.mode == .review(top: 23) && text(model)[10] == "lines 24-30 of 30")
+        #expect(model.mode == .review(top: 23, showsPaths: false) && text(model)[10] == "lines 24-30 of 30")
+        _ = press(&model, [.character("v"), .end])
+        #expect(model.mode == .review(top: 53, showsPaths: true) && text(model)[10] == "lines 54-60 of 60")
         #expect(press(&model, [.enter]) == [.none])
         #expect(model.mode == .list && model.markedCount == 1, "Enter is no yes")
         _ = press(&model, [.enter])
         model.show(
-            ScreenReview(plan: DeletionPlan(), lines: lines, pathCount: 30, freedBytes: 30, includesXet: true))
+            ScreenReview(plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
         #expect(model.press(.character("y")) == .delete(isTrash: false))
         #expect(model.press(.character("t")) == .delete(isTrash: true))
     }
@@ -249,7 +251,7 @@ import Testing
             narrow.resize(columns: width, lines: 24)
             return text(narrow)[2].split(separator: " ").joined(separator: " ")
         }
-        #expect(header(80) == "NAME REFS SIZE FREES USED GOT")
+        #expect(header(80) == "NAME REFS SIZE FREES USED ADDED")
         #expect(header(60) == "NAME REFS SIZE FREES USED")
         #expect(header(40) == "NAME SIZE USED")
         #expect(header(28) == "NAME SIZE")
