@@ -2,7 +2,7 @@ package import Catalog
 package import HubCore
 
 /// Notes in the catalog what is being deleted, so that the next run finishes what was cut off. Without a catalog a
-/// deletion goes on without: what it leaves is found as orphans.
+/// deletion continues without: what it leaves is found as orphans.
 package struct DeletionJournal: Sendable {
     private let catalog: DispensableCatalog
     private let cache: String

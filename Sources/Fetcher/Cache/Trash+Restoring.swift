@@ -129,7 +129,7 @@ extension Trash {
         for move in entry.moves where !own.contains(move.from) && move.isContent {
             if try FileSystem.linkStatus(Path.join(layout.root, move.from)) == nil { gone.insert(move.from) }
         }
-        // A link that led nowhere when it went is to come back as it was.
+        // A link that was broken when it went comes back as it was.
         let missing = try neededBlobs(waiting, of: entry, folder).subtracting(own)
         let others = try entries().filter { $0.folder == entry.folder && $0.name != entry.name }
         for path in gone.union(missing).sorted() {

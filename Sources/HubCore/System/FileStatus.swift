@@ -58,7 +58,7 @@ package struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// What tells that a file was changed since, without reading it.
+/// Shows that a file has changed since, without reading it.
 package struct FileStamp: Sendable, Hashable {
     package var size: Int64
     /// When its content was last changed, nanoseconds since 1970.
@@ -70,15 +70,15 @@ package struct FileStamp: Sendable, Hashable {
     }
 }
 
-/// Which file this is and what it was like: anything that writes into it or puts another in its place changes this, be its
-/// time of modification set back or not.
+/// Which file this is and what it was like. Whoever writes into it or replaces it changes this, even if its time of
+/// modification is set back.
 package struct FileFingerprint: Sendable, Hashable {
     package var device: UInt64
     package var inode: UInt64
     package var size: Int64
     /// Nanoseconds since 1970, as ``changed``.
     package var modified: Int64
-    /// When the inode was last changed, which nobody can set.
+    /// When the inode was last changed, which no program can set.
     package var changed: Int64
 
     package init(device: UInt64, inode: UInt64, size: Int64, modified: Int64, changed: Int64) {

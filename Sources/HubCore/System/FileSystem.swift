@@ -146,7 +146,7 @@ package enum FileSystem {
         throw .system("cannot delete", path: path, errno: errno)
     }
 
-    /// rmdir(2): whether it went; false where it is absent or not empty.
+    /// rmdir(2): whether it is gone now; false where it is absent or not empty.
     @discardableResult
     package static func removeEmptyDirectory(_ path: String) throws(AIError) -> Bool {
         if rmdir(path) == 0 { return true }
@@ -177,7 +177,7 @@ package enum FileSystem {
         return true
     }
 
-    /// What a symbolic link says; nil where the path is no link.
+    /// The text of a symbolic link; nil where the path is not a link.
     package static func linkText(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }

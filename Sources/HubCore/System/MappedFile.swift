@@ -18,7 +18,7 @@ package final class MappedFile: Sendable {
 
     /// Maps a file; an empty one gives an empty buffer.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no regular file, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a regular file, or the error of the system call that failed.
     package init(_ path: String) throws(AIError) {
         let file = try FileDescriptor.modelFile(path)
         let size = Int(try file.status().size)

@@ -84,7 +84,7 @@ extension OpenFolder {
     package func makeFolder(_ entry: Entry) throws(AIError) -> OpenFolder {
         let number = number { entry.withCString { mkdirat(descriptor, $0, 0o777) } }
         if let number, number != EEXIST { throw failure("cannot make the folder", entry, number) }
-        guard let folder = try ownFolder(entry) else { throw failure("cannot make the folder", entry, ENOENT) }
+        guard let folder = try ownFolder(entry) else { throw failure("cannot make the folder", entry, ENOTDIR) }
         return folder
     }
 

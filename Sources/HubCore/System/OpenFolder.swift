@@ -52,21 +52,22 @@ package final class OpenFolder {
         try Self.opened(openat(descriptor, name, Self.flags), Path.join(path, name))
     }
 
-    /// Opens a folder in this one without following a link; nil where nothing has the name.
+    /// Opens a folder in this one; nil where no folder has the name.
     ///
-    /// - Throws: where a link, or anything else that is not a folder, has the name.
+    /// - Throws: where a link has the name, for it is not followed.
     package func ownFolder(_ entry: Entry) throws(AIError) -> OpenFolder? {
         let place = Path.join(path, entry.name)
         let opened = entry.withCString { openat(descriptor, $0, Self.flags | O_NOFOLLOW) }
         if opened < 0, errno == ENOTDIR || errno == ELOOP {
-            guard let status = try status(of: entry) else { return nil }
-            let what = status.kind == .symlink ? "a symbolic link, which hub does not follow here" : "not a folder"
-            throw AIError(.ioError, "\(place) is \(what)", context: .init(path: place))
+            guard try status(of: entry)?.kind == .symlink else { return nil }
+            throw AIError(
+                .ioError, "\(place) is a symbolic link, which hub does not follow here", context: .init(path: place)
+            )
         }
         return try Self.opened(opened, place)
     }
 
-    /// Opens a folder below this one by its relative path. Every part of the way is a folder, not a link.
+    /// Opens a folder below this one by its relative path; no part of it may be a link, see ``ownFolder(_:)-(Entry)``.
     package func ownFolder(_ path: String) throws(AIError) -> OpenFolder? {
         var place = self
         for part in Path.parts(path) {

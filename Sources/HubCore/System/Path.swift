@@ -1,5 +1,5 @@
 /// Paths as text: no file system is asked. They are taken apart by bytes, as the system does, for to Swift a slash and a
-/// mark after it are one character, which is no "/".
+/// mark after it are one character, which is not "/".
 package enum Path {
     private static let slash = UInt8(ascii: "/")
 
