@@ -83,7 +83,7 @@ extension Catalog {
         CatalogBackups(path).pins()?.rows.compactMap(\.pin) ?? []
     }
 
-    /// Whether there is no catalog, or only the empty file of who could not make one.
+    /// Whether there is no catalog, or only the empty file that a failed attempt to make one left.
     package static func isAbsent(_ path: String) throws(AIError) -> Bool {
         guard let status = try FileSystem.linkStatus(path) else { return true }
         let log = try FileSystem.status(path + "-wal")?.size ?? 0
