@@ -46,7 +46,7 @@ struct CatalogBackups: Sendable {
         let tables = try connection.snapshot {
             try Schema.kept.map { ($0, try KeptRows.rows(of: $0, in: connection)) }
         }
-        // That a cache has an id is no loss: it lies in the cache.
+        // An id alone needs no backup: it is in the cache.
         let isWorthIt = tables.contains { $0.0 != "cache_ids" && !$0.1.rows.isEmpty }
         guard try isWorthIt || !all().isEmpty else { return false }
         let version = try connection.first("PRAGMA user_version", map: { $0.int(0) }) ?? 0

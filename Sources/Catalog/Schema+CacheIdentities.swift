@@ -1,6 +1,6 @@
 extension Schema {
-    /// A cache is known by the id that lies in it, or by its folder's device and inode, and only last by its path, so that
-    /// it can be moved. A pin that was taken away leaves its row: a copy of the catalog that still has it is older then.
+    /// A cache is identified by the id in it, else by its folder's device and inode, else by its path, so that it can be
+    /// moved. A removed pin leaves its row with the time, so that a backup that still has the pin is known to be older.
     static let cacheIdentities = """
         CREATE TABLE cache_ids (
             id TEXT PRIMARY KEY, path TEXT NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL

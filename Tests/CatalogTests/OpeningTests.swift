@@ -29,7 +29,7 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "caches", "cards", "checks", "choices", "deletions", "facts", "files", "mirrors",
+                    "bandwidth", "cache_ids", "caches", "cards", "checks", "choices", "deletions", "facts", "files", "mirrors",
                     "models",
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "uses",

@@ -135,7 +135,7 @@ class RandomCache:
             words = ["gc"] + [flag for flag in ("--detached", "--partials", "--orphans") if rng.random() < 0.5]
             if len(words) == 1 or rng.random() < 0.3:
                 age, size = f"{rng.randrange(100)}d", f"{rng.randrange(9)}kB"
-                words += rng.choice([["--older-than", age], ["--max-size", size]])
+                words += rng.choice([["--older-than", age], ["--max-size", size, "--best-effort"]])
             return words, None
         chosen = rng.sample(self.revisions, rng.randrange(1, len(self.revisions) + 1))
         words = ["rm"]
@@ -377,12 +377,12 @@ class InUse(HubsimTest):
         self.assertIsNone(trying.poll())
         self.assertIn(str(weights), maps.read_text())
 
-        done = self.box.run([HUB, "gc", "--max-size", "0", "--yes", "--json"])
+        done = self.box.run([HUB, "gc", "--max-size", "0", "--best-effort", "--yes", "--json"])
         plan = json.loads(done.stdout)
         self.assertEqual([row["id"] for row in plan["plan"]], [self.idle])
         self.assertEqual({row["id"]: row["reason"] for row in plan["protected"]},
                          {self.read: "in use", self.tried: "in use", ODD: "in use"})
-        said = self.box.run([HUB, "gc", "--max-size", "0", "--yes"])
+        said = self.box.run([HUB, "gc", "--max-size", "0", "--best-effort", "--yes"])
         reasons = {
             self.read: rf"\w+ \({reader.pid}\) has model.safetensors open", ODD: "it is being downloaded",
             self.tried: rf"hub \({trying.pid}\) has model.safetensors open",

@@ -1,9 +1,9 @@
 package import Catalog
 package import HubCore
 
-/// What the catalog keeps of one cache, wherever that lies: pins, times of use, and what pulls chose. They are kept by an id, a random
-/// number in `.locks/hub.id` of the cache, the one place of which Python does not warn. Where that file is missing the
-/// folder's device and inode tell which cache it is, and after them its path.
+/// What the catalog records about one cache, wherever it lies: pins, times of use and choices. The key is an id, a random number
+/// in `.locks/hub.id` of the cache, the one place that does not make Python warn. If that file is missing, the folder's
+/// device and inode identify the cache, and failing that its path.
 package struct CacheRecord: Sendable {
     let layout: CacheLayout
     let catalog: Catalog
@@ -33,8 +33,8 @@ package struct CacheRecord: Sendable {
 
     // MARK: Which cache it is
 
-    /// The key of what is kept; the cache's path where nothing is kept by an id. Records of an earlier hub, which are kept
-    /// by the path, get one.
+    /// The key of the cache's records: its id, or its path where it has none. Records of an earlier hub, which used the
+    /// path, get an id.
     func key() throws(AIError) -> String {
         if let id = try identified() { return id }
         guard try catalog.hasRecords(ofCache: layout.root) else { return layout.root }
@@ -51,13 +51,13 @@ package struct CacheRecord: Sendable {
             guard let known = caches.first(where: isHere) ?? caches.first(where: { $0.path == layout.root }) else {
                 return nil
             }
-            // Somebody has emptied `.locks`. Where that cannot be undone, the second key goes on to tell.
+            // `.locks` was emptied. If the file cannot be written again, the second key still identifies the cache.
             try? write(known.id)
             if !isHere(known) { _ = note(known.id, status) }
             return known.id
         }
         guard let known = caches.first(where: { $0.id == id }) else {
-            // Another user's hub has named it, or the catalog is new. What was kept before goes on under this id.
+            // Another user's hub chose this id, or the catalog is new. Existing records move to it.
             let old = caches.first(where: isHere)?.id
             var key = old
             if key == nil, try catalog.hasRecords(ofCache: layout.root) { key = layout.root }
@@ -137,7 +137,7 @@ package struct CacheRecord: Sendable {
     private var idFile: String { Self.idFile(layout.root) }
     private static func idFile(_ root: String) -> String { Path.join(root, ".locks/hub.id") }
 
-    /// The id that lies in a cache. What is no such file is as good as none.
+    /// The id in a cache; nil where the file is missing or not ours.
     private static func id(in root: String) -> String? {
         let folder = (try? FileSystem.linkStatus(Path.parent(idFile(root)))) ?? nil
         let file = (try? FileSystem.linkStatus(idFile(root))) ?? nil

@@ -17,10 +17,11 @@ package struct DeletionPlanner {
     /// - Parameters:
     ///   - state: read fresh from the disk.
     ///   - protection: what stays whatever is asked for.
-    package init(_ state: CacheState, protection: Protection = Protection()) {
+    ///   - now: seconds since 1970, for what changed too recently.
+    package init(_ state: CacheState, protection: Protection = Protection(), now: Double = Timestamp.now) {
         self.state = state
         store = SharedStore(layout: state.layout)
-        obstacles = DeletionObstacles(protection)
+        obstacles = DeletionObstacles(protection, now: now)
         count = FreedCount(state.layout)
         plan.details = protection.openFiles.remark.map { [$0] } ?? []
         plan.pinsFault = protection.pinsFault

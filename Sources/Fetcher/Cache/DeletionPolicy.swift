@@ -34,7 +34,7 @@ package struct DeletionPolicy: Sendable {
     ///
     /// - Parameter diskFree: bytes free on the cache's file system now.
     package func plan(for state: CacheState, now: Double, diskFree: Int64) throws(AIError) -> DeletionPlan {
-        try plan(with: DeletionPlanner(state), now: now, diskFree: diskFree)
+        try plan(with: DeletionPlanner(state, now: now), now: now, diskFree: diskFree)
     }
 
     /// The plan that a planner has, with what is asked for here added to it.

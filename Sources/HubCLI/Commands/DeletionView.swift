@@ -89,7 +89,7 @@ struct DeletionView {
         }
         context.output.line(
             Styled("moved into \(trash.path); ", .strong)
-                + Styled("nothing is free until hub trash empty, and hub trash restore brings it back"))
+                + Styled("run hub trash empty to free the space, or hub trash restore to undo this"))
         return outcome
     }
 

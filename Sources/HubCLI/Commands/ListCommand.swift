@@ -33,7 +33,6 @@ enum ListCommand {
             .init("hub ls", "Everything, the last used first."),
             .init("hub ls 'mlx-community/*' --sort size", "One organisation's models, the largest first."),
             .init("hub ls --larger-than 1GB --unused-for 30d", "Large models that nobody has used for a month."),
-            .init("hub ls --revisions gpt2", "Each revision of one model."),
             .init("hub ls -q", "The ids alone, for scripts."),
         ],
         run: run)

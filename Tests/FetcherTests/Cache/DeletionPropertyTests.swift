@@ -21,11 +21,11 @@ import Testing
         // What `hub ls` says of each revision and repository is what a plan of it alone says.
         let costs = FreeableSizes(before)
         for repository in before.repositories {
-            var whole = DeletionPlanner(before)
+            var whole = DeletionPlanner(before, now: Timestamp.now + 7200)
             try whole.add(repository, reason: "test")
             #expect(costs.ofRepository(repository) == whole.plan.freedBytes, "\(repository.folder.name)")
             for revision in repository.revisions {
-                var alone = DeletionPlanner(before)
+                var alone = DeletionPlanner(before, now: Timestamp.now + 7200)
                 try alone.add(revision, of: repository, reason: "test")
                 #expect(
                     costs.ofRevision(revision, repository) == alone.plan.freedBytes,
@@ -34,7 +34,7 @@ import Testing
         }
 
         // Some of it all goes, in any order.
-        var planner = DeletionPlanner(before)
+        var planner = DeletionPlanner(before, now: Timestamp.now + 7200)
         var doomed: Set<String> = []
         let all = before.repositories.flatMap { repository in repository.revisions.map { (repository, $0) } }
         for (repository, revision) in all.shuffled(using: &random) where random.next() % 3 == 0 {

@@ -35,7 +35,7 @@ import Testing
         #expect(result.status == 0, "\(result.error)")
         #expect(
             result.lines.last
-                == "moved into \(trash); nothing is free until hub trash empty, and hub trash restore brings it back"
+                == "moved into \(trash); run hub trash empty to free the space, or hub trash restore to undo this"
         )
         #expect(try contents() != before)
         let name = String(word.prefix { $0 != ":" })

@@ -83,7 +83,7 @@ import Testing
         try await screen.type("\r", line: "y delete  t move to trash  v paths  arrows scroll  any other key: back")
         screen.process.write("t")
         let result = try await screen.process.wait()
-        #expect(result.status == 0 && result.terminal.contains("nothing is free until hub trash empty"))
+        #expect(result.status == 0 && result.terminal.contains("run hub trash empty to free the space"))
         #expect(try FileSystem.entries(stage.cache)?.contains("models--org--m1") == false)
         #expect(try await stage.run("trash", "restore", "org/m1").status == 0)
         #expect(try stage.listing(stage.cache).filter { !$0.hasPrefix(".locks") } == before)

@@ -86,7 +86,7 @@ package struct CacheInventory: Sendable {
     package func plan(
         _ chosen: [Int], protection: Protection = Protection(), interrupted: [BegunDeletion] = [], now: Double
     ) throws(AIError) -> DeletionPlan {
-        var planner = DeletionPlanner(state, protection: protection)
+        var planner = DeletionPlanner(state, protection: protection, now: now)
         try planner.addInterrupted(interrupted)
         // Leftovers first, as gc does: with the last revision they would go under its name.
         for item in chosen.map({ items[$0] }) {
