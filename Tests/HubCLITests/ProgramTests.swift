@@ -30,7 +30,7 @@ import Darwin
         let command = testCommand { context, _ in
             context.output.warning(
                 "one two three four five six", advice: "seven eight nine /a/path/that/is/wider/than/all")
-            throw AIError(.gated, "one two three four five six seven")
+            throw AIError(.gated, "one two three four five six seven", advice: "eight")
         }
         let wide = await runInside("do", commands: [command])
         #expect(wide.error.hasPrefix("hub: warning: one two three four five six\n     seven eight nine /a/path"))
@@ -44,6 +44,7 @@ import Darwin
                      /a/path/that/is/wider/than/all
                 hub: one two three four five
                      six seven
+                     eight
 
                 """)
     }

@@ -104,7 +104,7 @@ import Testing
         }
         let none = try await stage.run("serve")
         #expect(none.status == 2)
-        #expect(none.error == "hub: hub serve needs FOLDER\n     usage: hub serve [FLAGS] FOLDER\n")
+        #expect(none.error == "hub: missing FOLDER\n     usage: hub serve [FLAGS] FOLDER\n")
     }
 
     @Test func aPortInUseIsExit6() async throws {

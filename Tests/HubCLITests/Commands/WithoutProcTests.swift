@@ -4,16 +4,18 @@ import Testing
 
 @testable import HubCLI
 
-/// The real program where `/proc` is empty, as in a bare chroot.
-@Suite(.enabled(if: WithoutProcTests.isPossible, "this system has no namespaces for it")) struct WithoutProcTests {
-    private static let unshare = "/usr/bin/unshare"
-    static let isPossible =
-        program("unshare") == unshare && (try? execute(unshare, words("true")))?.status == 0
+/// A namespace whose `/proc` is empty.
+private enum NoProc {
+    static let program = "/usr/bin/unshare"
+    static let isPossible = FileSystem.exists(program) && (try? execute(program, words("true")))?.status == 0
 
-    private static func words(_ line: String) -> [String] {
+    static func words(_ line: String) -> [String] {
         ["-rm", "/bin/sh", "-c", "mount -t tmpfs none /proc && \(line)"]
     }
+}
 
+/// The real program where `/proc` is empty, as in a bare chroot.
+@Suite(.enabled(if: NoProc.isPossible, "this system has no namespaces for it")) struct WithoutProcTests {
     let stage: Stage
 
     init() throws { stage = try Stage() }
@@ -21,7 +23,7 @@ import Testing
     private func hub(_ line: String) async throws -> ProcessResult {
         let hub = ShellQuoting.posix(try BuiltProduct.path())
         return try await RunningProcess.run(
-            Self.unshare, Self.words("\(hub) \(line)"), environment: stage.environment,
+            NoProc.program, NoProc.words("\(hub) \(line)"), environment: stage.environment,
             directory: stage.machine.path)
     }
 
