@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench soak fuzz lint format sanitize install uninstall release clean
+.PHONY: build demo test bench soak fuzz lint format sanitize portable install uninstall release clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -32,6 +32,9 @@ format: ## Format the Swift sources in place
 
 sanitize: ## Run the Swift tests under the thread and the address sanitizer
 	scripts/sanitize $(ARGS)
+
+portable: ## Check on Linux what can be checked of macOS and AArch64
+	scripts/portable
 
 install: ## Build and install under PREFIX (and DESTDIR)
 	scripts/install

@@ -38,10 +38,12 @@ import Testing
         let server = try HubServer(handler: Echo())
         try await Thread.run {
             let connection = try HTTPConnection(server.address)
-            try connection.send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
+            try connection.send(
+                "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try connection.reply().text == "/a 5")
             #expect(try connection.reply().text == "/b 0")
-            try connection.send("POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n")
+            try connection.send(
+                "POST /c HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n")
             #expect(try connection.reply().text == "/c 2")
         }
     }

@@ -7,7 +7,10 @@ enum ServeCommand {
     static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
     static let log = Option.text(
         "log", "FILE", kind: .file, "append a line for each request; - is stderr",
-        detail: "A line has the time, the client's address, method, path, status and size. On a terminal, stderr is the default.")
+        detail: """
+            A line has the time, the client's address, method, path, status and size. On a terminal, stderr is the \
+            default.
+            """)
 
     static let command = Command(
         name: "serve", isMinor: true, doc: "serve a folder of models as a Hub on this machine",
@@ -45,7 +48,8 @@ enum ServeCommand {
             }
             let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
-                    host: host, port: port, log: log?.write, handler: HubService(source, access: access, report: report))
+                    host: host, port: port, log: log?.write,
+                    handler: HubService(source, access: access, report: report))
             }
             return (server, try source.cards(.model).count)
         }

@@ -50,7 +50,9 @@ final class RequestWatch: Sendable {
     /// Answers the request that this thread reads past libmicrohttpd, and ends its connection.
     func refuse(with bytes: [UInt8]) {
         state.withLock { state in
-            let mine = state.waiting.first { $0.value.thread.map { pthread_equal($0, pthread_self()) != 0 } == true }
+            let mine = state.waiting.first {
+                $0.value.thread.map { pthread_equal($0, pthread_self()) != 0 } == true
+            }
             guard let mine else { return }
             state.waiting[mine.key] = nil
             hub_mhd_end_with(mine.value.socket, bytes, bytes.count)
