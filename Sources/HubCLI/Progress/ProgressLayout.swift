@@ -112,9 +112,8 @@ struct ProgressLayout: Sendable {
             rows.filter(\.isName).map(\.title), max(0, titleWidth - indent.count), ellipsis: ellipsis)
         var remaining = names[...]
         return rows.map { row in
-            let title =
-                row.isName
-                ? indent + remaining.removeFirst() : DisplayWidth.fit(row.title, titleWidth, ellipsis: ellipsis)
+            let text = row.isName ? indent + remaining.removeFirst() : row.title
+            let title = DisplayWidth.fit(text, titleWidth, ellipsis: ellipsis)
             var line = title + String(repeating: " ", count: titleWidth - DisplayWidth.of(title))
             if hasBar {
                 line += gap + (row.fraction.map { bar($0, barWidth) } ?? String(repeating: " ", count: barWidth))
