@@ -1,4 +1,3 @@
-
 extension JSONCursor {
     /// How a document goes on of which the first part ends within a list.
     package struct Rest {

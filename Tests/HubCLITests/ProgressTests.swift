@@ -2,6 +2,7 @@ import HubCore
 import Synchronization
 import Testing
 
+@testable import Fetcher
 @testable import HubCLI
 
 /// A clock that stands until it is moved.
@@ -86,20 +87,20 @@ final class ManualClock: Sendable {
     }()
 
     @Test(arguments: [
-        (20, ["openai/gpt…   43%", "  mod…nsors   25%", "  tok….json"]),
+        (20, ["openai/gpt…   43%", "  mode…sors   25%", "  toke…json"]),
         (
             40,
             [
                 "openai/…  ━━╌╌╌╌   43%  35 s left",
-                "  mo…ors  ━╌╌╌╌╌   25%  500 MB/2.0 GB",
-                "  to…son                1.0 kB",
+                "  mod…rs  ━╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  tok…on                1.0 kB",
             ]
         ),
         (
             80,
             [
                 "openai/gpt-oss-20b      ━━━━╌╌╌╌╌╌╌   43%  3.1 GB/7.2 GB  118 MB/s  35 s left",
-                "  model-000…afetensors  ━━╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
+                "  model-0000…fetensors  ━━╌╌╌╌╌╌╌╌╌   25%  500 MB/2.0 GB",
                 "  tokenizer.json                           1.0 kB",
             ]
         ),
@@ -116,6 +117,48 @@ final class ManualClock: Sendable {
     func exactRows(_ width: Int, _ expected: [String]) {
         let rows = ProgressLayout().rows(Self.snapshot, width: width, height: 24)
         #expect(rows == expected)
+    }
+
+    /// Names that would be cut to the same text are cut where they agree.
+    @Test(arguments: [22, 14, 9]) func shardsStayApart(_ width: Int) {
+        let shards = ["model-00001-of-00030.safetensors", "model-00002-of-00030.safetensors", "config.json"]
+        let fitted = FileLabels.fit(shards, width, ellipsis: "…")
+        #expect(Set(fitted).count == 3, "\(fitted)")
+        #expect(fitted[0].contains("1") && fitted[1].contains("2"), "\(fitted)")
+        #expect(fitted.allSatisfy { DisplayWidth.of($0) <= width }, "\(fitted)")
+    }
+
+    @Test func namesOfAnyKindStayApart() {
+        for names in [
+            ["tokenizer.json", "tokenizer_config.json"], ["a/README.md", "b/README.md"],
+            (0..<40).map { "part-\($0 + 100)-of-140.bin" }, ["same", "same"],
+        ] {
+            for width in 1...40 {
+                let fitted = FileLabels.fit(names, width, ellipsis: "…")
+                #expect(fitted.allSatisfy { DisplayWidth.of($0) <= width }, "\(width): \(fitted)")
+                if width >= 11 { #expect(Set(fitted).count == Set(names).count, "\(width): \(fitted)") }
+            }
+        }
+    }
+
+    /// The files of two models have the name of theirs before their own, and of its organisation only where it must be.
+    @Test func rowsSayWhoseFileItIs() {
+        var snapshot = ProgressSnapshot(title: "2 models")
+        func file(_ name: String, of model: String) -> ProgressSnapshot.File {
+            .init(name, of: model, done: 0, total: nil)
+        }
+        func titles() -> [String] {
+            ProgressLayout().rows(snapshot, width: 80, height: 24).dropFirst().map {
+                String($0.prefix { $0 != "0" }).trimmingSpaces
+            }
+        }
+        snapshot.active = [file("README.md", of: "org/a"), file("README.md", of: "org/b")]
+        #expect(titles() == ["a: README.md", "b: README.md"])
+        snapshot.active = [file("README.md", of: "one/a"), file("README.md", of: "two/a")]
+        #expect(titles() == ["one/a: README.md", "two/a: README.md"])
+        #expect(snapshot.json["active"]?.array?.first?["id"]?.string == "one/a")
+        snapshot.active = [.init("README.md", done: 0, total: nil)]
+        #expect(titles() == ["README.md"])
     }
 
     @Test func neverTooWide() {
@@ -172,6 +215,35 @@ final class ManualClock: Sendable {
         var snapshot = ProgressSnapshot(title: "x")
         snapshot.totalBytes = 0
         #expect(snapshot.fraction == 1)
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpaces: String {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        while text.first == " " { text.removeFirst() }
+        return String(text)
+    }
+}
+
+@Suite struct PullPhaseTests {
+    @Test func whatAPullWaitsForIsSaid() {
+        var progress = PullProgress(
+            totalBytes: 100, completedBytes: 10, filesDone: 0, filesTotal: 1,
+            active: [.init(plan: 0, path: "a", received: 10, size: 100, isVerifying: false)])
+        #expect(PullWatcher.phase(progress) == nil)
+        progress.silence = 2
+        #expect(PullWatcher.phase(progress) == nil)
+        progress.silence = 12
+        #expect(PullWatcher.phase(progress) == "no data for 12 s")
+        progress.isPaused = true
+        #expect(PullWatcher.phase(progress) == "paused")
+        (progress.isPaused, progress.silence) = (false, 0)
+        progress.waiting = .init(process: 1234)
+        #expect(PullWatcher.phase(progress) == "waiting for process 1234")
+        progress.waiting = .init(process: nil)
+        #expect(PullWatcher.phase(progress) == "waiting for another process")
     }
 }
 

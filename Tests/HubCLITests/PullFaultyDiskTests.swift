@@ -113,6 +113,32 @@ import Testing
         #expect(found == digest)
     }
 
+    /// Whatever the step: Python finds `snapshots/` and what each ref names, and the next pull leaves nothing of this one.
+    @Test func aKillAtAnyStepLeavesACacheThatIsSound() async throws {
+        try ModelRepository("org/tiny", in: stage.root).write("config.json", "{}\n")
+        let (home, tiny) = (stage.machine("hf"), Path.join(stage.cache, "models--org--tiny"))
+        var steps = 0
+        while true {
+            steps += 1
+            try FileSystem.removeTree(home)
+            let result = try await stage.run("pull", "-q", "org/tiny", with: try await variables("kill:\(steps)"))
+            guard result.wasKilled else {
+                #expect(result.status == 0, "\(result.error)")
+                break
+            }
+            if FileSystem.exists(tiny) {
+                #expect(FileSystem.exists(Path.join(tiny, "snapshots")), "step \(steps)")
+            }
+            if let commit = try FileSystem.text(Path.join(tiny, "refs/main")) {
+                #expect(FileSystem.exists(Path.join(tiny, "snapshots/\(commit)")), "step \(steps)")
+            }
+            let again = try await stage.run("pull", "-q", "org/tiny")
+            #expect(again.status == 0, "step \(steps): \(again.error)")
+            #expect(try stage.listing(tiny).filter { $0.hasSuffix(".incomplete") } == [], "step \(steps)")
+        }
+        #expect(steps > 12)
+    }
+
     /// Space could not be reserved and runs out on the way: exit 6 and not a byte under a blob's name. What was on
     /// stable storage by then is not fetched again, though the disk had no room for a last word about it.
     @Test func aDiskThatIsFullInTheMiddleKeepsWhatWasSafe() async throws {

@@ -34,7 +34,7 @@ import Testing
         Row(name: "a short body", kind: .truncate(by: 5), says: "the connection to http://127.0.0.1:"),
         Row(name: "a dropped connection", kind: .drop(after: 1000), says: "the connection to http://127.0.0.1:"),
         Row(
-            name: "a stall", kind: .stall(after: 1000, seconds: 3600), says: "nothing came for ",
+            name: "a stall", kind: .stall(after: 1000, seconds: 3600), says: "no data for ",
             or: "did not answer in time",
             variables: ["HF_HUB_DOWNLOAD_TIMEOUT": "25"]),
         Row(name: "408", kind: .status(408), says: "gave up waiting (408)"),
@@ -52,7 +52,7 @@ import Testing
         Row(
             name: "a changed etag", kind: .changedEtag(String(repeating: "0", count: 64)),
             says: "has the digest 000"),
-        Row(name: "gzip", kind: .gzip, says: "comes encoded as gzip although it was asked for as it is"),
+        Row(name: "gzip", kind: .gzip, says: "encoding gzip, which was not requested"),
         Row(name: "a page with 200", kind: .html, says: ", a web page, not the "),
         Row(
             name: "a name that nobody knows", kind: .redirect(to: "http://cdn.invalid/x?Signature=s3cret"),

@@ -111,6 +111,22 @@ package struct RepositoryFolder: Sendable, Hashable {
         return String(repeating: "../", count: depth) + "blobs/" + etag
     }
 
+    /// Makes the folder, with an empty `snapshots/`. By a rename: Python's client calls a folder without it damaged, and a
+    /// kill may come between any two steps.
+    func create() throws(AIError) {
+        guard !FileSystem.exists(path) else { return }
+        let aside = Path.join(locks, "hub.new")
+        let snapshots = Path.join(aside, "snapshots")
+        try FileSystem.createDirectories(cache.root)
+        try FileSystem.createDirectories(snapshots)
+        do throws(AIError) { try FileSystem.rename(aside, to: path) } catch {
+            // Another process was faster, or the locks lie on another disk.
+            try FileSystem.removeEmptyDirectory(snapshots)
+            try FileSystem.removeEmptyDirectory(aside)
+            try FileSystem.createDirectories(path)
+        }
+    }
+
     // MARK: Snapshots
 
     /// What file managers leave in `snapshots/`; Python passes over it too.
@@ -179,8 +195,25 @@ package struct RepositoryFolder: Sendable, Hashable {
         try FileSystem.createDirectories(Path.parent(path))
         // What a crash left beside it would pass for a ref.
         try FileSystem.createDirectories(blobs)
-        let temporary = Path.join(blobs, Self.partialRef())
-        try FileSystem.replace(path, with: Array(commit.hash.utf8), durable: true, temporary: temporary)
+        try sweepRefs()
+        for attempt in 1... {
+            let temporary = Path.join(blobs, Self.partialRef())
+            do throws(AIError) {
+                return try FileSystem.replace(
+                    path, with: Array(commit.hash.utf8), durable: true, temporary: temporary)
+            } catch {
+                // Another pull took it for one that a kill left.
+                guard error.isAbsence, attempt < 5 else { throw error }
+            }
+        }
+    }
+
+    /// Removes what a kill left of a ref that was being written.
+    private func sweepRefs() throws(AIError) {
+        for name in try FileSystem.entries(blobs) ?? []
+        where name.hasPrefix("ref.") && name.hasSuffix(".hub.incomplete") {
+            try FileSystem.remove(Path.join(blobs, name))
+        }
     }
 
     /// Removes refs that stand where a ref, or a folder on the way to it, is to be; false where it has no place.

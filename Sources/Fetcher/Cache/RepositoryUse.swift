@@ -11,7 +11,7 @@ final class RepositoryUse: Sendable {
     /// Takes part in the use of a folder, which is made where it is missing. Waits while a deletion goes on in it.
     static func share(_ folder: RepositoryFolder) throws(AIError) -> RepositoryUse {
         while true {
-            try FileSystem.createDirectories(folder.path)
+            try folder.create()
             let opened: FileDescriptor
             do throws(AIError) { opened = try FileDescriptor(folder.path, [.directory]) } catch {
                 // A deletion has just taken it away.
@@ -20,7 +20,10 @@ final class RepositoryUse: Sendable {
             }
             try opened.lock(shared: true)
             let now = try FileSystem.status(folder.path)
-            if try now?.inode == opened.status().inode { return RepositoryUse(opened) }
+            if try now?.inode == opened.status().inode {
+                try FileSystem.createDirectories(folder.snapshots)
+                return RepositoryUse(opened)
+            }
         }
     }
 

@@ -37,14 +37,14 @@ package final class HTTPEngine: @unchecked Sendable {
                 guard let status = try FileSystem.status(file) else {
                     throw AIError(
                         .invalidInput, "the certificate file \(file) does not exist",
-                        advice: "it is named by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
+                        advice: "it is set by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
                 }
                 // Python takes a folder by the same variables.
                 if status.kind == .directory { (certificateFile, certificateFolder) = (nil, file) }
             }
         }
 
-        /// The proxy that an address is asked through; empty for none. This machine is always asked directly: the token
+        /// The proxy for an address; empty for none. Requests to this machine never use one: the token
         /// may go there by plain http, which a proxy elsewhere could read.
         func proxy(for address: String) -> String {
             guard let origin = Origin(address), !origin.isLoopback else { return "" }
@@ -97,8 +97,8 @@ package final class HTTPEngine: @unchecked Sendable {
 
     private static let initialised: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
-    /// Ends every transfer under way as cancelled, and from now on every new one as soon as it starts. Blocks and timers
-    /// run as before, so that whoever waits for an end hears of it.
+    /// Ends every transfer as cancelled, and from now on every new one as soon as it starts. Blocks and timers run as before,
+    /// so that whoever waits for an end is told.
     package func stop() {
         perform { [self] in
             isStopped = true
@@ -194,7 +194,7 @@ package final class HTTPEngine: @unchecked Sendable {
         transfer.dispose()
     }
 
-    /// Lets a transfer go on that a verdict paused; what was held back comes at once. Only to be called on the engine's
+    /// Continues a transfer that a verdict paused; what was held back is delivered at once. Only to be called on the engine's
     /// thread.
     func resume(_ transfer: HTTPTransfer) {
         guard callbackDepth == 0 else {

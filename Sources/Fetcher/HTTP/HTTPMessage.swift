@@ -98,7 +98,7 @@ package struct HTTPHead: Sendable {
         let shown = SafeAddress.shown(address)
         guard let location = fields["Location"], let target = SafeAddress.resolve(location, against: address) else {
             throw AIError(
-                .protocolViolation, "\(shown) redirects to no address",
+                .protocolViolation, "\(shown) redirects to an invalid address",
                 context: .init(status: status, address: shown))
         }
         guard let origin = Origin(target) else {

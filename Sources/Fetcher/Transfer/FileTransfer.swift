@@ -25,7 +25,10 @@ final class FileTransfer: @unchecked Sendable {
         var answer = 0
         /// Whether this request asks the Hub where the content lies.
         var isResolving = false
+        /// Whether received bytes are held back.
         var isPaused = false
+        /// Whether it was let go on, and is the next to use the rate.
+        var isNext = false
         let startedAt = Clock.seconds
         /// When a byte last came, or could last have come.
         var heardAt = Clock.seconds
@@ -52,6 +55,9 @@ final class FileTransfer: @unchecked Sendable {
     var isClosed = false
     /// Another process holds the lock.
     var isLockedOut = false
+    /// That process, where the system says which, and the bytes that it has.
+    var holder: Int32?
+    var bytesElsewhere: Int64 = 0
     /// Where the cache holds the content under another name; nil once it has been tried.
     var source: String?
     /// The transfer of the same content in another repository or revision, which goes first.
@@ -113,7 +119,8 @@ final class FileTransfer: @unchecked Sendable {
 
     /// Bytes that are here, for the progress.
     var progress: Int64 {
-        phase == .adopting ? min(file.size, adopted.load(ordering: .relaxed)) : received.count
+        if phase == .adopting { return min(file.size, adopted.load(ordering: .relaxed)) }
+        return isLockedOut ? bytesElsewhere : received.count
     }
 
     /// The next range to ask for: the first gap that nobody is fetching, no longer than `length`.

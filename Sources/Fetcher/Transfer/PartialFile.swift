@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 /// A partial on the disk, its map and its lock. Opened, flushed and finished on the transfer's own queue; written on the
-/// engine's thread; read for the digest on a third: each by position, so that none disturbs another.
+/// engine's thread; read for the digest on a third. All access is by position, so that they do not interfere.
 final class PartialFile: @unchecked Sendable {
     /// What opening found.
     enum Opening {
@@ -36,7 +36,7 @@ final class PartialFile: @unchecked Sendable {
         self.places = places
     }
 
-    /// Takes the lock, looks whether the blob has come meanwhile, and opens the partial.
+    /// Takes the lock, checks whether the blob exists by now, and opens the partial.
     ///
     /// - Parameter restart: drops what an earlier run left.
     func open(restart: Bool) throws(AIError) -> Opening {
@@ -63,7 +63,7 @@ final class PartialFile: @unchecked Sendable {
             try discard()
             return try make(note)
         } catch {
-            // Made or promoted in this moment by a process that the lock does not keep out, for its file was deleted.
+            // Made or promoted just now by a process that the lock does not keep out because the lock's file was deleted.
             guard error.errno == ENOENT || error.errno == EEXIST, FileSystem.exists(Path.parent(path)) else {
                 throw error
             }
@@ -83,7 +83,7 @@ final class PartialFile: @unchecked Sendable {
         return .ready(IntervalSet(), note: note)
     }
 
-    /// What an earlier run left, if it can be trusted: the size is right and the map speaks of this content.
+    /// What an earlier run left, if it can be trusted: the size is right and the map is of this content.
     ///
     /// The partial itself is locked too. Where somebody deleted the lock's file, a second process would otherwise write
     /// into the partial that the first one is about to prove.
@@ -99,7 +99,7 @@ final class PartialFile: @unchecked Sendable {
         }
         if map.inode != status.inode {
             // A cache that was copied. The digest of the whole decides in the end.
-            note = "\(path) is a copy; its map still tells what is in it"
+            note = "\(path) is a copy; its map is still used"
         }
         let opened = try FileDescriptor(path, [.write, .noFollow])
         if try opened.tryLock() == false { return .locked }

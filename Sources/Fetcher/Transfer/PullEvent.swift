@@ -4,8 +4,8 @@ package import HubCore
 package enum PullEvent: Sendable {
     /// What is to be done.
     case planned(PullPlan)
-    /// Another process is at work on the same file.
-    case waiting(path: String)
+    /// Another process is at work on the same file; its number, where the system says it.
+    case waiting(path: String, process: Int32?)
     /// Bytes on the disk changed. At most ten times a second.
     case progress(PullProgress)
     /// A request failed and is made again.
@@ -20,10 +20,17 @@ package enum PullEvent: Sendable {
 package struct PullProgress: Sendable {
     /// One file under way.
     package struct Active: Sendable {
+        /// The place of its plan among those of the call.
+        package var plan: Int
         package var path: String
         package var received: Int64
         package var size: Int64
         package var isVerifying: Bool
+    }
+    /// That nothing is done here but wait for other processes.
+    package struct Waiting: Sendable {
+        /// One of them, where the system says which.
+        package var process: Int32?
     }
     /// Bytes of all files, and of those the ones that are here.
     package var totalBytes: Int64
@@ -32,6 +39,9 @@ package struct PullProgress: Sendable {
     package var filesTotal: Int
     package var isPaused = false
     package var active: [Active]
+    package var waiting: Waiting?
+    /// Seconds since a byte last came, where nothing but the server keeps the pull waiting.
+    package var silence = 0.0
 }
 
 /// What became of one file.

@@ -10,10 +10,15 @@ extension PullSession {
     }
 
     /// Whether received bytes must wait: until more is on stable storage, or for the rate.
-    private func mustHold() -> Bool {
+    ///
+    /// - Parameter isNext: whether it is this part's turn to use the rate. Others wait behind those that wait already.
+    private func mustHold(isNext: Bool) -> Bool {
         if unflushed >= limits.unflushedBytes, isDraining || startFlush() { return true }
         let now = Clock.seconds
-        guard !limiter.allows(at: now) else { return false }
+        guard limiter.bytesPerSecond != nil else { return false }
+        if limiter.allows(at: now), isNext || !active.contains(where: { $0.parts.contains(where: \.isPaused) }) {
+            return false
+        }
         if nextRelease <= now {
             nextRelease = now + limiter.wait(at: now)
             engine.after(nextRelease - now) { [self] in resumeHeld() }
@@ -25,10 +30,11 @@ extension PullSession {
     func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer)
         -> HTTPTransfer.Verdict
     {
-        if mustHold() {
+        if mustHold(isNext: part.isNext) {
             part.isPaused = true
             return .pause
         }
+        part.isNext = false
         let now = Clock.seconds
         (part.heardAt, heardAt) = (now, now)
         // What lies behind the part's end comes over another connection.
@@ -63,16 +69,18 @@ extension PullSession {
         return true
     }
 
-    /// Lets transfers go on that were held, one by one, for each may use up what there was to give.
+    /// Lets transfers go on that were held, one by one, for each may use up what there was to give: those of small files
+    /// first, so that files become whole, and of the others the one that has waited longest.
     func resumeHeld() {
-        for file in active {
-            for part in file.parts where part.isPaused {
-                guard !mustHold() else { return }
-                part.isPaused = false
-                part.heardAt = Clock.seconds
-                // Not within a callback of libcurl: resuming delivers the held bytes at once.
-                if let transfer = part.transfer { engine.resume(transfer) }
-            }
+        let held = active.flatMap { file in
+            file.parts.filter(\.isPaused).map { (part: $0, rank: isSmall(file) ? 0 : $0.heardAt) }
+        }
+        for (part, _) in held.sorted(by: { $0.rank < $1.rank }) where part.isPaused {
+            guard !mustHold(isNext: true) else { return }
+            (part.isPaused, part.isNext) = (false, true)
+            part.heardAt = Clock.seconds
+            // Not within a callback of libcurl: resuming delivers the held bytes at once.
+            if let transfer = part.transfer { engine.resume(transfer) }
         }
     }
 
@@ -91,16 +99,35 @@ extension PullSession {
         let time = Clock.seconds
         guard now || time - lastProgress >= 0.1 else { return }
         lastProgress = time
-        let shown = active.filter { $0.phase == .finishing || $0.phase == .adopting || !$0.parts.isEmpty }.map {
-            PullProgress.Active(
-                path: $0.file.path, received: $0.progress, size: $0.file.size,
-                isVerifying: $0.phase == .finishing || $0.phase == .adopting)
+        let shown = active.filter {
+            $0.phase == .finishing || $0.phase == .adopting || $0.isLockedOut || !$0.parts.isEmpty
         }
-        report(
-            .progress(
-                PullProgress(
-                    totalBytes: total.bytes,
-                    completedBytes: done.bytes + active.reduce(0) { $0 + $1.progress * Int64($1.paths.count) },
-                    filesDone: done.files, filesTotal: total.files, isPaused: settings.isPaused, active: shown)), 0)
+        var progress = PullProgress(
+            totalBytes: total.bytes,
+            completedBytes: done.bytes + active.reduce(0) { $0 + $1.progress * Int64($1.paths.count) },
+            filesDone: done.files, filesTotal: total.files, isPaused: settings.isPaused,
+            active: shown.map {
+                PullProgress.Active(
+                    plan: $0.job.index, path: $0.file.path, received: $0.progress, size: $0.file.size,
+                    isVerifying: $0.phase == .finishing || $0.phase == .adopting)
+            })
+        if !shown.isEmpty, shown.allSatisfy({ $0.isLockedOut && $0.phase == .waiting }) {
+            progress.waiting = .init(process: shown.compactMap(\.holder).first)
+        }
+        if isSilent { progress.silence = time - heardAt }
+        report(.progress(progress), 0)
+    }
+
+    /// Whether requests are under way and nothing else could be: neither bytes that are held back nor work on the disk.
+    private var isSilent: Bool {
+        var parts = 0
+        for file in active {
+            if file.phase == .adopting || file.phase == .finishing || file.isFlushing || file.isHashing {
+                return false
+            }
+            if file.parts.contains(where: \.isPaused) { return false }
+            parts += file.parts.count
+        }
+        return parts > 0
     }
 }

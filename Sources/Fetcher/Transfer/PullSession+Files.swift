@@ -1,7 +1,7 @@
 import HubCore
 import Synchronization
 
-/// The way of one file: opened, filled, proven, linked.
+/// The steps of one file: open, fill, verify, link.
 extension PullSession {
     func open(_ file: FileTransfer, restart: Bool) {
         if let source = file.source { return adopt(file, from: source, restart: restart) }
@@ -11,7 +11,7 @@ extension PullSession {
         }
     }
 
-    /// Takes content that the cache has under another name if that can be; if not, it is fetched like any other.
+    /// Takes content that the cache has under another name if that is possible; otherwise fetches it like any other.
     private func adopt(_ file: FileTransfer, from source: String, restart: Bool) {
         file.phase = .adopting
         file.source = nil
@@ -38,7 +38,7 @@ extension PullSession {
         _ file: FileTransfer, from source: String, _ result: Result<BlobReuse.Outcome, any Error>, restart: Bool
     ) {
         guard file.phase == .adopting else { return }
-        // The file of a folder of one's own, which nothing says is the Hub's.
+        // A file of a local folder that no note says is the Hub's.
         let isInPlace = source == file.places.content
         switch result {
         case .success(.taken):
@@ -63,15 +63,30 @@ extension PullSession {
         open(file, restart: restart)
     }
 
-    /// Another process is at work on this content: tries again, for as long as it takes.
+    /// Another process is fetching this content: tries again until it has finished.
     private func waitForLock(_ file: FileTransfer, restart: Bool) {
         if !file.isLockedOut {
             file.isLockedOut = true
-            report(.waiting(path: file.file.path), file.job.index)
             client.log("\(file.file.path): another process holds \(file.places.lock); waiting")
+            watchHolder(of: file, isFirst: true)
             beginMore()
         }
         engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
+    }
+
+    /// Looks twice a second how far the process is that holds the lock.
+    private func watchHolder(of file: FileTransfer, isFirst: Bool) {
+        guard file.phase == .waiting, file.isLockedOut else { return }
+        file.ioQueue.async { [self] in
+            let bytes = min(file.file.size, file.places.bytesElsewhere())
+            let holder = LockHolder.process(of: file.places.lock)
+            engine.perform { [self] in
+                guard file.phase == .waiting, file.isLockedOut else { return }
+                (file.bytesElsewhere, file.holder) = (bytes, holder)
+                if isFirst { report(.waiting(path: file.file.path, process: holder), file.job.index) }
+                engine.after(0.5) { [self] in watchHolder(of: file, isFirst: false) }
+            }
+        }
     }
 
     private func opened(_ file: FileTransfer, _ result: Result<PartialFile.Opening, AIError>, restart: Bool) {
@@ -84,7 +99,7 @@ extension PullSession {
             if let note { client.log(note) }
             if !safe.isEmpty {
                 client.log(
-                    "\(file.file.path): going on with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))")
+                    "\(file.file.path): resuming with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))")
             }
             file.received = safe
             file.isLockedOut = false
@@ -94,7 +109,7 @@ extension PullSession {
         }
     }
 
-    /// Looks what a file needs next: more bytes, the digest of those at the front, a flush, or its end.
+    /// Decides what a file needs next: more bytes, the digest of those at the front, a flush, or its end.
     func advance(_ file: FileTransfer) {
         guard file.phase == .fetching else { return }
         let front = file.received.front
@@ -172,7 +187,7 @@ extension PullSession {
                 file,
                 failed: AIError(
                     .digestMismatch, "\(message); it was fetched \(times)",
-                    advice: "the server or something on the way changes it; nothing of it was kept",
+                    advice: "the server or a proxy changes the file; none of it was kept",
                     context: .init(repository: file.job.repository.description, path: file.file.path)))
         }
         report(.retrying(path: file.file.path, reason: message, seconds: 0), file.job.index)

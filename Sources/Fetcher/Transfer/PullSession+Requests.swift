@@ -1,6 +1,6 @@
 import HubCore
 
-/// One range: the request, the checks on its answer, and what follows from each way it can fail.
+/// One range: the request, the checks of its response, and what each failure leads to.
 extension PullSession {
     func fetch(_ file: FileTransfer, _ range: Range<Int64>) {
         let part = FileTransfer.Part(range)
@@ -44,7 +44,7 @@ extension PullSession {
         }
         transfer.onBody = { [self] bytes in
             guard takesBody else {
-                // Of a refusal only the beginning is of interest.
+                // Only the beginning of an error's body is of interest.
                 if message.count < 4096 { message.append(contentsOf: bytes.prefix(4096)) }
                 return .go
             }
@@ -63,7 +63,7 @@ extension PullSession {
         engine.start(transfer)
     }
 
-    /// What the Hub says of the file beside its bytes must be what its tree said.
+    /// The response's header fields must agree with the tree.
     private func check(_ head: HTTPHead, of file: FileTransfer) throws(AIError) {
         if let commit = head.fields["X-Repo-Commit"], commit != file.job.commit.hash {
             throw violation(file, "comes from commit \(commit.printable), not \(file.job.commit)")
@@ -79,11 +79,11 @@ extension PullSession {
             throw violation(file, "has the digest \(digest), not the \(file.file.digest) of the file list")
         }
         if let coding = head.fields["Content-Encoding"], coding.lowercased() != "identity" {
-            throw violation(file, "comes encoded as \(coding.printable) although it was asked for as it is")
+            throw violation(file, "was sent with the encoding \(coding.printable), which was not requested")
         }
     }
 
-    /// Checks that an answer brings the range that was asked for.
+    /// Checks that a response brings the requested range.
     private func accept(_ head: HTTPHead, for part: FileTransfer.Part, of file: FileTransfer) throws(AIError)
         -> Bool
     {
@@ -106,7 +106,7 @@ extension PullSession {
                 throw violation(file, "has \(length) bytes\(page), not the \(file.file.size) of the file list")
             }
             if asksRange, part.asked != 0..<file.file.size {
-                // The server does not do ranges. What is there stays; the whole comes once, from the beginning.
+                // The server does not support ranges. What is there stays; the whole file is fetched once, from the beginning.
                 client.log("\(file.file.path): the server ignores ranges; fetching it in one piece")
                 file.isSingleStream = true
                 throw AIError(.connectionLost, "the server ignores ranges")
@@ -145,10 +145,10 @@ extension PullSession {
         }
     }
 
-    /// A signed address is refused: it has expired. The Hub gives a new one for the same content.
+    /// A signed address is refused because it has expired. The Hub gives a new one for the same content.
     private func expired(_ part: FileTransfer.Part, of file: FileTransfer, status: Int) {
         guard part.answer == file.answers, file.location != nil else {
-            // Another range has found out already, and a newer address is known or asked for.
+            // Another range has noticed already; a newer address is known or was requested.
             file.parts.removeAll { $0 === part }
             return pump()
         }
@@ -178,25 +178,29 @@ extension PullSession {
         }
     }
 
-    /// Puts the rest of a range back, and decides when to try again or that it is enough.
+    /// Puts the rest of a range back, and decides when to try again or to give up.
     private func failed(
         _ part: FileTransfer.Part, of file: FileTransfer, _ error: AIError, status: Int?, wait: Double?
     ) {
         file.parts.removeAll { $0 === part }
         guard file.phase == .fetching else { return }
-        // The others ask for ranges too, and would be told the same.
+        // The other requests ask for ranges too, and would fail the same way.
         if file.isSingleStream, file.parts.contains(where: { $0.asked != 0..<file.file.size }) {
             file.cancelParts(engine)
         }
         let again: Set<ErrorCode> = [.connectionLost, .timedOut, .serverError, .rateLimited, .unreachable]
-        // A server that answers wrongly may be one of many behind a name: it gets a few more chances.
+        // A server that answers wrongly may be one of many behind one name: try a few more times.
         guard again.contains(error.code) || (error.code == .protocolViolation && file.failures < 3) else {
             return end(file, failed: error)
+        }
+        if let wait, wait > HubClient.longestWait {
+            // A limit on requests is meant for all files.
+            return error.code == .rateLimited ? endAll(error) : end(file, failed: error)
         }
         // The Hub may know a better place.
         if error.code == .unreachable { file.location = nil }
         let now = Clock.seconds
-        // A line that breaks takes all requests with it: that is one failure.
+        // When the connection breaks, all requests fail together: that counts as one failure.
         let isAnother = part.startedAt < file.failedAt
         if !isAnother {
             guard file.failures < limits.failures else { return end(file, failed: error) }
@@ -205,7 +209,7 @@ extension PullSession {
             file.failedAt = now
         }
         let backoff = min(30, limits.backoff * Double(1 << min(file.setbacks, 10))) * Double.random(in: 0.5...1)
-        let delay = min(wait ?? (file.setbacks == 1 ? min(0.05, backoff) : backoff), 310)
+        let delay = wait ?? (file.setbacks == 1 ? min(0.05, backoff) : backoff)
         if !isAnother || wait != nil { file.notBefore = max(file.notBefore, now + delay) }
         if error.code == .rateLimited { pauseUntil = max(pauseUntil, file.notBefore) }
         guard !isAnother else {

@@ -1,6 +1,6 @@
 import HubCore
 
-/// Which range is asked for next, and of whom.
+/// Which range is requested next, and from where.
 extension PullSession {
     /// Requests at once: for ranges of large files, and in all.
     var budget: (ranges: Int, all: Int) {
@@ -8,7 +8,7 @@ extension PullSession {
         return (limits.connections, max(limits.connections, limits.connectionsForSmall))
     }
 
-    /// Starts requests while there are connections to spare and something to ask for.
+    /// Starts requests while there are free connections and ranges to request.
     func pump() {
         guard isRunning, !isCancelled, !settings.isPaused else { return }
         let now = Clock.seconds
@@ -37,13 +37,15 @@ extension PullSession {
     }
 
     /// Large files first, largest of all first. Where somebody has said how many connections there are, half of them are
-    /// for small files while there are any, so that those fill the gaps and do not wait for the end.
+    /// for small files while there are any, so that those fill the gaps and do not wait for the end; where the rate is
+    /// limited, all are, so that files become whole.
     private func next(_ now: Double) -> (FileTransfer, Range<Int64>)? {
         let room = room
         guard room.small > 0 else { return nil }
         let ready = active.filter { canAsk($0, now) }
         let smallActive = active.reduce(0) { $0 + (isSmall($1) ? $1.parts.count : 0) }
-        let preferSmall = settings.connections.map { smallActive < max(1, $0 / 2) } ?? false
+        let preferSmall =
+            settings.connections.map { smallActive < max(1, $0 / 2) } ?? (settings.bytesPerSecond != nil)
         for wantSmall in [preferSmall, !preferSmall] where wantSmall || room.large > 0 {
             for file in ready where isSmall(file) == wantSmall {
                 if let range = file.nextRange(length: rangeSize(file)) { return (file, range) }
@@ -72,7 +74,7 @@ extension PullSession {
         return max(limits.smallestRange, min(wanted, share, limits.range))
     }
 
-    /// A range that came to its end tells what a connection brings.
+    /// Updates the rate of a connection from a range that has ended.
     func learn(from part: FileTransfer.Part) {
         let rate = part.rate(at: Clock.seconds)
         connectionRate = connectionRate.map { $0 * 0.7 + rate * 0.3 } ?? rate
@@ -80,10 +82,10 @@ extension PullSession {
 
     // MARK: Slow and silent connections
 
-    /// Where connections are idle and nothing is left to ask for: the rear of the range that would take longest, so that
-    /// no one slow connection ends the pull.
+    /// Where connections are idle and nothing is left to request: the rear of the range that would take longest, so that
+    /// the pull does not wait for one slow connection.
     private func split(_ now: Double) -> (FileTransfer, Range<Int64>)? {
-        // A line that is held back has no slow connections.
+        // With a limited rate, no connection is slow.
         guard room.large > 0, limiter.bytesPerSecond == nil else { return nil }
         let patience = limits.splitShare * Double(engine.settings.stallTimeout)
         var slowest: (file: FileTransfer, part: FileTransfer.Part, seconds: Double)?
@@ -97,7 +99,7 @@ extension PullSession {
             }
         }
         guard let (file, part, seconds) = slowest else { return nil }
-        // Each gets what it brings in the same time, going by what connections brought so far.
+        // Each gets what it can fetch in the same time, at the rates so far.
         let own = part.rate(at: now)
         let other = max(own, connectionRate ?? own)
         let kept = max(limits.smallestSplit, Int64(Double(part.left) * own / max(1, own + other)))
@@ -110,19 +112,19 @@ extension PullSession {
         return (file, rear)
     }
 
-    /// Asks again for ranges that have fallen silent while others hear something, and for the last one of all. Where
-    /// several are silent the line is down, and the requests' own time-out decides.
+    /// Requests ranges again that receive nothing while others do, and the last one of all. Where several receive nothing
+    /// the line is down, and the requests' own timeout decides.
     func reissueStalled() {
         let now = Clock.seconds
         let isAlone = active.reduce(0) { $0 + $1.parts.count } == 1
         for file in active where file.phase == .fetching {
-            // A server that is slow to begin with every file is not to be asked ever more often.
+            // Do not ask a server ever more often that is slow to begin with every file.
             let patience =
                 limits.stallShare * Double(engine.settings.stallTimeout) * Double(1 << min(file.stalls, 4))
             for part in file.parts where !part.isPaused && now - part.heardAt > patience {
                 guard isAlone || heardAt > part.heardAt else { continue }
                 file.stalls += 1
-                let reason = "nothing came for \(Int((now - part.heardAt).rounded(.up))) s"
+                let reason = "no data for \(Int((now - part.heardAt).rounded(.up))) s"
                 client.log("\(file.file.path): \(reason) from byte \(part.next) on; trying again in 0 ms")
                 report(.retrying(path: file.file.path, reason: reason, seconds: 0), file.job.index)
                 file.parts.removeAll { $0 === part }

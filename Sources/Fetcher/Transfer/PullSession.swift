@@ -98,6 +98,7 @@ final class PullSession: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 engine.perform { [self] in
                     self.continuation = continuation
+                    heardAt = Clock.seconds
                     tick()
                     // A cancellation that came first has found nothing to end.
                     if isCancelled { cancelAll() } else { follow {} }
@@ -216,14 +217,15 @@ final class PullSession: @unchecked Sendable {
         }
     }
 
-    private func cancelAll() {
+    private func cancelAll() { endAll(AIError(.cancelled, "interrupted")) }
+
+    /// Ends every file that is not whole yet.
+    func endAll(_ error: AIError) {
         let waiting = queued.large + queued.small + twins
         (queued, twins) = (([], []), [])
-        for file in waiting { end(file, failed: AIError(.cancelled, "interrupted")) }
+        for file in waiting { end(file, failed: error) }
         // A proof or a link under way takes moments, and is worth having.
-        for file in active where file.phase != .finishing {
-            end(file, failed: AIError(.cancelled, "interrupted"))
-        }
+        for file in active where file.phase != .finishing { end(file, failed: error) }
     }
 
     private func finishIfDone() {

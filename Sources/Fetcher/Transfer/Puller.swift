@@ -338,7 +338,7 @@ package struct Puller: Sendable {
             return
         }
         try FileSystem.remove(folder.tree(plan.commit))
-        for path in [folder.snapshot(plan.commit), folder.snapshots, folder.trees, folder.blobs, folder.path] {
+        for path in [folder.snapshot(plan.commit), folder.trees, folder.blobs, folder.snapshots, folder.path] {
             try FileSystem.removeEmptyDirectory(path)
         }
     }

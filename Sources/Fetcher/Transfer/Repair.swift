@@ -1,32 +1,32 @@
 package import HubCore
 
-/// Mends what verifying found: a pull of the damaged files, for which what is sound of them is a partial already. So
-/// only the damage is fetched, the whole is proven, and only then does a new file take the old one's place. Killed at any
-/// moment it leaves the old file, and a partial with which the next one goes on.
+/// Repairs what verifying found: a pull of the damaged files that starts from a partial with their intact ranges. So only
+/// the damage is fetched, the whole is verified, and only then does a new file replace the old one. Killed at any moment it
+/// leaves the old file, and a partial that the next repair resumes.
 package struct Repair: Sendable {
     private let puller: Puller
     private let result: Verification
     private let repository: Repository
 
-    /// - Throws: ``ErrorCode/repositoryNotFound`` for a folder of one's own of which nobody knows whose files it holds.
+    /// - Throws: ``ErrorCode/repositoryNotFound`` for a local folder whose repository is unknown.
     package init(_ result: Verification, _ puller: Puller) throws(AIError) {
         guard let repository = result.repository else {
             throw AIError(
-                .repositoryNotFound, "nothing tells from which repository \(result.path) was fetched",
+                .repositoryNotFound, "the repository of \(result.path) is unknown",
                 advice: "hub pull REF --local-dir \(result.path) fetches what is missing")
         }
         (self.puller, self.result, self.repository) = (puller, result, repository)
     }
 
-    /// What can be mended: files of the commit that nobody has changed on purpose.
-    private var mendable: [VerificationProblem] { result.damage.filter { !$0.isForeign } }
+    /// What can be repaired: files of the commit that nobody has changed on purpose.
+    private var repairable: [VerificationProblem] { result.damage.filter { !$0.isForeign } }
 
-    /// The plan of the pull that mends it, with the partials made; nil where there is nothing that could be mended.
+    /// The plan of the pull that repairs it, with the partials made; nil where nothing can be repaired.
     ///
     /// - Parameter fault: hears that something would have to be fetched, and the network is switched off.
-    /// - Throws: where the files of the commit cannot be found out; where the cache cannot be written.
+    /// - Throws: where the files of the commit are unknown; where the cache cannot be written.
     package func plan(fault: (AIError) -> Void) async throws -> PullPlan? {
-        guard let commit = result.commit, !mendable.isEmpty else { return nil }
+        guard let commit = result.commit, !repairable.isEmpty else { return nil }
         let tree: RepositoryTree
         if let known = result.tree {
             tree = known
@@ -38,7 +38,7 @@ package struct Repair: Sendable {
             plan.files = plan.files.filter { if case .missing = $0.state { false } else { true } }
             fault(
                 AIError(
-                    .offline, "what is damaged of \(repository) must be fetched, and the network is switched off",
+                    .offline, "the damaged files of \(repository) must be fetched, and the network is off",
                     context: .init(repository: repository.description)))
         }
         return plan.files.isEmpty ? nil : plan
@@ -46,7 +46,7 @@ package struct Repair: Sendable {
 
     private func plan(_ tree: RepositoryTree) throws(AIError) -> PullPlan {
         var damaged = DamagedFiles()
-        let problems = Dictionary(mendable.map { (ExactText($0.path), $0) }) { first, _ in first }
+        let problems = Dictionary(repairable.map { (ExactText($0.path), $0) }) { first, _ in first }
         for file in tree.files {
             if let (_, stamp) = problems[ExactText(file.path)]?.damaged { damaged.insert(file.digest, stamp) }
         }
@@ -73,7 +73,7 @@ package struct Repair: Sendable {
 }
 
 extension Verification {
-    /// Notes what a pull of the damaged files has mended.
+    /// Notes what a pull of the damaged files has repaired.
     package mutating func note(_ pulled: Puller.Result) {
         let done = Set(pulled.files.filter { $0.error == nil && $0.status != .failed }.map { ExactText($0.path) })
         for index in problems.indices where problems[index].kind != .extra {
@@ -82,19 +82,19 @@ extension Verification {
         fetchedBytes += pulled.downloadedBytes
     }
 
-    /// Notes that it could not be mended.
+    /// Notes that it could not be repaired.
     package mutating func note(_ fault: AIError) { faults.append(fault) }
 }
 
-/// Makes a partial of what is sound in a damaged file.
+/// Makes a partial of the intact ranges of a damaged file.
 private struct Salvage {
     let file: RepositoryFile
     let places: TransferPlaces
 
     init(_ file: RepositoryFile, _ places: TransferPlaces) { (self.file, self.places) = (file, places) }
 
-    /// Copies what is sound and not in a partial yet; whether there is a partial with it now. Not where another process is
-    /// at work on this content or has replaced the damaged file: what it has done is found when the pull begins.
+    /// Copies intact ranges that are not in a partial yet; whether there is a partial with them now. Not where another process
+    /// is fetching this content or has replaced the damaged file: the pull finds what it has done.
     func run(_ source: String, _ stamp: FileStamp, damage: [Range<Int64>]) throws(AIError) -> Bool {
         let attempt = try BlobLock.attempt(places.lock)
         switch consume attempt {

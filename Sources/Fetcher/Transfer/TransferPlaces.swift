@@ -7,15 +7,15 @@ import Musl
 import Darwin
 #endif
 
-/// Where one content comes together, and where it goes when it is proven. All on one file system.
+/// Where one content is assembled, and where it goes when it is verified. All on one file system.
 struct TransferPlaces: Sendable {
     /// The proven content.
     var content: String
     /// What the names of the partial, its map and copies begin with.
     var stem: String
-    /// The lock that everybody takes around this content.
+    /// The lock that every client takes around this content.
     var lock: String
-    /// Sets these names apart from those of other processes where there are no locks; nil where the lock does.
+    /// Distinguishes these names from those of other processes where there are no locks; nil where there are.
     var nonce: String?
     /// Whether the content is in its place already.
     var isReady: @Sendable () throws(AIError) -> Bool
@@ -30,6 +30,13 @@ struct TransferPlaces: Sendable {
 
     /// Whether a pull that was cut off has left something here.
     var isTidy: Bool { ![partial, map, RangeMap.temporary(map), copy].contains(where: FileSystem.exists) }
+
+    /// Bytes of the content that another process has by now: what its map calls safe, or how far Python's partial has
+    /// grown. 0 where neither can be read.
+    func bytesElsewhere() -> Int64 {
+        let python = (try? FileSystem.linkStatus(stem + ".incomplete")) ?? nil
+        return max(RangeMap.read(map)?.safe.count ?? 0, python?.size ?? 0)
+    }
 
     /// Removes the partial and what goes with it.
     func clear() throws(AIError) {
@@ -53,8 +60,8 @@ struct TransferPlaces: Sendable {
         }
     }
 
-    /// Where there are no locks: takes over what a process of this machine left that is no more. By a rename, which only
-    /// one can do; what is alive, or of another machine, is left alone.
+    /// Where there are no locks: takes over what a process of this machine left that has ended. By a rename, which only one
+    /// process can do; what belongs to a live process, or to another machine, is left alone.
     func claim() throws(AIError) {
         let folder = Path.parent(stem)
         for name in try names() where name.hasSuffix(".hub.map.incomplete") {
@@ -102,6 +109,6 @@ struct ProcessOwner: CustomStringConvertible {
 
     var description: String { "\(host) \(process)" }
 
-    /// Whether it has certainly ended. Of another machine that cannot be told.
+    /// Whether it has certainly ended. Unknown on another machine.
     var isGone: Bool { host == Machine.hostName && kill(process, 0) != 0 && errno == ESRCH }
 }

@@ -167,6 +167,8 @@ final class PullWatcher: Sendable {
     let renderer: ProgressRenderer
     private let output: Output
     private let title: String
+    /// The models; empty where there is only one.
+    private let models: [String]
     private let rate = Mutex(RateEstimator())
     private let retries = Mutex<[String: Int]>([:])
     /// The reasons to wait that people have read.
@@ -174,6 +176,7 @@ final class PullWatcher: Sendable {
 
     init(_ plans: [PullPlan], _ context: Context) {
         title = plans.count == 1 ? plans[0].repository.description : Humanize.plural(plans.count, "model")
+        models = plans.count == 1 ? [] : plans.map(\.repository.description)
         output = context.output
         renderer = context.progress()
     }
@@ -196,8 +199,8 @@ final class PullWatcher: Sendable {
                 .plan(
                     id: id, commit: plan.commit.hash, files: plan.files.count, totalBytes: plan.totalBytes,
                     downloadBytes: plan.totals.downloadBytes))
-        case .waiting(let path):
-            output.note("another process is fetching \(path); waiting for it")
+        case .waiting(let path, let process):
+            output.note("\(Self.name(process)) is fetching \(path); waiting for it")
         case .retrying(let path, let reason, let seconds):
             let attempt = retries.withLock { counts in
                 counts[path, default: 0] += 1
@@ -221,14 +224,34 @@ final class PullWatcher: Sendable {
         snapshot.totalBytes = progress.totalBytes
         snapshot.filesDone = progress.filesDone
         snapshot.filesTotal = progress.filesTotal
-        snapshot.active = progress.active.map { .init($0.path, done: $0.received, total: $0.size) }
-        if progress.completedBytes == progress.totalBytes, !progress.active.isEmpty { snapshot.phase = "verifying" }
-        if progress.isPaused { snapshot.phase = "paused" }
+        snapshot.active = progress.active.map {
+            .init($0.path, of: models.isEmpty ? nil : models[$0.plan], done: $0.received, total: $0.size)
+        }
+        snapshot.phase = Self.phase(progress)
         rate.withLock { rate in
             rate.record(progress.completedBytes)
             snapshot.bytesPerSecond = rate.bytesPerSecond
             snapshot.secondsLeft = rate.secondsLeft(to: progress.totalBytes)
         }
+        // An average that falls says less than how long nothing came.
+        if progress.silence >= Self.patience { (snapshot.bytesPerSecond, snapshot.secondsLeft) = (nil, nil) }
         renderer.update(snapshot)
+    }
+
+    /// What is done just now where that is not receiving bytes.
+    static func phase(_ progress: PullProgress) -> String? {
+        if progress.isPaused { return "paused" }
+        if progress.silence >= patience {
+            return "no data for \(Humanize.duration(progress.silence.rounded(.down)))"
+        }
+        if let waiting = progress.waiting { return "waiting for \(name(waiting.process))" }
+        return progress.completedBytes == progress.totalBytes && !progress.active.isEmpty ? "verifying" : nil
+    }
+
+    /// Seconds without a byte that are worth a word.
+    private static let patience = 3.0
+
+    private static func name(_ process: Int32?) -> String {
+        process.map { "process \($0)" } ?? "another process"
     }
 }

@@ -74,7 +74,7 @@ extension DisplayWidth {
             })
     }
 
-    private static func suffix(_ text: String, _ width: Int) -> String {
+    static func suffix(_ text: String, _ width: Int) -> String {
         var used = 0
         let count = text.reversed().prefix {
             used += of($0); return used <= width

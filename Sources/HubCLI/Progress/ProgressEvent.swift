@@ -75,7 +75,8 @@ extension ProgressSnapshot {
             "active": .array(
                 active.map { file in
                     .object([
-                        "path": .string(file.name), "done_bytes": .int(file.done),
+                        "id": file.model.map(JSON.string), "path": .string(file.name),
+                        "done_bytes": .int(file.done),
                         "total_bytes": file.total.map(JSON.int),
                     ])
                 }),

@@ -12,9 +12,10 @@ struct ProgressLayout: Sendable {
     /// A row before it is fitted.
     private struct Row {
         var title: String
-        var cut: Truncation
+        /// Whether it is a file's name, which must not be taken for another one.
+        var isName: Bool
         var fraction: Double?
-        /// In the order of the line, each with the rank in which it goes for want of room: the highest first, 0 never.
+        /// In the order of the line, each with its rank: where room is short the highest goes first, 0 never.
         var facts: [(rank: Int, text: String)]
 
         var factWidth: Int { facts.reduce(0) { $0 + gap.count + DisplayWidth.of($1.text) } }
@@ -22,15 +23,15 @@ struct ProgressLayout: Sendable {
 
     /// The rows of the bar: one for the whole, one for each file under way, as many as `height` allows.
     ///
-    /// The last columns stay free: the terminal writes "^C" there, and were that wrapped, the rows could not be found
-    /// again.
+    /// The last columns stay free: the terminal writes "^C" there, and if that wrapped, the rows could not be found again.
     func rows(_ snapshot: ProgressSnapshot, width: Int, height: Int) -> [String] {
         let room = max(1, width - 3)
         // Two rows stay free for what is written above, one says how many are not shown.
         let most = max(0, height - 3)
         let files = snapshot.active
         let shown = files.prefix(files.count > most ? max(0, most - 1) : most)
-        var rows = align([whole(snapshot)] + shown.map(row), room)
+        let names = FileLabels(snapshot.active)
+        var rows = align([whole(snapshot)] + shown.map { row($0, names) }, room)
         let hidden = files.count - shown.count
         if hidden > 0, most > 0 { rows.append(cut("  and \(hidden) more", room)) }
         return rows
@@ -65,25 +66,25 @@ struct ProgressLayout: Sendable {
         if let rate = snapshot.bytesPerSecond { facts.append((3, snapshot.unit.rate(rate))) }
         if let left = snapshot.secondsLeft { facts.append((2, "\(Humanize.duration(left)) left")) }
         if let total = snapshot.filesTotal { facts.append((5, "\(snapshot.filesDone)/\(total) files")) }
-        return Row(title: SafeText.line(snapshot.title), cut: .end, fraction: snapshot.fraction, facts: facts)
+        return Row(title: SafeText.line(snapshot.title), isName: false, fraction: snapshot.fraction, facts: facts)
     }
 
-    private func row(_ file: ProgressSnapshot.File) -> Row {
-        let title = "  " + SafeText.line(file.name)
+    private func row(_ file: ProgressSnapshot.File, _ labels: FileLabels) -> Row {
+        let title = SafeText.line(labels.label(of: file))
         let done = ByteCount(file.done)
         guard let total = file.total else {
             // In place of the percentage, so that the sizes stand below each other.
-            return Row(title: title, cut: .middle, fraction: nil, facts: [(4, "    "), (4, "\(done)")])
+            return Row(title: title, isName: true, fraction: nil, facts: [(4, "    "), (4, "\(done)")])
         }
         let fraction = total == 0 ? 1 : min(1, max(0, Double(file.done) / Double(total)))
         let facts = [(0, padded(fraction)), (4, "\(done)/\(ByteCount(total))")]
-        return Row(title: title, cut: .middle, fraction: fraction, facts: facts)
+        return Row(title: title, isName: true, fraction: fraction, facts: facts)
     }
 
-    /// Titles, bars and percentages below each other; what finds no room goes by its rank, the bar last.
+    /// Titles, bars and percentages below each other; what does not fit is dropped by its rank, the bar last.
     private func align(_ all: [Row], _ room: Int) -> [String] {
         var rows = all
-        let natural = rows.map { DisplayWidth.of($0.title) }.max() ?? 0
+        let natural = rows.map { DisplayWidth.of($0.title) + ($0.isName ? indent.count : 0) }.max() ?? 0
         let least = min(natural, room >= 60 ? 20 : 8)
         var hasBar = rows.contains { $0.fraction != nil }
         func needed(_ row: Row) -> Int {
@@ -107,8 +108,12 @@ struct ProgressLayout: Sendable {
             titleWidth = max(least, min(natural, free * 2 / 3, free - ProgressLayout.leastBar))
         }
         let barWidth = hasBar ? min(ProgressLayout.mostBar, spare - titleWidth - gap.count) : 0
+        let names = FileLabels.fit(
+            rows.filter(\.isName).map(\.title), max(0, titleWidth - indent.count), ellipsis: ellipsis)
+        var remaining = names[...]
         return rows.map { row in
-            let title = DisplayWidth.fit(row.title, titleWidth, row.cut, ellipsis: ellipsis)
+            let text = row.isName ? indent + remaining.removeFirst() : row.title
+            let title = DisplayWidth.fit(text, titleWidth, ellipsis: ellipsis)
             var line = title + String(repeating: " ", count: titleWidth - DisplayWidth.of(title))
             if hasBar {
                 line += gap + (row.fraction.map { bar($0, barWidth) } ?? String(repeating: " ", count: barWidth))
@@ -134,5 +139,7 @@ struct ProgressLayout: Sendable {
     private func cut(_ text: String, _ room: Int) -> String { DisplayWidth.fit(text, room, ellipsis: ellipsis) }
 }
 
+/// Before the names of files.
+private let indent = "  "
 /// Between the columns of a row.
 private let gap = "  "

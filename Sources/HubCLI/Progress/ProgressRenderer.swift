@@ -1,8 +1,8 @@
 import HubCore
 import Synchronization
 
-/// Shows progress on stderr in the mode in force. Safe to call from any thread and as often as one likes: what comes
-/// faster than the mode's pace is kept, not drawn.
+/// Shows progress on stderr in the mode in use. Safe to call from any thread and as often as needed: what comes faster than
+/// the mode's pace is kept, not drawn.
 final class ProgressRenderer: Sendable {
     /// A mode that is decided: `auto` has become one of these.
     enum Mode: Sendable { case bar, plain, json, none }
@@ -48,7 +48,7 @@ final class ProgressRenderer: Sendable {
         }
     }
 
-    /// Shows where the work stands, if it is time to.
+    /// Shows the progress, if it is time to.
     func update(_ snapshot: ProgressSnapshot) {
         guard mode != .none else { return }
         let now = clock()
@@ -64,7 +64,7 @@ final class ProgressRenderer: Sendable {
         }
     }
 
-    /// Something that happened, whatever the pace. Only programs see it: people see the bar.
+    /// An event, whatever the pace. Only programs see it: people see the bar.
     func event(_ event: ProgressEvent) {
         if mode == .json { output.event(event.name, event.object) }
     }

@@ -1,14 +1,17 @@
 import HubCore
 
-/// Where a piece of work stands: all that a renderer needs, whoever does the work.
+/// The state of a piece of work: all that a renderer needs.
 struct ProgressSnapshot: Sendable, Hashable {
     /// A file under way.
     struct File: Sendable, Hashable {
         var name: String
+        /// Whose file it is, as `org/name`; nil where all are of one model.
+        var model: String?
         var done: Int64
         var total: Int64?
-        init(_ name: String, done: Int64, total: Int64?) {
+        init(_ name: String, of model: String? = nil, done: Int64, total: Int64?) {
             self.name = name
+            self.model = model
             self.done = done
             self.total = total
         }
@@ -31,7 +34,7 @@ struct ProgressSnapshot: Sendable, Hashable {
     var unit = Unit.bytes
     /// This and the two below in bytes, or what ``unit`` says.
     var doneBytes: Int64 = 0
-    /// nil where nobody knows.
+    /// nil where it is unknown.
     var totalBytes: Int64?
     var bytesPerSecond: Double?
     var secondsLeft: Double?

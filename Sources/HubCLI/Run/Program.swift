@@ -6,7 +6,8 @@ enum Program {
     ///
     /// - Parameter fault: what kept the process from starting; it is told instead of running anything.
     static func run(
-        _ words: [String], fault: AIError? = nil, environment: HubEnvironment = .process, streams: Context.Streams = .process,
+        _ words: [String], fault: AIError? = nil, environment: HubEnvironment = .process,
+        streams: Context.Streams = .process,
         interruption: Interruption = Interruption(), suspension: Suspension = Suspension(),
         commands: [Command] = CommandTable.all + CommandTable.hidden,
         output: Sink = .standardOutput, error: Sink = .standardError

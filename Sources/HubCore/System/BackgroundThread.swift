@@ -5,7 +5,8 @@ package enum BackgroundThread {
     /// Linux gives a new thread 8 MiB, macOS 512 KiB, which deep JSON and templates overflow. Memory is taken as it is used.
     private static let stackBytes = 8 << 20
 
-    package static let advice = "raise the limit on processes (ulimit -u, or the container's) or on memory (ulimit -v)"
+    package static let advice =
+        "raise the limit on processes (ulimit -u, or the container's) or on memory (ulimit -v)"
 
     /// Runs the closure on a new, detached thread.
     ///

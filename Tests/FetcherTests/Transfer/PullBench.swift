@@ -32,7 +32,7 @@ final class PullBench: Sendable {
         var retries: [String] {
             events.compactMap { if case .retrying(_, let reason, _) = $0 { reason } else { nil } }
         }
-        var waits: [String] { events.compactMap { if case .waiting(let path) = $0 { path } else { nil } } }
+        var waits: [String] { events.compactMap { if case .waiting(let path, _) = $0 { path } else { nil } } }
         func waitForEvent(_ what: String, _ matches: @escaping @Sendable (PullEvent) -> Bool) async throws {
             _ = try await state.value(what) { $0.events.contains(where: matches) ? true : nil }
         }

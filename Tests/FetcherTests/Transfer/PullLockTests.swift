@@ -50,6 +50,29 @@ import Testing
         #expect(FileSystem.exists(folder.lock(digest)))
     }
 
+    /// The bar grows as the other process's partial does.
+    @Test func whatTheOtherProcessHasIsShownWhileWaiting() async throws {
+        let lock = try takeLock()
+        let record = PullBench.Record()
+        let work = Task { try await bench.pull("org/m", record: record) }
+        let file = try #require(
+            try await bench.puller().plan(ModelReference(parsing: "org/m"), .init()).files.first {
+                $0.file.isLFS
+            }?.file)
+        try FileSystem.createDirectories(folder.blobs)
+        try RangeMap(
+            digest: file.digest, size: file.size, inode: 1, nonce: "n", owner: nil, safe: IntervalSet([0..<300_000])
+        ).write(folder.partialMap(digest))
+        try await record.waitForEvent("the other's bytes") {
+            guard case .progress(let progress) = $0, progress.waiting != nil else { return false }
+            return progress.active.map(\.received) == [300_000] && progress.completedBytes == 300_005
+        }
+        lock.unlock()
+        let result = try await work.value
+        #expect(result.error == nil)
+        try expectContent(bench.place("w.safetensors", result), bytes)
+    }
+
     /// Trap 25: what another process has finished is seen once the lock is ours.
     @Test func aBlobThatAppearsWhileWaitingIsLinkedWithoutAGet() async throws {
         let lock = try takeLock()

@@ -182,6 +182,50 @@ import Testing
     }
 
     /// A limit changes when bytes come, never which.
+    /// Small files become whole first, and large ones share what the line may bring.
+    @Test func aLimitedRateIsSharedAndSmallFilesGoFirst() async throws {
+        let repository = try ModelRepository("org/m", in: bench.served)
+        for name in ["v.bin", "w.bin", "x.bin"] {
+            try repository.noise(name, size: 900_000, seed: UInt64(name.utf8.first!))
+        }
+        for number in 0..<8 { try repository.noise("\(number).txt", size: 10_000, seed: UInt64(number)) }
+        let puller = try bench.puller()
+        var options = Puller.Options()
+        options.control = PullControl(bytesPerSecond: 3_000_000)
+        let record = PullBench.Record()
+        let result = try await puller.pull(try await plan("org/m", puller), options) { record.hear($0) }
+        #expect(result.error == nil)
+        let ends = record.events.compactMap { if case .finished(let file) = $0 { file.path } else { nil } }
+        #expect(ends.prefix(8).allSatisfy { $0.hasSuffix(".txt") }, "\(ends)")
+        // When the first of the large ones is whole, each of the others has had its share.
+        let before = record.events.prefix {
+            if case .finished(let file) = $0 { !file.path.hasSuffix(".bin") } else { true }
+        }
+        var received: [String: Int64] = [:]
+        for case .progress(let progress) in before {
+            for file in progress.active { received[file.path] = file.received }
+        }
+        for name in ["v.bin", "w.bin", "x.bin"] { #expect(received[name, default: 0] > 100_000, "\(received)") }
+    }
+
+    /// That nothing comes is told, and how long it has been so.
+    @Test func aServerThatFallsSilentIsTold() async throws {
+        try ModelRepository("org/m", in: bench.served).noise("w.bin", size: 200_000)
+        let gate = bench.hub.hold("^GET", after: 50_000, times: nil, on: .cdn)
+        let record = PullBench.Record()
+        let work = Task { try await bench.pull("org/m", record: record) }
+        try await record.waitForEvent("silence") {
+            if case .progress(let progress) = $0 { progress.silence > 0.4 } else { false }
+        }
+        gate.release()
+        #expect(try await work.value.error == nil)
+        guard
+            case .progress(let last)? = record.events.last(where: { if case .progress = $0 { true } else { false } }
+            )
+        else { return }
+        #expect(last.silence == 0)
+    }
+
     @Test func aLimitedPullBringsTheSameBytes() async throws {
         let bytes = try ModelRepository("org/m", in: bench.served).noise("w.bin", size: 900_000)
         let puller = try bench.puller()

@@ -234,6 +234,25 @@ import Testing
         #expect(try failure("notes.txt", result).code == .cancelled)
     }
 
+    /// Nobody waits for a program that sleeps longer than the Hub's windows are.
+    @Test(arguments: ["310", "311", "999999999"]) func aWaitThatIsTooLongIsAnError(seconds: String) async throws {
+        bench.hub.fail("/resolve/.*notes", .status(429, headers: ["Retry-After": seconds]), times: nil)
+        let record = PullBench.Record()
+        let error = try failure("notes.txt", try await pull(record: record))
+        #expect(error.code == .rateLimited)
+        #expect(error.recoverySuggestion?.contains("try again in") == true)
+        #expect(bench.hub.requests("/resolve/.*notes").count == 1)
+        #expect(record.retries.isEmpty)
+    }
+
+    @Test func aFileThatIsAwayForTooLongFailsAlone() async throws {
+        bench.hub.fail("/resolve/.*notes", .status(503, headers: ["Retry-After": "400"]), times: nil)
+        let result = try await pull()
+        #expect(try failure("notes.txt", result).code == .serverError)
+        #expect(bench.hub.requests("/resolve/.*notes").count == 1)
+        #expect(result.files.filter { $0.path != "notes.txt" }.allSatisfy { $0.error == nil })
+    }
+
     @Test func aFailureOfTheCDNIsNotTheHubs() async throws {
         bench.hub.fail("^GET", .status(500), times: nil, on: .cdn)
         let error = try failure("w.safetensors", try await pull())

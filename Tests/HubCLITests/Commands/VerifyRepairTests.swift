@@ -91,7 +91,7 @@ extension VerifyCommandTests {
             try stage.start("verify", "org/m", "--repair"), try stage.start("verify", "org/m", "--repair"),
         ]
         try await gate.reached()
-        try await RunningProcess.waitForOne(of: processes, toSay: "another process is fetching w.safetensors")
+        try await RunningProcess.waitForOne(of: processes, toSay: "is fetching w.safetensors; waiting")
         gate.release()
         stage.hub.clearFaults()
         for process in processes {
@@ -123,7 +123,7 @@ extension VerifyCommandTests {
         #expect(try lock.tryLock() == true)
         #expect(try await stage.run("verify", "org/m").status == 1)
         let repair = try stage.start("verify", "org/m", "--repair")
-        try await repair.wait(forText: "another process is fetching w.safetensors")
+        try await repair.wait(forText: "is fetching w.safetensors; waiting")
         lock.unlock()
         #expect(try await repair.wait().status == 0)
         try await expectSound()

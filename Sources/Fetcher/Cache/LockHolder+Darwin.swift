@@ -1,0 +1,7 @@
+#if !os(Linux)
+/// Which process holds a flock.
+enum LockHolder {
+    /// nil: the system does not say.
+    static func process(of path: String) -> Int32? { nil }
+}
+#endif
