@@ -134,6 +134,8 @@ final class HTTPTransfer {
 
     /// One line of the head: a status line, a field, or the empty line that ends it.
     private func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        // Trailers of a chunked body come this way too, after the head is complete. Nobody asks for them.
+        guard head == nil else { return true }
         var line = Substring(String(decoding: bytes, as: UTF8.self))
         while let last = line.last, last.isNewline { line.removeLast() }
         if line.hasPrefix("HTTP/") {
@@ -141,8 +143,7 @@ final class HTTPTransfer {
             status = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
             fields = HTTPFields()
         } else if line.isEmpty {
-            // Trailers of a chunked body come this way too, after the head is complete.
-            guard head == nil, status >= 200 else { return true }
+            guard status >= 200 else { return true }
             let complete = HTTPHead(
                 status: status, fields: fields, address: request.address, token: request.token)
             head = complete

@@ -38,7 +38,8 @@ extension PullPlan {
 
     /// The largest of the sets of weights among its files; nil where there is none.
     package var largestVariant: ModelVariant? {
-        guard repository.kind == .model else { return nil }
+        // Nobody runs a model of so many files, and sorting them out would take seconds.
+        guard repository.kind == .model, files.count <= 100_000 else { return nil }
         return ModelFiles(files.map(\.file)).variants.max { $0.sizeBytes < $1.sizeBytes }
     }
 

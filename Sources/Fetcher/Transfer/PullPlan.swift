@@ -60,7 +60,7 @@ package struct PullPlan: Sendable {
     var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(path) }
 
     private func sum(_ counts: (State) -> Bool) -> Int64 {
-        files.reduce(0) { counts($1.state) ? $0 + $1.file.size : $0 }
+        files.reduce(0) { counts($1.state) ? $0.addingClamped($1.file.size) : $0 }
     }
 
     /// Looks at the disk for every wanted file. Writes nothing.
