@@ -12,7 +12,7 @@ package struct Repair: Sendable {
     package init(_ result: Verification, _ puller: Puller) throws(AIError) {
         guard let repository = result.repository else {
             throw AIError(
-                .repositoryNotFound, "nothing tells from which repository \(result.path) was fetched",
+                .repositoryNotFound, "the repository that \(result.path) was fetched from is unknown",
                 advice: "hub pull REF --local-dir \(result.path) fetches what is missing")
         }
         (self.puller, self.result, self.repository) = (puller, result, repository)
@@ -175,7 +175,7 @@ private struct Salvage {
         while at < range.upperBound {
             let wanted = Int(min(Int64(buffer.count), range.upperBound - at))
             let count = try old.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: at)
-            guard count > 0 else { throw AIError(.ioError, "\(old.path) became shorter while it was read") }
+            guard count > 0 else { throw AIError(.ioError, "\(old.path) was truncated while it was read") }
             try partial.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: at)
             at += Int64(count)
         }

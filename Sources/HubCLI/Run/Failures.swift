@@ -11,7 +11,8 @@ struct AnswerIsNo: Error {}
 /// The errors of a command that was asked for several things: all is done that can be, the first failure decides the
 /// exit status.
 struct Failures {
-    private(set) var first: AIError?
+    private(set) var all: [AIError] = []
+    var first: AIError? { all.first }
 
     /// Runs one of the things; a failure is reported at once and kept. Cancellation is thrown on, for it ends them all.
     mutating func attempt(
@@ -23,7 +24,7 @@ struct Failures {
             let error = AIError.wrapping(error)
             guard error.code != .cancelled else { throw error }
             output.failure(error)
-            first = first ?? error
+            all.append(error)
         }
     }
 
