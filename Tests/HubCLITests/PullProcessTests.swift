@@ -191,7 +191,7 @@ import Testing
         #expect(!result.wasKilled)
         #expect(result.output.isEmpty)
         #expect(result.error.range(of: "what was received of the others is kept") != nil)
-        #expect(result.error.range(of: "the same command goes on") != nil)
+        #expect(result.error.range(of: "the same command continues") != nil)
         let safe = try expectTruth(digest)
         #expect(!safe.isEmpty)
         try expectCleanCache()

@@ -12,8 +12,8 @@ extension VerificationTarget {
         let notes = try folder.notes()
         guard !notes.isEmpty else {
             throw AIError(
-                .fileNotFound, "nothing in \(folder.path) tells what its files should be",
-                advice: "hub verify takes what is cached, and folders that hub pull --local-dir has filled")
+                .fileNotFound, "\(folder.path) has no notes of what its files should be",
+                advice: "hub verify takes cached models, and folders that hub pull --local-dir has filled")
         }
         var targets: [Commit: VerificationTarget] = [:]
         for (name, note) in notes {

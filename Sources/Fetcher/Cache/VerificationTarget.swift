@@ -89,7 +89,8 @@ package struct VerificationTarget: Sendable {
         }
         guard target.kind == .file else {
             result.problems.append(
-                VerificationProblem(.mismatch, file.path, expected: digest, actual: .text("no file"), file: file))
+                VerificationProblem(.mismatch, file.path, expected: digest, actual: .text("not a file"), file: file)
+            )
             return
         }
         claims.append(

@@ -185,7 +185,8 @@ package final class Verifier: Sendable {
             }
         }
         throw AIError(
-            .ioError, "\(path) changed each time it was read", advice: "verify it when nobody writes to it",
+            .ioError, "\(path) changed each time it was read",
+            advice: "verify it again when no program writes to it",
             context: .init(path: path))
     }
 

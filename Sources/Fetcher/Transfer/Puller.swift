@@ -116,7 +116,7 @@ package struct Puller: Sendable {
         guard !isOffline else {
             throw AIError(
                 .offline,
-                "the files of \(repository) at \(commit.short) are not known, and the network is switched off",
+                "the files of \(repository) at \(commit.short) are unknown, and the network is switched off",
                 context: .init(repository: repository.description))
         }
         let tree = try await client.tree(repository, at: commit)
@@ -279,7 +279,7 @@ package struct Puller: Sendable {
             if isOffline, plan.needsNetwork {
                 throw AIError(
                     .offline,
-                    "\(plan.repository) at \(plan.commit.short) is not in the cache as a whole, and the network is switched off",
+                    "\(plan.repository) at \(plan.commit.short) is not completely in the cache, and the network is switched off",
                     context: .init(repository: plan.repository.description))
             }
             guard plan.needsWork else { return options.symlinks }

@@ -175,7 +175,7 @@ private struct Salvage {
         while at < range.upperBound {
             let wanted = Int(min(Int64(buffer.count), range.upperBound - at))
             let count = try old.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: at)
-            guard count > 0 else { throw AIError(.ioError, "\(old.path) became shorter while it was read") }
+            guard count > 0 else { throw AIError(.ioError, "\(old.path) was truncated while it was read") }
             try partial.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: at)
             at += Int64(count)
         }

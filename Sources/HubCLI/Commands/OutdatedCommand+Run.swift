@@ -9,13 +9,13 @@ extension OutdatedCommand {
         }
         let workspace = try await context.workspace()
         guard !workspace.isOffline else {
-            throw AIError(.offline, "only the Hub can say what has moved, and the network is switched off")
+            throw AIError(.offline, "only the Hub knows what has moved, and the network is switched off")
         }
         let state = try await workspace.state()
         var failures = Failures()
         var branches: [CachedBranch] = []
         if selectors.isEmpty {
-            // What is no model, dataset or Space the Hub's API does not list.
+            // The Hub's API lists only models, datasets and Spaces.
             branches = state.repositories.filter { $0.repository.kind != .kernel && !$0.hasForeignName }
                 .flatMap(\.branches)
         }
@@ -67,7 +67,8 @@ extension OutdatedCommand {
         guard !branches.isEmpty else {
             throw AIError(
                 .notCached, "no branch in \(state.layout.root) matches \(text.printable)",
-                advice: "what was fetched by its commit has none; hub ls --revisions lists what is there")
+                advice:
+                    "a model that was fetched by its commit has no branch; hub ls --revisions lists what is there")
         }
         return branches
     }
@@ -121,7 +122,7 @@ private struct OutdatedView {
         case .revisionNotFound?: return ("the branch is gone", .bad)
         case .gated?: return ("gated", .caution)
         case .disabled?: return ("switched off", .bad)
-        case .some: return ("not known", .bad)
+        case .some: return ("unknown", .bad)
         case nil: break
         }
         if answer.choiceFault != nil { return ("what was chosen is gone", .bad) }
@@ -134,10 +135,10 @@ private struct OutdatedView {
         let output = context.output
         for answer in answers {
             if let name = answer.info?.newName {
-                output.note("\(answer.branch.repository) is called \(name.printable) on the Hub now")
+                output.note("\(answer.branch.repository) is now called \(name.printable) on the Hub")
             }
             if answer.hasMoved, let gating = answer.info?.record.gating, gating != .open {
-                output.note("\(answer.branch.repository) is gated: fetching it takes a token with access")
+                output.note("\(answer.branch.repository) is gated: fetching it needs a token with access")
             }
         }
         if answers.isEmpty {

@@ -19,14 +19,15 @@ extension PullCommand {
         var plans: [PullPlan] = []
         for wanted in wanted {
             try await failures.attempt(context.output) {
-                let plan = try await wanted.plan(puller, options, context, isEstimate: arguments[estimate])
-                if plan.isFollowing {
-                    context.output.note(
-                        "\(plan.repository): taking what earlier pulls chose: \(plan.choice.description); --format all takes every file"
-                    )
-                }
-                plans.append(plan)
+                plans.append(try await wanted.plan(puller, options, context, isEstimate: arguments[estimate]))
             }
+        }
+        // A word that means nothing is a slip: the others may be one too.
+        if failures.all.contains(where: { [2, 3].contains($0.exitStatus) }), !arguments[estimate] { plans = [] }
+        for plan in plans where plan.isFollowing {
+            context.output.note(
+                "\(plan.repository): taking what earlier pulls chose: \(plan.choice.description); --format all takes every file"
+            )
         }
         if arguments[estimate] {
             // Nothing can be said of the disk where nothing is known of the models.
@@ -37,8 +38,6 @@ extension PullCommand {
             }
             return try failures.finish()
         }
-        // A word that means nothing is a slip: the others may then be one too.
-        if let status = failures.first?.exitStatus, [2, 3].contains(status) { plans = [] }
         if !plans.isEmpty { try puller.checkSpace(plans) }
         let results = plans.isEmpty ? [] : await fetch(plans, options, puller, context)
         context.output.document(["models": .array(results.map(json))])
@@ -86,15 +85,15 @@ extension PullCommand {
 
     /// Says what became of a pull, and throws what failed.
     static func finish(_ result: Puller.Result, isForced: Bool, _ context: Context) throws {
-        // --force itself always begins anew.
-        let command = isForced ? "the same command without --force" : "the same command"
+        // In the cache --force always starts again.
+        let command = isForced && result.plan.local == nil ? "the same command without --force" : "the same command"
         let plan = result.plan
         if let fault = result.fault { throw fault }
         if let error = result.error {
             let kept = result.files.filter { $0.status != .failed }.count
             if error.code == .cancelled {
                 context.interruption.kept =
-                    "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; \(command) goes on"
+                    "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; \(command) continues"
                 throw CancellationError()
             }
             for file in result.files where file.status == .failed && file.error?.code != .cancelled {
@@ -104,7 +103,7 @@ extension PullCommand {
             if kept > 0 {
                 told.specificAdvice =
                     (told.recoverySuggestion.map { $0 + "\n" } ?? "")
-                    + "\(kept) of \(result.files.count) files are complete; \(command) goes on with the others"
+                    + "\(kept) of \(result.files.count) files are complete; \(command) continues with the others"
             }
             throw told
         }

@@ -21,7 +21,8 @@ extension PullCommand {
             guard !choice.isEverything else { return nil }
             guard repository.kind == .model else {
                 throw AIError(
-                    .invalidInput, "\(repository) is no model; --format and --quant choose among a model's weights")
+                    .invalidInput,
+                    "\(repository) is not a model; --format and --quant choose among the weights of a model")
             }
             // The tags tell MLX from other safetensors.
             let record = try await workspace.puller().record(of: repository, at: tree.commit)
@@ -39,7 +40,7 @@ extension PullCommand {
             let foreign = variant.foreignFiles
             if !foreign.isEmpty {
                 output.note(
-                    "\(repository): with \(foreign.joined(separator: ", ")): the model has \(foreign.count == 1 ? "this part" : "these parts") in no other format"
+                    "\(repository): also taking \(foreign.joined(separator: ", ")): the model has \(foreign.count == 1 ? "this part" : "these parts") in no other format"
                 )
             }
             return files.selection(of: variant)
@@ -52,7 +53,7 @@ extension PullCommand {
         let isOneOfMany = files.variants.filter { $0.format == .gguf }.count > 1
         let why =
             variant.format == .gguf && isOneOfMany && !variant.isPlain
-            ? ", the largest quantised one that fits in \(ByteCount(target.weightBytes)), three quarters of the memory"
+            ? ", the largest quantized set that fits in \(ByteCount(target.weightBytes)), three quarters of the memory"
             : ""
         return "\(repository): taking \(variant.name), \(ByteCount(variant.sizeBytes))\(why)"
     }

@@ -72,7 +72,6 @@ enum PullCommand {
             .init("hub pull org/model-GGUF --quant Q4_K_M --estimate", "What it would fetch, and whether it fits."),
             .init("hub pull org/model config.json model.safetensors", "Two of its files."),
             .init("hub pull org/model --local-dir ./model", "Plain files in a folder of your own."),
-            .init("cd \"$(hub pull -q org/model)\"", "For scripts: the folder alone."),
         ],
         run: run)
 }

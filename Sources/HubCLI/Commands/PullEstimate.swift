@@ -3,7 +3,7 @@ import Fetcher
 import HubCore
 import ModelFormats
 
-/// What pulls would cost: bytes to fetch, room on the disk, memory to run it, time. Fetches nothing and writes nothing into
+/// What pulls would take: bytes to fetch, disk space, memory to run the model, time. Fetches nothing and writes nothing to
 /// the cache.
 struct PullEstimate {
     let plans: [PullPlan]
@@ -11,7 +11,7 @@ struct PullEstimate {
     let diskFree: Int64
     /// Bytes a second of earlier pulls, and of how many.
     let rate: (bytesPerSecond: Double, pulls: Int)?
-    /// What running the set of weights takes that takes most; nil where there are none.
+    /// The memory of the set of weights that needs the most; nil if there are no weights.
     let memory: (need: MemoryNeed, subject: String)?
     let memoryTotal: Int64
 
@@ -29,7 +29,7 @@ struct PullEstimate {
         memory = try await Offload.run { try Self.memory(plans) }
     }
 
-    /// Models of one pull are not run at once, so that the largest counts.
+    /// The largest need counts, for the models of one pull are not run at once.
     private static func memory(_ plans: [PullPlan]) throws(AIError) -> (MemoryNeed, String)? {
         var largest: (need: MemoryNeed, subject: String)?
         for plan in plans {
@@ -53,7 +53,7 @@ struct PullEstimate {
             output.fact("to fetch", "\(ByteCount(totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""))
             output.fact(
                 "disk",
-                "\(ByteCount(diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) too little")",
+                "\(ByteCount(diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) more needed")",
                 fits ? .plain : .bad)
             if let (need, subject) = memory {
                 output.fact(
@@ -64,7 +64,7 @@ struct PullEstimate {
                     "time",
                     rate.map { rate in
                         "\(Humanize.duration(seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(Humanize.plural(rate.pulls, "pull"))"
-                    } ?? "not known: nothing was pulled from \(context.endpointText) before")
+                    } ?? "unknown: nothing was pulled from \(context.endpointText) yet")
             }
         }
     }

@@ -17,7 +17,7 @@ extension VerifyCommand {
         let view = VerifyView(context: context, isRepairing: arguments[repair])
         // Should repairing be interrupted, what was found is told.
         context.output.document(view.json(results))
-        if arguments[repair] { try await mend(&results, workspace, context) }
+        if arguments[repair] { try await repairAll(&results, workspace, context) }
         context.output.render(json: view.json(results), quiet: view.damaged(results)) { view.show(results) }
         // Many models fail for one reason when the Hub is away.
         var told: Set<String> = []
@@ -36,7 +36,7 @@ extension VerifyCommand {
         let unknown = all.filter { $0.code == .offline }
         guard unknown.count > 1, !isRepairing else { return all }
         let text =
-            "the files of \(Humanize.plural(unknown.count, "revision")) are not known, and the network is switched off"
+            "the files of \(Humanize.plural(unknown.count, "revision")) are unknown, and the network is switched off"
         return [AIError(.offline, text)] + all.filter { $0.code != .offline }
     }
 
@@ -135,7 +135,7 @@ extension VerifyCommand {
         let rate = Mutex(RateEstimator())
         let name = targets.count == 1 ? targets[0].repository?.description : nil
         let title = name ?? Humanize.plural(targets.count, "model")
-        context.interruption.kept = "what was found right is remembered; the same command goes on with the rest"
+        context.interruption.kept = "files that were right are remembered; the same command continues with the rest"
         defer { context.interruption.kept = nil }
         let verifier = Verifier(targets, catalog: workspace.dispensable, isFull: isFull) { progress in
             var snapshot = ProgressSnapshot(title: title, phase: "verifying")
@@ -154,10 +154,10 @@ extension VerifyCommand {
         return try await verifier.run()
     }
 
-    // MARK: Mending
+    // MARK: Repairing
 
-    /// Fetches what is damaged, all of it over the same connections; what cannot be mended is noted where it is.
-    private static func mend(_ results: inout [Verification], _ workspace: Workspace, _ context: Context)
+    /// Fetches what is damaged, all of it over the same connections; what cannot be repaired is noted in its result.
+    private static func repairAll(_ results: inout [Verification], _ workspace: Workspace, _ context: Context)
         async throws
     {
         let damaged = results.indices.filter { !results[$0].damage.isEmpty }
@@ -166,8 +166,7 @@ extension VerifyCommand {
         var plans: [(index: Int, plan: PullPlan)] = []
         for index in damaged {
             do {
-                let repair = try Repair(results[index], puller)
-                if let plan = try await repair.plan(fault: { results[index].note($0) }) {
+                if let plan = try await Repair(results[index], puller).plan(fault: { results[index].note($0) }) {
                     plans.append((index, plan))
                 }
             } catch {

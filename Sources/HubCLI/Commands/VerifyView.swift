@@ -6,7 +6,7 @@ struct VerifyView {
     let context: Context
     let isRepairing: Bool
     private var output: Output { context.output }
-    /// A folder of somebody's own may hold anything.
+    /// A folder of --local-dir may hold anything.
     private static let mostExtra = 10
 
     // MARK: For people
@@ -18,7 +18,9 @@ struct VerifyView {
             let extra = result.problems.filter { $0.kind == .extra }
             for problem in extra.prefix(Self.mostExtra) { output.line(line(problem)) }
             if extra.count > Self.mostExtra {
-                output.line(Styled("  and \(extra.count - Self.mostExtra) more that do not belong to it", .faint))
+                output.line(
+                    Styled(
+                        "  and \(extra.count - Self.mostExtra) more files that do not belong to the model", .faint))
             }
         }
         if results.count > 1 { output.line(Styled(summary(results), .faint)) }
@@ -29,7 +31,7 @@ struct VerifyView {
         let id = result.repository?.description
         return switch result.place {
         case .snapshot(_, let commit): "\(id ?? "")@\(commit.short)"
-        case .orphans: "\(id ?? ""), blobs that no revision needs"
+        case .orphans: "\(id ?? ""), blobs that no revision uses"
         case .local(let folder, _): folder.path
         }
     }
@@ -37,20 +39,23 @@ struct VerifyView {
     private func state(_ result: Verification) -> Styled {
         var facts: [String] = []
         if result.checked > 0 { facts.append("\(Humanize.plural(result.checked, "file")) read") }
-        if result.skipped > 0 { facts.append("\(result.skipped) unchanged") }
+        if result.skipped > 0 {
+            let skipped = facts.isEmpty ? Humanize.plural(result.skipped, "file") : "\(result.skipped)"
+            facts.append("\(skipped) verified earlier")
+        }
         if result.unknown > 0 { facts.append("\(result.unknown) without a digest") }
         if result.absent > 0 { facts.append("\(result.absent) not downloaded") }
         facts.append("\(ByteCount(result.bytes))")
         let rest = Styled(" (" + facts.joined(separator: ", ") + ")", .faint)
-        let mended = result.problems.filter(\.isRepaired).count
+        let repaired = result.problems.filter(\.isRepaired).count
         if !result.damage.isEmpty {
             let count = Humanize.plural(result.damage.count, "file")
             return Styled("damaged, \(count)", .bad) + fetched(result) + rest
         }
-        if mended > 0 {
-            return Styled("repaired, \(Humanize.plural(mended, "file"))", .good) + fetched(result) + rest
+        if repaired > 0 {
+            return Styled("repaired, \(Humanize.plural(repaired, "file"))", .good) + fetched(result) + rest
         }
-        if result.isSound == true { return Styled("sound", .good) + rest }
+        if result.isSound == true { return Styled("OK", .good) + rest }
         return Styled("no damage found, but not everything could be checked", .caution) + rest
     }
 
@@ -91,22 +96,22 @@ struct VerifyView {
         return [
             Humanize.plural(results.count { $0.commit != nil }, "revision"),
             "\(ByteCount(results.reduce(0) { $0 + $1.bytes }))", "\(Humanize.plural(checked, "file")) read",
-            "\(skipped) unchanged", damaged == 0 ? "no damage" : "\(damaged) damaged",
+            "\(skipped) verified earlier", damaged == 0 ? "no damage" : "\(damaged) damaged",
         ].joined(separator: ", ")
     }
 
-    /// What can be done about what is wrong still.
+    /// What can be done about the damage that is left.
     private func advise(_ results: [Verification]) {
         let damaged = results.filter { !$0.damage.isEmpty }
         if !isRepairing, damaged.contains(where: { $0.commit != nil && $0.damage.contains { !$0.isForeign } }) {
-            output.note("the same command with --repair fetches what is damaged")
+            output.note("repeat the command with --repair to fetch what is damaged")
         }
         if damaged.contains(where: { $0.commit == nil }) {
-            output.note("hub gc --orphans deletes blobs that no revision needs")
+            output.note("hub gc --orphans deletes blobs that no revision uses")
         }
         for result in damaged where result.damage.contains(where: \.isForeign) {
             output.note(
-                "hub pull --local-dir \(result.path) --force replaces what was changed since it was fetched")
+                "hub pull --local-dir \(result.path) --force replaces the files that were changed")
         }
     }
 

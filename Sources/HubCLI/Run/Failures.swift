@@ -11,7 +11,8 @@ struct AnswerIsNo: Error {}
 /// The errors of a command that was asked for several things: all is done that can be, the first failure decides the
 /// exit status.
 struct Failures {
-    private(set) var first: AIError?
+    private(set) var all: [AIError] = []
+    var first: AIError? { all.first }
 
     /// Runs one of the things; a failure is reported at once and kept. Cancellation is thrown on, for it ends them all.
     mutating func attempt(
@@ -24,7 +25,7 @@ struct Failures {
             guard wrapped.code != .cancelled else { throw wrapped }
             let error = await output.advised(wrapped)
             output.failure(error)
-            first = first ?? error
+            all.append(error)
         }
     }
 

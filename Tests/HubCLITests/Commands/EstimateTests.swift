@@ -76,7 +76,7 @@ import Testing
         let unknown = try await stage.run("pull", "--estimate", "org/a")
         #expect(
             unknown.output.contains(
-                "\n  time        not known: nothing was pulled from \(stage.hub.endpoint) before\n"))
+                "\n  time        unknown: nothing was pulled from \(stage.hub.endpoint) yet\n"))
         let catalog = try Catalog(path: stage.catalog)
         try catalog.remember(bytes: 1_000_000, seconds: 4, origin: stage.hub.endpoint, at: 1)
         try catalog.remember(bytes: 1_000_000, seconds: 16, origin: stage.hub.endpoint, at: 2)
@@ -156,7 +156,7 @@ import Testing
         #expect(try #require(document["disk_after_bytes"]?.int) < 0)
         let text = try await stage.run("pull", "--estimate", "org/a")
         #expect(text.status == 0)
-        #expect(text.output.firstMatch(of: /\n  disk        .* free, .* PB too little\n/) != nil)
+        #expect(text.output.firstMatch(of: /\n  disk        .* free, .* PB more needed\n/) != nil)
         #expect(text.output.contains("\n  memory      1.4 PB to run it, of "))
         let info = try await stage.run("info", "org/a")
         #expect(info.output.contains("\n  weights     safetensors, 1 file, 1.1 PB, more than the memory\n"))

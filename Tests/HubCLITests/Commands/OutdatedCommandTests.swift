@@ -107,7 +107,7 @@ import Testing
                 hub: nothing in \(stage.cache) matches org/none
                      hub ls lists what is there
                 hub: no branch in \(stage.cache) matches org/two@v9
-                     what was fetched by its commit has none; hub ls --revisions lists what is there
+                     a model that was fetched by its commit has no branch; hub ls --revisions lists what is there
 
                 """)
         for words in [["org/one:*.json"], ["org/one@\(HubCLITests.commit("1"))"], ["org/../x"]] {
@@ -166,8 +166,8 @@ import Testing
                 """.replacing("AGE    ", with: "AGE  "))
         #expect(
             result.error == """
-                hub: org/four is called org/five on the Hub now
-                hub: org/three is gated: fetching it takes a token with access
+                hub: org/four is now called org/five on the Hub
+                hub: org/three is gated: fetching it needs a token with access
 
                 """)
         let document = try await stage.run("outdated", "--json").document()
@@ -215,7 +215,7 @@ import Testing
         #expect(result.status == 5 && result.output.isEmpty)
         #expect(
             result.error == """
-                hub: only the Hub can say what has moved, and the network is switched off
+                hub: only the Hub knows what has moved, and the network is switched off
                      leave out --offline, or unset HF_HUB_OFFLINE
 
                 """)

@@ -95,7 +95,7 @@ import Testing
         #expect(files == ["2_Dense/pytorch_model.bin", "model.safetensors"])
         #expect(
             error
-                == "hub: org/parts: with 2_Dense/pytorch_model.bin: the model has this part in no other format\n"
+                == "hub: org/parts: also taking 2_Dense/pytorch_model.bin: the model has this part in no other format\n"
         )
     }
 
@@ -108,7 +108,7 @@ import Testing
         let budget = ByteCount(try Machine.memory().total / 4 * 3)
         #expect(
             many.error
-                == "hub: org/many: taking Q8_0, 5.0 kB, the largest quantised one that fits in \(budget), three quarters of the memory\n"
+                == "hub: org/many: taking Q8_0, 5.0 kB, the largest quantized set that fits in \(budget), three quarters of the memory\n"
         )
         #expect(try await pulled("org/words", "--format", "auto").files == ["tokenizer.json"])
         #expect(try await stage.run("pull", "org/many", "--format", "auto", "-q").error.isEmpty)
@@ -178,7 +178,8 @@ import Testing
         #expect(data.status == 2)
         #expect(
             data.error
-                == "hub: datasets/org/data is no model; --format and --quant choose among a model's weights\n")
+                == "hub: datasets/org/data is not a model; --format and --quant choose among the weights of a model\n"
+        )
         let unknown = try await refused("org/many", "--format", "ggml")
         #expect(unknown.status == 2 && unknown.error.contains("it takes auto, safetensors, gguf, mlx, all"))
         #expect(try await refused("org/many", "--quant", "").status == 2)
