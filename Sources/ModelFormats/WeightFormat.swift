@@ -89,7 +89,7 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
     /// - Throws: ``ErrorCode/fileNotFound`` where there is no such folder.
     package static func inFolder(_ folder: String) throws(AIError) -> [(format: WeightFormat, evidence: String)] {
         guard let names = try FileSystem.entries(folder) else {
-            throw AIError(.fileNotFound, "there is no folder \(folder)", context: .init(path: folder))
+            throw AIError(.fileNotFound, "the folder \(folder) does not exist", context: .init(path: folder))
         }
         var found: [(format: WeightFormat, evidence: String)] = []
         for name in names {

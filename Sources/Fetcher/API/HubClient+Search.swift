@@ -46,7 +46,9 @@ extension HubClient {
         var fruitless = 0
         while let page = address, findings.records.count < wanted, fruitless < Self.patience {
             guard pages.insert(page).inserted else {
-                throw AIError(.protocolViolation, "the answer of \(endpoint.origin) to a search links back to a page already read")
+                throw AIError(
+                    .protocolViolation,
+                    "the answer of \(endpoint.origin) to a search links back to a page already read")
             }
             let (listed, next) = try await listed(page, query.kind)
             let entries = listed.filter { known.insert($0.repository.id).inserted }

@@ -12,7 +12,7 @@ struct PullEstimate {
     /// Bytes a second of earlier pulls, and of how many.
     let rate: (bytesPerSecond: Double, pulls: Int)?
     /// What running the set of weights takes that takes most; nil where there are none.
-    let memory: (need: MemoryNeed, subject: String)?
+    let memory: (need: MemoryNeed, subject: String?)?
     let memoryTotal: Int64
 
     init(_ plans: [PullPlan], _ workspace: Workspace) async throws {
@@ -30,14 +30,14 @@ struct PullEstimate {
     }
 
     /// Models of one pull are not run at once, so that the largest counts.
-    private static func memory(_ plans: [PullPlan]) throws(AIError) -> (MemoryNeed, String)? {
-        var largest: (need: MemoryNeed, subject: String)?
+    private static func memory(_ plans: [PullPlan]) throws(AIError) -> (MemoryNeed, String?)? {
+        var largest: (need: MemoryNeed, subject: String?)?
         for plan in plans {
             guard let variant = plan.largestVariant else { continue }
             let need = try plan.memoryNeed(of: variant)
             guard need.bytes > largest?.need.bytes ?? -1 else { continue }
             let name = variant.name == variant.format.identifier ? "" : ", \(variant.name)"
-            largest = (need, plans.count > 1 ? "\(plan.repository)\(name)" : name.isEmpty ? "it" : variant.name)
+            largest = (need, plans.count > 1 ? "\(plan.repository)\(name)" : name.isEmpty ? nil : variant.name)
         }
         return largest
     }

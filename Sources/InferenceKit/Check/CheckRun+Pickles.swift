@@ -43,17 +43,17 @@ extension CheckRun {
                     "pickles", isDangerous ? .fail : .warn,
                     isDangerous
                         ? "\(name) runs \(found.description.printable) when it is loaded"
-                        : "\(name) imports \(found.description.printable), which is not known to be harmless",
+                        : "\(name) imports \(found.description.printable), which may not be harmless",
                     file: name, expected: "tensors and plain values", found: found.description))
         }
         if let fault = file.fault {
-            let doubt = file.isReadToEnd ? "" : ", so that it cannot be said to be harmless"
+            let doubt = file.isReadToEnd ? "" : "; it may not be harmless"
             add(.init("pickles", .fail, "\(name): \(fault)\(doubt)", file: name))
         }
         if besideOther {
             add(
                 .init(
-                    "pickles", .pass, "\(name) is a pickle beside safetensors, which load without running anything",
+                    "pickles", .pass, "\(name) is a pickle; the safetensors beside it load without running code",
                     file: name))
         }
     }

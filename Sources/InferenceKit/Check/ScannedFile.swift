@@ -28,7 +28,7 @@ final class ScannedFile: Sendable {
         guard let base = piece.baseAddress, try file.read(into: piece, at: Int64(range.lowerBound)) == range.count
         else {
             throw AIError(
-                .malformedModel, "\(path): it was cut short while it was read", context: .init(path: path))
+                .malformedModel, "\(path): it was truncated while it was read", context: .init(path: path))
         }
         return UnsafeRawPointer(base)
     }

@@ -70,7 +70,7 @@ package struct ValueScan {
         return counts.sorted { $0.key < $1.key }.map { type, count in
             CheckFinding(
                 "values", .pass,
-                "\(counted(count, "tensor")) of the type \(type) \(count == 1 ? "was" : "were") not looked at: it is not known how \(count == 1 ? "it lies" : "they lie")",
+                "\(counted(count, "tensor")) of type \(type) not checked: the layout of the type is unknown",
                 file: name)
         }
     }
@@ -97,8 +97,8 @@ package struct ValueScan {
         if !isWhole { try look.over(0..<units, tensor, layout, file, buffer, untilTheyDiffer: true) }
         guard look.isConstant, let value = look.first.map(layout.shown) else { return nil }
         return CheckFinding(
-            "values", .warn, "every number of tensor \"\(tensor.name)\" is \(value)", file: name,
-            tensor: tensor.name, expected: "numbers that differ", found: value)
+            "values", .warn, "all values of tensor \"\(tensor.name)\" are \(value)", file: name,
+            tensor: tensor.name, expected: "values that differ", found: value)
     }
 
     /// All of it, or pieces that are spread over it evenly, the first and the last among them.

@@ -95,7 +95,7 @@ extension ModelSources {
 
     private static func files(_ folder: String) throws(AIError) -> [(path: String, size: Int64)] {
         guard let names = try FileSystem.entries(folder) else {
-            throw AIError(.fileNotFound, "there is no folder \(folder)", context: .init(path: folder))
+            throw AIError(.fileNotFound, "the folder \(folder) does not exist", context: .init(path: folder))
         }
         var files: [(path: String, size: Int64)] = []
         for name in names { files.append((name, try FileSystem.status(Path.join(folder, name))?.size ?? 0)) }

@@ -176,7 +176,7 @@ struct PatternTranslation {
         let comma = take(",")
         let most = comma ? digits() : least
         guard take("}"), !(least.isEmpty && most.isEmpty), max(least.count, most.count) <= 5 else {
-            throw Refusal(what: "{ that begins no repetition")
+            throw Refusal(what: "{ that does not begin a repetition")
         }
         if ignoresCase { throw Refusal(what: "{ where case is ignored") }
         // `{2}?` is an optional `{2}`, and `{1,2}+` a repeated `{1,2}`.
@@ -254,7 +254,7 @@ struct PatternTranslation {
 
     private func character(_ value: UInt32?) throws(Refusal) -> Unicode.Scalar {
         guard let value, let scalar = Unicode.Scalar(value) else {
-            throw Refusal(what: "a number that is no character")
+            throw Refusal(what: "a number that is not a character")
         }
         return scalar
     }
