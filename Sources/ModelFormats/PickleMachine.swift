@@ -338,7 +338,7 @@ struct PickleMachine {
         stride(from: 0, to: elements.count - 1, by: 2).map { (elements[$0], elements[$0 + 1]) }
     }
 
-    /// What is no list may have an `append` of its own; its elements are of no interest.
+    /// What is not a list may have an `append` of its own; its elements are of no interest.
     private mutating func append(_ elements: [Int]) throws {
         if case .list(let list) = nodes[try top()] { lists[list] += elements }
     }

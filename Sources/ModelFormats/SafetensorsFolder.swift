@@ -86,7 +86,7 @@ package struct SafetensorsFolder: Sendable {
     package var tensorBytes: Int64 { tensors.values.reduce(0) { $0 + Int64($1.info.byteRange.count) } }
 
     private static func missing(_ name: String, _ path: String, _ folder: String, isShard: Bool) -> AIError {
-        // A link that leads nowhere is what an interrupted download or a pruned blob leaves.
+        // A link that is broken is what an interrupted download or a pruned blob leaves.
         let broken = (try? FileSystem.linkStatus(path)) ?? nil
         if broken?.kind == .symlink { return .malformed(path, "broken link") }
         if isShard {

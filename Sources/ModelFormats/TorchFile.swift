@@ -126,7 +126,7 @@ package struct TorchFile: Sendable {
             return true
         }
 
-        /// - Returns: what the pickle builds, and whether it breaks before it imports anything, as what is no pickle does.
+        /// - Returns: what the pickle builds, and whether it breaks before it imports anything, as what is not a pickle does.
         @discardableResult
         private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> (
             root: Int?, isNone: Bool

@@ -18,7 +18,7 @@ struct TorchWalk {
     /// As many dimensions as torch has.
     private static let dimensionLimit = 64
 
-    /// What a child's name goes on with.
+    /// What a child's name continues with.
     private enum Key {
         case none
         case text(Int)

@@ -36,7 +36,7 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
     /// Whether one model may be spread over files of this format and of the others like it.
     var isLoadable: Bool { [.safetensors, .mlx, .pickle].contains(self) }
 
-    /// What a file name tells; nil for what is no weight file.
+    /// What a file name tells; nil for what is not a weight file.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         if Self.isTrainingState(name) { return nil }

@@ -4,25 +4,25 @@ import HubCore
 enum InfoCommand {
     static let files = Switch(
         "files", "list the files",
-        detail: "As a tree: each folder with the bytes of all that is in it, and what of it the cache has.")
+        detail: "As a tree: each folder with the size of its files, and how much of it is cached.")
     static let inspect = Switch(
         "inspect", "show what the headers of its weights say",
         detail:
-            "Read by ranges where they are not cached: some kilobytes of each file, and no weights. The README is not read then."
+            "If they are not cached, some kilobytes of each file are requested, and no weights. The README is not read then."
     )
     static let contextLength = Option.whole(
-        "context", in: 1...10_000_000, "how many positions the memory is told for, with --inspect")
-    static let refresh = Switch("refresh", "ask the Hub for the branches and tags again, too")
+        "context", in: 1...10_000_000, "size of the context that the memory is computed for, with --inspect")
+    static let refresh = Switch("refresh", "ask the Hub for the branches and tags again")
 
     static let command = Command(
-        name: "info", doc: "show what a model is, its files and what it would cost to fetch",
+        name: "info", doc: "show what a model is, its files and their sizes",
         detail: """
-            Shows what the README says first, metadata, revision, the sets of weights on offer with their sizes, how much \
-            the cache holds, what is still to be fetched, whether that fits on the disk, and whether the largest set fits \
-            in memory. With a glob after a colon (REF:GLOB) only the files that match count. The Hub is asked where it can \
-            be; what the catalog and the cache know stands in for an answer that does not come, and says how old it is.
+            Shows the start of the README, metadata, revision, the sets of weights with their sizes, how much is cached \
+            and how much is left to download, whether that fits on the disk and the largest set in memory, and whether hub \
+            runs it. With a glob after a colon (REF:GLOB) only the files that match count. Without an answer of the Hub it \
+            shows what the catalog and the cache know, and how old that is.
 
-            The memory is that of the weights, keys and values where config.json is cached, else the weights and a fifth.
+            The memory is that of the weights, keys and values if config.json is cached, else the weights and 20%.
             """,
         operands: [Operand("REF", .one, .model)],
         flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag],
@@ -31,7 +31,7 @@ enum InfoCommand {
             .init(
                 "hub info openai/gpt-oss-20b@main --files", "Every file with its size, and whether it is cached."),
             .init("hub info org/model --inspect", "Its shape, parts and memory, before anything is fetched."),
-            .init("hub info gpt2 --json --refresh", "For a program, its branches and tags as they are now."),
+            .init("hub info gpt2 --json --refresh", "For a program, with its branches and tags as they are now."),
         ],
         run: run)
 }

@@ -14,9 +14,9 @@ enum TryCommand {
     static let greedy = Switch("greedy", "always take the likeliest token")
     static let stop = Option.text("stop", "TEXT", repeats: true, "end before this text")
     static let system = Option.text(
-        "system", "TEXT", "what the model is told before the prompt, by its chat template")
+        "system", "TEXT", "the system message, for models with a chat template")
     static let chat = Switch(
-        "chat", "fail where the model has no chat template, instead of taking the prompt as it is")
+        "chat", "fail if the model has no chat template, instead of taking the prompt as it is")
     static let raw = Switch("raw", "take the prompt as it is, without the chat template")
     static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
     static let tokenize = Option.text(
@@ -24,30 +24,34 @@ enum TryCommand {
     static let tokenizeFile = Option.text(
         "tokenize-file", "FILE", kind: .file, "show the tokens of the texts in a JSON list; needs no weights")
     static let render = Option.text(
-        "render", "FILE", kind: .file, "show what the chat template makes of a conversation; needs no weights",
+        "render", "FILE", kind: .file, "render a conversation with the chat template; needs no weights",
         detail: """
-            The file holds a JSON object: messages, and as far as wanted tools, documents, add_generation_prompt, \
-            bos_token, eos_token, and whatever else the template reads.
+            The file has a JSON object: messages and, optionally, tools, documents, add_generation_prompt, bos_token, \
+            eos_token, and other variables of the template.
             """)
     static let template = Option.text(
-        "template", "FILE", kind: .file, "take this chat template instead of the model's own")
-    static let inspect = Switch("inspect", "show what the headers say; computes nothing")
+        "template", "FILE", kind: .file, "use this chat template instead of the model's own")
+    static let inspect = Switch("inspect", "show what the headers say, without running it")
     static let check = Switch(
-        "check", refinements: ["full"], "look whether its files are whole and sane; runs nothing of it",
+        "check", refinements: ["full"], "check its files for damage, without running it",
         detail:
-            "Samples of every tensor are looked at, with =full every number. What was found in a cached file is kept."
+            "Checks samples of every tensor; with =full, every value. Results for cached files are kept."
     )
-    static let threads = Option.whole("threads", in: 1...1024, "how many threads compute")
-    static let contextLength = Option.whole("context", in: 1...10_000_000, "how many tokens the context holds")
+    static let threads = Option.whole("threads", in: 1...1024, "number of threads")
+    static let contextLength = Option.whole("context", in: 1...10_000_000, "size of the context in tokens")
 
     static let command = Command(
-        name: "try", doc: "run a model on this machine and tell whether it works",
+        name: "try", doc: "run a model on this machine and see whether it works",
         detail: """
-            Without a PROMPT: the smoke test and its verdict. With one: that, and the text as it comes. Where the \
-            model has a chat template the prompt is what the person says in it; --raw takes it as it is.
+            Without a PROMPT: the smoke test and its verdict. With one: the test, and the text as it is generated. If \
+            the model has a chat template, the prompt is the user's message in it; --raw takes it as it is.
 
-            A model that is not here is fetched first, after its estimate and a yes (--yes in scripts). A folder on \
-            this machine is used as it is.
+            A model that is not cached is downloaded first, after its size and a yes (--yes in scripts). If its file names \
+            and config.json show that hub cannot run it, or that it needs more memory than there is, nothing is \
+            downloaded, and the message says what runs it. A folder on this machine is used as it is.
+
+            The exit status is 1 if the smoke test ran and its verdict is fail; 7 if the model is damaged, fails --check \
+            or is not supported; 6 if there is too little memory.
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: [
@@ -64,7 +68,7 @@ enum TryCommand {
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
-            .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer cuts a text."),
+            .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer splits a text."),
             .init("hub try org/model --inspect --json", "What it is and what memory it needs, for a program."),
         ],
         run: run)

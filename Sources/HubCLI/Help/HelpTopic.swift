@@ -22,8 +22,8 @@ struct HelpTopic: Sendable {
             (
                 "1",
                 """
-                done, and the answer is no: the verdict of hub try is fail, hub verify found damage, or hub doctor sees \
-                something wrong
+                done, and the answer is no: the smoke test of hub try ran and its verdict is fail, hub verify found damage, \
+                or hub doctor sees something wrong
                 """
             ),
             ("2", "the command line is wrong, or a deletion lacks --yes"),

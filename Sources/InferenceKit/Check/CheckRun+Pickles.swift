@@ -27,7 +27,7 @@ extension CheckRun {
 
     private mutating func checkPickle(_ place: String, _ name: String, besideOther: Bool) throws(AIError) {
         do throws(AIError) { report(try TorchFile(place), name, besideOther) } catch {
-            // What is no pickle runs nothing; of one that is damaged nobody can say that.
+            // What is not a pickle runs nothing; of one that is damaged nobody can say that.
             guard [.malformedModel, .unsupportedModel].contains(error.code) else { throw error }
             // Where it is the model's own weights the headers have said so.
             guard !broken.contains(name) else { return }

@@ -4,7 +4,7 @@ import ModelFormats
 /// The tensors held against what the configuration says.
 extension CheckRun {
     mutating func checkTensors() {
-        // What is left of a broken model is no model.
+        // What is left of a broken model is not a model.
         let held = parts.filter { sources != nil || $0.gguf != nil }
         guard !held.isEmpty else { return sources == nil ? skip("tensors") : warnUnread("tensors") }
         var details: [(label: String, text: String)] = []

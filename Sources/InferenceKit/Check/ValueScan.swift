@@ -23,7 +23,7 @@ package struct ValueScan {
     /// - Parameters:
     ///   - isWhole: whether every number is looked at; else samples of each tensor.
     ///   - isUnchanging: whether nobody can cut the file short meanwhile.
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no file, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a file, or the error of the system call that failed.
     package init(_ path: String, tensors: [StoredTensor], isWhole: Bool, isUnchanging: Bool) throws(AIError) {
         file = try ScannedFile(path, isMapped: isUnchanging)
         self.tensors = tensors

@@ -9,7 +9,7 @@ extension ModelSources {
         var sources = ModelSources(name: folder)
         let files = try files(folder)
         sources.formats = formats(files)
-        // A link that leads nowhere counts: it is broken, not absent.
+        // A link that is broken counts: it is broken, not absent.
         let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
         let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
         var loadable: SafetensorsFolder?

@@ -2,7 +2,7 @@
 ///
 /// The reference matches with Oniguruma in Ruby's syntax (https://github.com/kkos/oniguruma/blob/master/doc/RE), where
 /// much that PCRE2 takes too means something else: `\h` is a hexadecimal digit, `{2}+` repeats a repetition, `(?i:ss)`
-/// matches ß. So nothing is passed on unread: what is known to mean the same is written anew, all else is refused by
+/// matches ß. So nothing is passed on unread: what is known to mean the same is written again, all else is refused by
 /// name.
 struct PatternTranslation {
     /// What stands in a pattern and cannot be used.

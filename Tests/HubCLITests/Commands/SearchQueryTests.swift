@@ -218,7 +218,7 @@ import Testing
             ),
             (
                 ["autor:a"],
-                "hub: there is no term autor:, did you mean author:?\n     what stands between double quotes is words\n"
+                "hub: unknown term autor:, did you mean author:?\n     put words that look like a term in double quotes\n"
             ),
             (["tag:"], "hub: tag: has no value\n     write it like tag:VALUE\n"),
             (
