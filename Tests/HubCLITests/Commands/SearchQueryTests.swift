@@ -109,7 +109,7 @@ import Testing
         #expect(result.status == 0 && result.error.wholeMatch(of: Self.fitting) != nil)
         #expect(
             result.lines.count == 2 && result.lines[0].contains("SIZE") && result.lines[1].contains("google/tiny"))
-        #expect(result.lines[1].contains("  4.0 MB  "))
+        #expect(result.lines[1].contains("  2.0 MB  "))
         let unknown = try await stage.run("search", "org", "--fits", "-q")
         #expect(unknown.lines == ["org/llama-two", "org/llama"] && unknown.error.isEmpty)
         let said = try await stage.run("search", "org", "--fits")

@@ -284,13 +284,16 @@ extension JSONObject {
         #expect(try await stage.run("try", "org/qwen", "x", "--yes", "--json").errorCode() == "unsupported_model")
         #expect(fetched() == ["config.json", "config.json"] && !FileSystem.exists(stage.cache))
         // What computes nothing is none of that.
-        #expect(try await stage.run("try", "org/qwen", "--inspect", "--yes").status == 0)
+        _ = try await stage.run("try", "org/qwen", "--inspect", "--yes")
+        #expect(FileSystem.exists(stage.cache))
     }
 
     @Test func anotherFormatIsRefusedWithTheProgramThatRunsIt() async throws {
         let repository = try ModelRepository("org/many-GGUF", in: stage.root)
-        try repository.random("many-Q4_K_M.gguf", size: 3000)
-        try repository.random("many-Q8_0.gguf", size: 5000)
+        for (name, fixture) in [("Q4_K_M", "q4_0"), ("Q8_0", "q8_0")] {
+            let bytes = try Fixtures.bytes("tiny-shakespeare-gguf/model-\(fixture).gguf")
+            try repository.write("many-\(name).gguf", bytes)
+        }
         let result = try await stage.run("try", "org/many-GGUF", "--yes")
         #expect(result.status == 7 && result.error.contains("cannot be run yet: GGUF weights (many-Q4_K_M.gguf)\n"))
         #expect(
