@@ -93,7 +93,7 @@ private struct Search {
     /// the index gathers it.
     ///
     /// - Parameter words: what has them in its name goes before the others, among as many as ``Taken/looked``.
-    private func byPopularity(_ condition: String = "TRUE", room: Int? = nil, named words: [Substring] = []) throws
+    private func byPopularity(_ condition: String = "TRUE", room: Int? = nil, named words: [[UInt8]] = []) throws
         -> [KnownModel]
     {
         func stream(_ expression: SearchExpression, _ test: BeginningTest?) throws -> [KnownModel]? {
@@ -182,7 +182,7 @@ private struct Search {
     ///   - test: what each row has to pass as well.
     ///   - patience: nil comes back where so many rows are not enough.
     private func collect(
-        _ sql: String, _ values: [any SQLBindable], room: Int? = nil, named words: [Substring] = [],
+        _ sql: String, _ values: [any SQLBindable], room: Int? = nil, named words: [[UInt8]] = [],
         _ test: BeginningTest? = nil, patience: Int = .max
     ) throws -> [KnownModel]? {
         var taken = Taken(room: room ?? query.limit, words: words)
@@ -209,12 +209,12 @@ private struct Taken {
 
     /// At most so many; all where it is negative.
     let room: Int
-    let words: [Substring]
+    let words: [[UInt8]]
     private var named: [KnownModel] = []
     private var others: [KnownModel] = []
     private var seen = 0
 
-    init(room: Int, words: [Substring]) { (self.room, self.words) = (room, words) }
+    init(room: Int, words: [[UInt8]]) { (self.room, self.words) = (room, words) }
 
     var hasEnough: Bool { room >= 0 && named.count + others.count >= room }
     var isFull: Bool { named.count == room || (seen >= Self.looked && hasEnough) }

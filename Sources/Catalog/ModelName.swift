@@ -49,7 +49,9 @@ enum ModelName {
             value = value * 10 + Double(bytes[place] - UInt8(ascii: "0"))
             place += 1
         }
-        guard place + 1 < bytes.count, bytes[place] == UInt8(ascii: "."), isDigit(bytes[place + 1]) else { return value }
+        guard place + 1 < bytes.count, bytes[place] == UInt8(ascii: "."), isDigit(bytes[place + 1]) else {
+            return value
+        }
         place += 1
         var unit = 0.1
         while place < bytes.count, isDigit(bytes[place]) {
@@ -61,7 +63,9 @@ enum ModelName {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- UInt8(ascii: "a") < 26 }
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (byte | 0x20) &- UInt8(ascii: "a") < 26
+    }
     private static func isPartOfNumber(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || byte == UInt8(ascii: ".") }
 
     /// The bits of a packed weight, scales included, that a name says; nil where it says none.
@@ -81,9 +85,20 @@ enum ModelName {
         "w8a16": 8.5,
     ]
 
-    /// Whether an id has all of some words, which are in small letters.
-    static func holds(_ words: [Substring], _ id: String) -> Bool {
-        let id = id.lowercased()
-        return words.allSatisfy { id.contains($0) }
+    /// Whether an id has all of some words, which are in small letters. Ids are ASCII, and hundreds are looked at for each
+    /// search: bytes are compared, not characters.
+    static func holds(_ words: [[UInt8]], _ id: String) -> Bool {
+        var id = id
+        return id.withUTF8 { bytes in words.allSatisfy { holds($0, bytes) } }
+    }
+
+    private static func holds(_ word: [UInt8], _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count >= word.count else { return false }
+        return (0...bytes.count - word.count).contains { start in
+            word.indices.allSatisfy { place in
+                let byte = bytes[start + place]
+                return (byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte) == word[place]
+            }
+        }
     }
 }

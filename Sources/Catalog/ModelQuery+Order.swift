@@ -19,7 +19,7 @@ extension ModelQuery {
     }
 
     /// The words that put a model first that has them in its name; none where another order is asked for.
-    var namedWords: [Substring] { sort == .relevance ? Self.words(text) : [] }
+    var namedWords: [[UInt8]] { sort == .relevance ? Self.words(text).map { Array($0.utf8) } : [] }
 
     /// Models in the order of popularity with those first that are called exactly like the text.
     func exactFirst(_ models: [KnownModel]) -> [KnownModel] {

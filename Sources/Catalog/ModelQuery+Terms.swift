@@ -69,8 +69,8 @@ extension ModelQuery {
                 })
             {
                 throw AIError(
-                    .invalidInput, "there is no term \(String(name).printable):, did you mean \(near.rawValue):?",
-                    advice: "what stands between double quotes is words")
+                    .invalidInput, "unknown term \(String(name).printable):, did you mean \(near.rawValue):?",
+                    advice: "put words that look like a term in double quotes")
             } else {
                 return nil
             }
@@ -113,7 +113,7 @@ extension ModelQuery {
         let lower = value.lowercased()
         guard choices.contains(lower) else {
             throw AIError(
-                .invalidInput, "\"\(value.printable)\" is no \(what) that can be asked for",
+                .invalidInput, "\"\(value.printable)\" is not a known \(what)",
                 advice: "\(what): takes \(choices.joined(separator: ", "))")
         }
         return lower
@@ -129,7 +129,7 @@ extension ModelQuery {
     private static func takeQuoted(_ rest: inout Substring) throws(AIError) -> String {
         let inner = rest.dropFirst()
         guard let end = inner.firstIndex(of: "\"") else {
-            throw AIError(.invalidInput, "the quotation mark of \(String(rest).printable) has no second")
+            throw AIError(.invalidInput, "the closing quotation mark of \(String(rest).printable) is missing")
         }
         rest = inner[end...].dropFirst()
         return String(inner[..<end])

@@ -121,7 +121,7 @@ private struct HTMLScanner {
     private var at = 0
     private var out: [UInt8] = []
 
-    /// Whose content is no text, or no paragraph.
+    /// Whose content is not text, or no paragraph.
     private static let skipped: Set<String> = [
         "script", "style", "svg", "table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "select", "video",
     ]

@@ -12,7 +12,7 @@ package enum CardSummary {
     /// Characters of a paragraph that are looked at.
     private static let paragraphLimit = 4000
 
-    /// nil where it is no text or no paragraph of it says anything.
+    /// nil where it is not text or no paragraph of it says anything.
     package static func text(of readme: [UInt8]) -> String? {
         let bytes = readme.prefix(readLimit)
         guard !bytes.contains(0), let body = body(of: String(decoding: bytes, as: UTF8.self)) else { return nil }

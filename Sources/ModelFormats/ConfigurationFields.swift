@@ -1,6 +1,6 @@
 import HubCore
 
-/// What is wrong with a configuration, where that is noted and the reading goes on.
+/// What is wrong with a configuration, where that is noted and the reading continues.
 final class FaultList {
     var faults: [String] = []
 }

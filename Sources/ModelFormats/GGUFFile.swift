@@ -11,7 +11,7 @@ package struct GGUFFile: Sendable {
         guard
             case .header(let header) = try GGUFHeader.read(
                 file.bytes, fileSize: Int64(file.bytes.count), path: path)
-        else { throw .malformed(path, "the file has fewer bytes than its header") }
+        else { throw .malformed(path, "the file is shorter than its header") }
         self.header = header
     }
 
@@ -63,11 +63,11 @@ package struct GGUFModel: Sendable {
     /// - Throws: ``ErrorCode/malformedModel`` for a shard that is missing, out of its place or of another model, and for a
     ///   tensor that is in two.
     package init(_ shards: [Shard]) throws(AIError) {
-        guard let first = shards.first else { throw AIError(.malformedModel, "there is no GGUF file") }
+        guard let first = shards.first else { throw AIError(.malformedModel, "no GGUF file") }
         let count = first.header["split.count"]?.int ?? 1
         guard max(1, count) == shards.count else {
             throw .malformed(
-                first.path, "it is one of \(counted(count, "file")) by split.count, \(shards.count) here",
+                first.path, "split.count says \(counted(count, "file")); there are \(shards.count)",
                 expected: "\(count)", found: "\(shards.count)")
         }
         var names: Set<String> = []
@@ -77,7 +77,7 @@ package struct GGUFModel: Sendable {
             else {
                 throw .malformed(
                     shard.path,
-                    "it is number \(number.map { String($0 &+ 1) } ?? "?") by split.no, its place is \(index + 1) of \(shards.count)",
+                    "split.no says file \(number.map { String($0 &+ 1) } ?? "?"); the name says \(index + 1) of \(shards.count)",
                     expected: "\(index + 1)", found: number.map { String($0 &+ 1) })
             }
             for tensor in shard.header.tensors where !names.insert(tensor.name).inserted {
@@ -88,7 +88,7 @@ package struct GGUFModel: Sendable {
         }
         if let told = first.header["split.tensors.count"]?.int, told != Int64(names.count), shards.count > 1 {
             throw .malformed(
-                first.path, "split.tensors.count is \(told), the files have \(counted(names.count, "tensor"))",
+                first.path, "split.tensors.count is \(told); the files have \(counted(names.count, "tensor"))",
                 expected: "\(told)", found: "\(names.count)")
         }
         self.shards = shards

@@ -73,7 +73,7 @@ package struct GGUFHeader: Sendable {
             guard Int64(short.needed) <= fileSize else {
                 throw .malformed(
                     path,
-                    "the header goes on behind the file's end at byte \(fileSize): it is cut short or damaged",
+                    "the header goes past the end of the file at byte \(fileSize); the file is truncated or damaged",
                     expected: "at least \(short.needed)", found: "\(fileSize)")
             }
             guard short.needed <= maximumLength else {

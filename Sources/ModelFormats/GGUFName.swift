@@ -17,7 +17,7 @@ struct GGUFName {
     let stem: String
     let quantization: GGUFQuantization?
 
-    /// nil for what is no GGUF file.
+    /// nil for what is not a GGUF file.
     init?(path: String) {
         guard let stem = Self.stem(Path.name(path)) else { return nil }
         self.stem = stem

@@ -25,7 +25,7 @@ struct GGUFParser {
         var metadata: [(key: String, value: GGUFValue)] = []
         var index: [String: Int] = [:]
         for _ in 0..<preamble.metadataCount {
-            let key = try name("a key of the metadata")
+            let key = try name("a metadata key")
             guard index.updateValue(metadata.count, forKey: key) == nil else {
                 throw fault("it has the key \(key.printable) twice")
             }
@@ -47,7 +47,7 @@ struct GGUFParser {
         let count: UInt64 = try reader.number()
         guard count <= UInt64(max(0, fileSize - Int64(reader.at))) / UInt64(max(1, size)) else {
             throw AIError.malformed(
-                path, "\(what) says it has \(count) elements, the file has \(fileSize) bytes",
+                path, "\(what) claims \(count) elements; the file has \(fileSize) bytes",
                 expected: "\(count) elements", found: "\(fileSize) bytes")
         }
         return Int(count)
@@ -65,7 +65,7 @@ struct GGUFParser {
     private mutating func type(_ key: String) throws -> GGUFValueType {
         let number: UInt32 = try reader.number()
         guard let type = GGUFValueType(rawValue: number) else {
-            throw fault("the key \(key.printable) has a value of type \(number), which the format does not know")
+            throw fault("the key \(key.printable) has a value of unknown type \(number)")
         }
         return type
     }
@@ -160,12 +160,12 @@ struct GGUFParser {
         }
         let number: UInt32 = try reader.number()
         guard let type = GGUFTensorType(number) else {
-            throw AIError.unsupported(path, "tensor \"\(name)\" has the type \(number), which is not known")
+            throw AIError.unsupported(path, "tensor \"\(name)\" has the unknown type \(number)")
         }
         let row = dimensions.first ?? 1
         guard row % type.blockElements == 0 else {
             throw fault(
-                "has rows of \(row), which are no whole blocks of \(type.blockElements) (\(type.name))",
+                "has rows of \(row), not a multiple of the block size \(type.blockElements) (\(type.name))",
                 expected: "a multiple of \(type.blockElements)", found: "\(row)")
         }
         let (bytes, overflow) = (elements / type.blockElements).multipliedReportingOverflow(by: type.blockBytes)
@@ -177,7 +177,7 @@ struct GGUFParser {
 
     private func padded(_ value: Int, _ alignment: Int) throws(AIError) -> Int {
         let (sum, overflow) = value.addingReportingOverflow(alignment - 1)
-        guard !overflow else { throw fault("its tensors have more bytes than any file") }
+        guard !overflow else { throw fault("its tensors have more bytes than a file can have") }
         return sum & ~(alignment - 1)
     }
 
@@ -190,14 +190,14 @@ struct GGUFParser {
             guard entry.offset == UInt64(next - start) else {
                 throw .malformed(
                     path,
-                    "tensor \"\(entry.name)\" begins at byte \(entry.offset) of the data, not at \(next - start) behind the one before",
+                    "tensor \"\(entry.name)\" begins at byte \(entry.offset) of the data; the one before ends at \(next - start)",
                     tensor: entry.name, expected: "\(next - start)", found: "\(entry.offset)")
             }
             let (end, overflow) = next.addingReportingOverflow(entry.bytes)
             guard !overflow, Int64(end) <= fileSize else {
                 throw .malformed(
                     path,
-                    "tensor \"\(entry.name)\" ends behind the file's end at byte \(fileSize): it is cut short or damaged",
+                    "tensor \"\(entry.name)\" goes past the end of the file at byte \(fileSize); the file is truncated or damaged",
                     tensor: entry.name, expected: overflow ? nil : "at least \(end)", found: "\(fileSize)")
             }
             tensors.append(

@@ -31,7 +31,7 @@ package struct GGUFPreamble: Sendable, Hashable {
         }
         version = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
         guard (2...3).contains(version) else {
-            if (2...3).contains(version.byteSwapped) { throw .unsupported(path, "GGUF in big-endian order") }
+            if (2...3).contains(version.byteSwapped) { throw .unsupported(path, "big-endian GGUF") }
             throw .unsupported(path, "GGUF version \(version)")
         }
         let tensors = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))

@@ -55,7 +55,7 @@ package struct ModelConfiguration: Sendable {
     /// Reads `config.json` of a folder; nil where there is none.
     ///
     /// - Parameter isForgiving: whether a value of the wrong kind or out of range is only noted, in ``faults``.
-    /// - Throws: ``ErrorCode/malformedModel`` for such a value, or for what is no JSON object.
+    /// - Throws: ``ErrorCode/malformedModel`` for such a value, or for what is not JSON object.
     package static func read(folder: String, isForgiving: Bool = false) throws(AIError) -> ModelConfiguration? {
         let path = Path.join(folder, "config.json")
         guard let json = try JSONFile.read(path) else { return nil }

@@ -5,7 +5,7 @@ package struct ModelTensor: Sendable, Hashable {
     package let name: String
     /// nil where what is stored does not tell.
     package let shape: [Int]?
-    /// Weights in it; 0 for what is no parameter (a mask, a table of positions).
+    /// Weights in it; 0 for what is not a parameter (a mask, a table of positions).
     package let parameters: Int64
     /// Bytes that it takes, scales included.
     package let byteCount: Int64
@@ -61,7 +61,7 @@ private struct TensorGrouping {
             taken.formUnion(incomplete.members)
             found[index] = incomplete
         }
-        // Packed ones first: what they take along is no tensor of its own.
+        // Packed ones first: what they take along is not a tensor of its own.
         for index in stored.indices where !taken.contains(index) {
             guard let packed = packed(index) else { continue }
             taken.formUnion(packed.members)

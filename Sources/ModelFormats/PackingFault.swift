@@ -28,7 +28,7 @@ package struct PackingFault: Sendable, Hashable {
                     PackingFault(
                         tensor: names[0], weights: index,
                         detail:
-                            "tensor \"\(names[0])\" is missing, without which \"\(tensor.name)\" cannot be unpacked",
+                            "tensor \"\(names[0])\" is missing; \"\(tensor.name)\" needs it",
                         hidesShape: true))
             }
             if missing.isEmpty, let (wrong, hides) = disagreement(tensor, stored, places, quantization, others) {
@@ -93,7 +93,7 @@ package struct PackingFault: Sendable, Hashable {
         else { return nil }
         guard let groups = scales.shape.last, tensor.shape.dropLast() == scales.shape.dropLast() else {
             return (
-                "tensor \"\(tensor.name)\" has the shape \(tensor.shape), its scales have \(scales.shape)", true
+                "tensor \"\(tensor.name)\" has the shape \(tensor.shape); its scales have \(scales.shape)", true
             )
         }
         func fits(_ packing: QuantizationConfiguration.Packing) -> Bool {
@@ -107,6 +107,6 @@ package struct PackingFault: Sendable, Hashable {
         guard !possible.contains(where: fits) else { return nil }
         let counts = "\(words) words and \(groups) scales in a row"
         let told = "\(said.bits) bits in groups of \(said.groupSize)"
-        return ("tensor \"\(tensor.name)\" has \(counts), which are not config.json's \(told)", false)
+        return ("tensor \"\(tensor.name)\" has \(counts); config.json says \(told)", false)
     }
 }

@@ -78,7 +78,7 @@ struct PickleMachine {
                 let opcode: UInt8 = try reader.number()
                 budget -= 1
                 guard budget >= 0, nodes.count < Self.nodeLimit else {
-                    throw Fault(what: "is longer than what is gone through here", isLimit: true)
+                    throw Fault(what: "is longer than hub reads", isLimit: true)
                 }
                 if opcode == UInt8(ascii: ".") { return try pop() }
                 try step(opcode)
@@ -99,20 +99,20 @@ struct PickleMachine {
 
     private mutating func pop() throws -> Int {
         guard let top = stack.last, stack.count > (marks.last ?? 0) else {
-            throw Fault(what: "takes from an empty stack")
+            throw Fault(what: "pops from an empty stack")
         }
         stack.removeLast()
         return top
     }
 
     private func top() throws -> Int {
-        guard let top = stack.last else { throw Fault(what: "takes from an empty stack") }
+        guard let top = stack.last else { throw Fault(what: "pops from an empty stack") }
         return top
     }
 
     private mutating func popMark() throws -> [Int] {
         guard let mark = marks.popLast(), mark <= stack.count else {
-            throw Fault(what: "goes back to a mark it has not set")
+            throw Fault(what: "pops to a mark that was not set")
         }
         defer { stack.removeLast(stack.count - mark) }
         return Array(stack[mark...])
@@ -191,7 +191,7 @@ struct PickleMachine {
         case "\u{8E}", "\u{96}": push(.bytes(try reader.skip(Int(clamping: try reader.number(UInt64.self)))))
         case "\u{97}": stack.append(Shared.other)
         case "\u{98}": break
-        default: throw Fault(what: "has the byte \(opcode) where an opcode is due, at \(reader.at - 1)")
+        default: throw Fault(what: "has the unknown opcode \(opcode) at byte \(reader.at - 1)")
         }
     }
 
@@ -256,7 +256,7 @@ struct PickleMachine {
         case "o":
             calls.insert("OBJ")
             let parts = try popMark()
-            guard let function = parts.first else { throw Fault(what: "makes an object of nothing") }
+            guard let function = parts.first else { throw Fault(what: "builds an object of nothing") }
             nodes.append(.tuple(Array(parts.dropFirst())))
             push(.call(function: function, arguments: nodes.count - 1))
         default:
@@ -288,13 +288,13 @@ struct PickleMachine {
     /// As Python's `int` reads it, with blanks and underscores.
     private func index(_ line: String) throws -> Int {
         guard let index = Int(line.filter { !$0.isWhitespace && $0 != "_" }), index >= 0 else {
-            throw Fault(what: "names no place of its memory")
+            throw Fault(what: "has an invalid memo index")
         }
         return index
     }
 
     private mutating func recall(_ index: Int) throws {
-        guard let node = memo[index] else { throw Fault(what: "remembers what it has not kept") }
+        guard let node = memo[index] else { throw Fault(what: "reads a memo entry that was not written") }
         stack.append(node)
     }
 
@@ -338,7 +338,7 @@ struct PickleMachine {
         stride(from: 0, to: elements.count - 1, by: 2).map { (elements[$0], elements[$0 + 1]) }
     }
 
-    /// What is no list may have an `append` of its own; its elements are of no interest.
+    /// What is not a list may have an `append` of its own; its elements are of no interest.
     private mutating func append(_ elements: [Int]) throws {
         if case .list(let list) = nodes[try top()] { lists[list] += elements }
     }

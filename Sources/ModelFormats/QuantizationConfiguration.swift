@@ -55,7 +55,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     }
 
     private init(mlx: ConfigurationFields, bits: Int, _ members: [(key: String, value: JSON)]) throws(AIError) {
-        if !Self.mlxBits.contains(bits) { try mlx.report("quantization bits \(bits) are none that MLX packs") }
+        if !Self.mlxBits.contains(bits) { try mlx.report("quantization bits \(bits) are not supported by MLX") }
         self.bits = bits
         groupSize = try mlx.count("group_size")
         method = .mlx
@@ -66,7 +66,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             let fields = ConfigurationFields(own, path: mlx.path, noted: mlx.noted)
             let ownBits = try fields.count("bits") ?? bits
             if !Self.mlxBits.contains(ownBits) {
-                try mlx.report("quantization bits \(ownBits) of \(name.printable) are none that MLX packs")
+                try mlx.report("quantization bits \(ownBits) of \(name.printable) are not supported by MLX")
             }
             overrides[name] = Packing(
                 bits: ownBits, groupSize: try fields.count("group_size") ?? groupSize ?? 64,

@@ -39,7 +39,7 @@ package struct SafetensorsFolder: Sendable {
             try Self.weightMap(json, indexPath)
         }
         if weightMap == nil, try FileSystem.linkStatus(indexPath) != nil {
-            throw .malformed(indexPath, "the link leads to no file")
+            throw .malformed(indexPath, "broken link")
         }
         var names = [Self.singleName]
         if let weightMap { names = Set(weightMap.values).sorted() }
@@ -75,7 +75,7 @@ package struct SafetensorsFolder: Sendable {
         let misplaced = weightMap?.filter { place($0.key) != $0.value }.min { $0.key < $1.key }
         if let (tensor, file) = misplaced {
             throw .malformed(
-                indexPath, "the index places tensor \"\(tensor)\" in \(file.printable), which does not hold it",
+                indexPath, "the index has tensor \"\(tensor)\" in \(file.printable), which does not have it",
                 tensor: tensor, expected: file, found: place(tensor) ?? "nothing")
         }
         self.shards = shards
@@ -86,9 +86,9 @@ package struct SafetensorsFolder: Sendable {
     package var tensorBytes: Int64 { tensors.values.reduce(0) { $0 + Int64($1.info.byteRange.count) } }
 
     private static func missing(_ name: String, _ path: String, _ folder: String, isShard: Bool) -> AIError {
-        // A link that leads nowhere is what an interrupted download or a pruned blob leaves.
+        // A link that is broken is what an interrupted download or a pruned blob leaves.
         let broken = (try? FileSystem.linkStatus(path)) ?? nil
-        if broken?.kind == .symlink { return .malformed(path, "the link leads to no file") }
+        if broken?.kind == .symlink { return .malformed(path, "broken link") }
         if isShard {
             return .malformed(
                 path, "the shard is missing, though \(indexName) names it", expected: name, found: "nothing")

@@ -41,18 +41,18 @@ public struct SafetensorsHeader: Sendable {
     {
         guard prefix.count >= 8, fileSize >= 8 else {
             throw .malformed(
-                path, "\(counted(fileSize, "byte")) are too few for a safetensors file",
+                path, "it is too short for a safetensors file (\(counted(fileSize, "byte")))",
                 expected: "at least 8 bytes", found: "\(fileSize)")
         }
         let length = UInt64(littleEndian: prefix.loadUnaligned(as: UInt64.self))
         guard length <= UInt64(maximumLength) else {
             throw .malformed(
-                path, "the header says it has \(length) bytes; the limit is \(maximumLength)",
+                path, "the header claims \(length) bytes; the limit is \(maximumLength)",
                 expected: "at most \(maximumLength)", found: "\(length)")
         }
         guard length >= 2, Int64(length) <= fileSize - 8 else {
             throw .malformed(
-                path, "the header says it has \(counted(Int64(length), "byte")), the file has \(fileSize)",
+                path, "the header claims \(counted(Int64(length), "byte")); the file has \(fileSize)",
                 expected: "from 2 to \(fileSize - 8)", found: "\(length)")
         }
         return 8 + Int(length)
@@ -67,7 +67,7 @@ public struct SafetensorsHeader: Sendable {
     package init(_ bytes: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError) {
         let dataStart = try Self.byteCount(prefix: bytes, fileSize: fileSize, path: path)
         guard bytes.count >= dataStart else {
-            throw .malformed(path, "the header has \(dataStart) bytes, only \(bytes.count) are here")
+            throw .malformed(path, "only \(bytes.count) of the header's \(dataStart) bytes were read")
         }
         // The format's reader insists on the brace, so that the file cannot be taken for another kind.
         guard bytes[8] == UInt8(ascii: "{") else {
@@ -123,11 +123,11 @@ public struct SafetensorsHeader: Sendable {
         func fault(_ what: String, expected: String? = nil, found: String? = nil) -> AIError {
             .malformed(path, "tensor \"\(name)\" \(what)", tensor: name, expected: expected, found: found)
         }
-        guard entry.object?.hasDuplicateKeys != true else { throw fault("says something twice") }
+        guard entry.object?.hasDuplicateKeys != true else { throw fault("has a duplicate field") }
         guard let spelling = entry["dtype"]?.string else { throw fault("has no dtype") }
         guard let dataType = TensorDataType(rawValue: spelling) else {
             throw fault(
-                "has the dtype \(spelling), which the format does not know", expected: "a dtype of the format",
+                "has the unknown dtype \(spelling)", expected: "a dtype of the format",
                 found: spelling)
         }
         guard let dimensions = entry["shape"]?.array else { throw fault("has no shape") }
@@ -151,7 +151,7 @@ public struct SafetensorsHeader: Sendable {
         guard !overflow else { throw overflows(dimensions) }
         guard bits % 8 == 0 else {
             throw fault(
-                "has \(counted(bits, "bit")), which are no whole number of bytes", expected: "whole bytes",
+                "has \(counted(bits, "bit")), not a whole number of bytes", expected: "whole bytes",
                 found: "\(bits) bits")
         }
         guard let offsets = entry["data_offsets"]?.array, offsets.count == 2,
@@ -159,12 +159,12 @@ public struct SafetensorsHeader: Sendable {
         else { throw fault("has no valid data_offsets") }
         guard end <= dataBytes else {
             throw fault(
-                "ends at byte \(end) of the data, which has \(dataBytes): the file is cut short or damaged",
+                "ends at byte \(end) of the data, which has \(dataBytes); the file is truncated or damaged",
                 expected: "\(end)", found: "\(dataBytes)")
         }
         guard end - begin == Int64(bits / 8) else {
             throw fault(
-                "has \(counted(end - begin, "byte")), its shape \(shape) of \(spelling) needs \(bits / 8)",
+                "has \(counted(end - begin, "byte")); its shape \(shape) of \(spelling) needs \(bits / 8)",
                 expected: "\(bits / 8)", found: "\(end - begin)")
         }
         let range = dataStart + Int(begin)..<dataStart + Int(end)

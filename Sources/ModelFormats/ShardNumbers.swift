@@ -18,7 +18,7 @@ package enum ShardNumbers {
         }
     }
 
-    /// A number with more digits is no shard's.
+    /// A number with more digits is not a shard's.
     private static let mostDigits = 5
 
     /// The names that the others ask for and that are not among them, and how many files each set has: made as they are

@@ -32,7 +32,7 @@ package struct StoredWeights: Sendable {
 
     package init(_ folder: SafetensorsFolder) { self.init(safetensors: folder.shards) }
 
-    /// Of files that are no set with an index too.
+    /// Of files that are not set with an index too.
     package init(safetensors shards: [SafetensorsFolder.Shard]) {
         files = shards.map { File(path: $0.path, size: $0.fileSize, format: .safetensors) }
         tensors = shards.enumerated().flatMap { index, shard in

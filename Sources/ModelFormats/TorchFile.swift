@@ -47,13 +47,13 @@ package struct TorchFile: Sendable {
         } else if Self.isTapeArchive(bytes) {
             reading.isReadToEnd = false
             reading.fault =
-                "it is a tar archive, as the first PyTorch wrote them, whose pickles are not gone through here"
+                "it is a tar archive of an early PyTorch version, which hub does not read"
         } else {
             let isOne = reading.pickles(bytes)
             guard isOne || bytes[0] == 0x80 || bytes.count < 4 else {
                 throw .unsupported(path, "it is neither a ZIP archive nor a pickle")
             }
-            guard isOne || bytes[0] == 0x80 else { throw .malformed(path, "its \(bytes.count) bytes are too few") }
+            guard isOne || bytes[0] == 0x80 else { throw .malformed(path, "it has only \(bytes.count) bytes") }
         }
         (tensors, imports, fault) = (reading.tensors, reading.imports, reading.fault)
         isReadToEnd = reading.isReadToEnd
@@ -93,13 +93,13 @@ package struct TorchFile: Sendable {
         {
             let entries = archive.entries.map { (name: $0.name.lowercased(), entry: $0) }
             let pickles = entries.filter { $0.name.hasSuffix(".pkl") }
-            guard !pickles.isEmpty else { throw .malformed(path, "the archive holds no pickle") }
+            guard !pickles.isEmpty else { throw .malformed(path, "the archive has no pickle") }
             let sizes = Dictionary(
                 entries.map { ($0.name, $0.entry.size) }, uniquingKeysWith: { first, _ in first })
             for (name, pickle) in pickles {
                 guard let range = pickle.byteRange else {
                     isReadToEnd = false
-                    fault = fault ?? "\(pickle.name.printable) in it is compressed, which PyTorch never writes"
+                    fault = fault ?? "\(pickle.name.printable) in it is compressed; PyTorch never writes that"
                     continue
                 }
                 var machine = PickleMachine(
@@ -126,7 +126,7 @@ package struct TorchFile: Sendable {
             return true
         }
 
-        /// - Returns: what the pickle builds, and whether it breaks before it imports anything, as what is no pickle does.
+        /// - Returns: what the pickle builds, and whether it breaks before it imports anything, as what is not a pickle does.
         @discardableResult
         private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> (
             root: Int?, isNone: Bool

@@ -18,7 +18,7 @@ struct TorchWalk {
     /// As many dimensions as torch has.
     private static let dimensionLimit = 64
 
-    /// What a child's name goes on with.
+    /// What a child's name continues with.
     private enum Key {
         case none
         case text(Int)
@@ -176,7 +176,7 @@ struct TorchWalk {
         var elements = 1
         for size in sizes {
             guard case .int(let value) = machine.nodes[size], value >= 0 else {
-                return fail(name, "has no valid shape")
+                return fail(name, "has an invalid shape")
             }
             let (product, overflow) = elements.multipliedReportingOverflow(by: Int(value))
             guard !overflow else { return fail(name, "has a shape whose product overflows") }
@@ -189,7 +189,7 @@ struct TorchWalk {
         }
         // Strides may repeat an element, but nobody keeps more of them than the file has room for.
         guard elements <= fileSize * 8 / (TensorDataType(rawValue: type)?.bits ?? 1) else {
-            return fail(name, "has the shape \(shape), for which the file's \(fileSize) bytes are too few")
+            return fail(name, "has the shape \(shape), too large for the file's \(fileSize) bytes")
         }
         check(name, type, storage)
         return TorchFile.Tensor(name: name, dataType: type, shape: shape, elementCount: elements)
@@ -204,12 +204,12 @@ struct TorchWalk {
         guard case .int(let count) = machine.nodes[storage[4]], count >= 0,
             !count.multipliedReportingOverflow(by: Int64(bits / 8)).overflow
         else {
-            _ = fail(name, "has a storage of no valid size")
+            _ = fail(name, "has a storage of invalid size")
             return
         }
         let isUntyped = type != Self.storageTypes[storageName(storage)]
         let needed = isUntyped ? count : count * Int64(bits / 8)
-        if Int64(bytes) < needed { _ = fail(name, "needs \(needed) bytes, its storage has \(bytes)") }
+        if Int64(bytes) < needed { _ = fail(name, "needs \(needed) bytes; its storage has \(bytes)") }
     }
 
     private func storageName(_ storage: [Int]) -> String {

@@ -39,7 +39,7 @@ package struct WeightChoice: Sendable {
         if format == .all, let quantization {
             throw AIError(
                 .invalidInput,
-                "--format all takes every set of weights, --quant \(quantization.printable) takes one")
+                "--format all takes every set of weights; --quant \(quantization.printable) takes one")
         }
         // A quantisation alone decides the format; so it does with `auto`.
         self.format = format ?? (quantization == nil ? .all : .auto)
@@ -147,7 +147,7 @@ private struct WeightList {
     func nothing(_ what: String) -> AIError {
         let advice =
             all.isEmpty
-            ? "none of its files looks like weights; without --format and --quant all of them are fetched"
+            ? "none of its files looks like weights; leave out --format and --quant to fetch all files"
             : "it has\n" + lines(all)
         return AIError(
             .nothingMatches, "\(repository) has \(what)", advice: advice, context: .init(repository: repository))
@@ -163,7 +163,7 @@ private struct WeightList {
         AIError(
             .insufficientMemory,
             "no weights of \(repository) fit in \(ByteCount(target.weightBytes)), three quarters of this machine's memory",
-            advice: lines(variants) + "\n--format and --quant take one all the same",
+            advice: lines(variants) + "\n--format or --quant takes one anyway",
             context: .init(repository: repository))
     }
 

@@ -36,7 +36,7 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
     /// Whether one model may be spread over files of this format and of the others like it.
     var isLoadable: Bool { [.safetensors, .mlx, .pickle].contains(self) }
 
-    /// What a file name tells; nil for what is no weight file.
+    /// What a file name tells; nil for what is not a weight file.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         if Self.isTrainingState(name) { return nil }
@@ -89,7 +89,7 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
     /// - Throws: ``ErrorCode/fileNotFound`` where there is no such folder.
     package static func inFolder(_ folder: String) throws(AIError) -> [(format: WeightFormat, evidence: String)] {
         guard let names = try FileSystem.entries(folder) else {
-            throw AIError(.fileNotFound, "there is no folder \(folder)", context: .init(path: folder))
+            throw AIError(.fileNotFound, "the folder \(folder) does not exist", context: .init(path: folder))
         }
         var found: [(format: WeightFormat, evidence: String)] = []
         for name in names {

@@ -110,7 +110,7 @@ struct RepositoryLayout {
         }.first
     }
 
-    /// What goes along in such a folder and is no weights.
+    /// What goes along in such a folder and is not weights.
     private static func isText(_ name: String) -> Bool {
         [".json", ".txt", ".md", ".model", ".jinja", ".yaml", ".yml", ".py", ".gitattributes"].contains {
             name.hasSuffix($0)

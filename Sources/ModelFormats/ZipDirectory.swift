@@ -33,7 +33,8 @@ struct ZipDirectory: Sendable {
             for _ in 0..<place.count { entries.append(try Self.entry(&reader, path)) }
             self.entries = entries
         } catch is ByteReader.Short {
-            throw .malformed(path, "its ZIP directory goes on behind the file's end: it is cut short or damaged")
+            throw .malformed(
+                path, "its ZIP directory goes past the end of the file; the file is truncated or damaged")
         } catch {
             throw AIError.wrapping(error)
         }
@@ -48,7 +49,7 @@ struct ZipDirectory: Sendable {
             let end = stride(from: bytes.count - endSize, through: first, by: -1).first(where: {
                 UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self)) == endMark
             })
-        else { throw AIError.malformed(path, "its ZIP directory is missing: it is cut short or damaged") }
+        else { throw AIError.malformed(path, "its ZIP directory is missing; the file is truncated or damaged") }
         var reader = ByteReader(bytes, at: end + 10)
         var count = UInt64(try reader.number(UInt16.self))
         try reader.skip(4)
@@ -73,7 +74,7 @@ struct ZipDirectory: Sendable {
         guard offset <= UInt64(bytes.count), count <= (UInt64(bytes.count) - offset) / 46 else {
             throw AIError.malformed(
                 path,
-                "its ZIP directory says it has \(count) entries at byte \(offset), the file has \(bytes.count)")
+                "its ZIP directory claims \(count) entries at byte \(offset); the file has \(bytes.count) bytes")
         }
         return (Int(offset), Int(count))
     }
@@ -136,7 +137,7 @@ struct ZipDirectory: Sendable {
         }
         var reader = ByteReader(bytes, at: start)
         guard try reader.number(UInt32.self) == fileMark else {
-            throw AIError.malformed(path, "its ZIP directory points at no file")
+            throw AIError.malformed(path, "its ZIP directory points outside of the file")
         }
         try reader.skip(22)
         let nameLength = Int(try reader.number(UInt16.self))

@@ -77,22 +77,22 @@ import Testing
         ("author:", "author: has no value"), ("tag:\"\"", "tag: has no value"),
         ("Tag:\"  \" x", "Tag: has no value"),
         ("x author: google", "author: has no value"),
-        ("autor:x", "there is no term autor:, did you mean author:?"),
-        ("Tags:x", "there is no term Tags:, did you mean tag:?"),
-        ("licence:mit", "there is no term licence:, did you mean license:?"),
-        ("libary:x", "there is no term libary:, did you mean library:?"),
-        ("tsak:x", "there is no term tsak:, did you mean task:?"),
-        ("\"a b", "the quotation mark of \"a b has no second"),
-        ("x tag:\"a b", "the quotation mark of \"a b has no second"),
-        ("format:zip", "\"zip\" is no format that can be asked for"),
-        ("capability:magic", "\"magic\" is no capability that can be asked for"),
+        ("autor:x", "unknown term autor:, did you mean author:?"),
+        ("Tags:x", "unknown term Tags:, did you mean tag:?"),
+        ("licence:mit", "unknown term licence:, did you mean license:?"),
+        ("libary:x", "unknown term libary:, did you mean library:?"),
+        ("tsak:x", "unknown term tsak:, did you mean task:?"),
+        ("\"a b", "the closing quotation mark of \"a b is missing"),
+        ("x tag:\"a b", "the closing quotation mark of \"a b is missing"),
+        ("format:zip", "\"zip\" is not a known format"),
+        ("capability:magic", "\"magic\" is not a known capability"),
         ("author:a author:b", "author \"a\" and author \"b\" exclude each other: leave one out"),
         ("format:gguf format:mlx", "format \"gguf\" and format \"mlx\" exclude each other: leave one out"),
         (
             "capability:reasoning capability:embeddings",
             "capability \"reasoning\" and capability \"embeddings\" exclude each other: leave one out"
         ),
-        ("format:\u{1B}[2J", "\"\\u{1B}[2j\" is no format that can be asked for"),
+        ("format:\u{1B}[2J", "\"\\u{1B}[2j\" is not a known format"),
     ])
     func aFaultIsNamed(_ typed: String, _ message: String) {
         let fault = fault(typed)

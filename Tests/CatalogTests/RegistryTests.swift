@@ -101,7 +101,7 @@ import Testing
         ("{\"id\":\"o/n\"}", "\"alias\" is missing"),
         ("{\"id\":\"o/n/x\"}", "\"id\": \"o/n/x\" is not a repository"),
         ("{\"alias\":\"a\",\"id\":7}", "\"id\": it is not a string"),
-        ("{\"alias\":\"a\",\"id\":\"o/n\",\"nmae\":\"x\"}", "there is no field \"nmae\""),
+        ("{\"alias\":\"a\",\"id\":\"o/n\",\"nmae\":\"x\"}", "unknown field \"nmae\""),
         ("{\"alias\":\"a\",\"id\":\"o/n\",\"id\":\"o/m\"}", "a field occurs twice"),
         ("{\"alias\":\"a\",\"id\":\"o/n\",\"name\":\"a\\u001b[2J\"}", "\"name\": it holds control characters"),
         ("{\"alias\":\"a\",\"id\":\"o/n\",\"description\":\"\\u202eevil\"}", "\"description\": it holds control"),
@@ -144,15 +144,15 @@ import Testing
                 == true)
         #expect(
             refusal("{\"models\":[\(good),{\"alias\":\"b\",\"id\":\"o/n\"},\(good)]}")
-                == "list.json: models[2]: the alias a is that of models[0] too")
+                == "list.json: models[2]: the alias a is also that of models[0]")
         #expect(
             refusal("{\"models\":[\(good)],\"hidden\":[\"x\",\"a\"]}")
-                == "list.json: hidden[1]: the alias a is that of models[0] too")
+                == "list.json: hidden[1]: the alias a is also that of models[0]")
         #expect(refusal("{\"models\":[],\"hidden\":[7]}") == "list.json: hidden[0]: it is not a string")
         #expect(refusal("{\"models\":[],\"hidden\":7}") == "list.json: \"hidden\" is not a list")
         #expect(refusal("{\"models\":[],\"models\":[]}") == "list.json: a field occurs twice")
-        #expect(refusal("{\"models\":[],\"more\":1}") == "list.json: there is no field \"more\"")
-        #expect(refusal("[]") == "list.json: there is no list \"models\" in it")
+        #expect(refusal("{\"models\":[],\"more\":1}") == "list.json: unknown field \"more\"")
+        #expect(refusal("[]") == "list.json: \"models\" is missing or is not a list")
     }
 
     @Test func whatIsNoJSONIsRefused() {
@@ -234,8 +234,8 @@ import Testing
         let catalog = try Place().open()
         try catalog.changeRegistry { try $0.add(entry("mine", "org/a"), replaces: false) }
         for (alias, whose) in [
-            ("mine", "already the name for org/a"),
-            ("phi-4", "already the shipped list's name for microsoft/phi-4"),
+            ("mine", "already your alias of org/a"),
+            ("phi-4", "already the shipped alias of microsoft/phi-4"),
         ] {
             let error = #expect(throws: AIError.self) {
                 try catalog.changeRegistry { registry in

@@ -17,11 +17,14 @@ import Testing
     static let age = Option.age("age", "how old")
     static let all = Switch("all", short: "a", "everything")
     static let none = Switch("none", "nothing")
+    static let room = Option.size("room", "how much room").withOptionalValue()
 
     static let commands = [
         testCommand(
             "do", operands: [Operand("WORD", .any, .text)],
-            flags: [count.flag, heat.flag, tag.flag, kind.flag, size.flag, age.flag, all.flag, none.flag],
+            flags: [
+                count.flag, heat.flag, tag.flag, kind.flag, size.flag, age.flag, all.flag, none.flag, room.flag,
+            ],
             exclusive: [["all", "none"]]),
         testCommand("one", operands: [Operand("A", .one, .text), Operand("B", .optional, .text)]),
     ]
@@ -30,6 +33,15 @@ import Testing
         let outcome = ArgumentParser.parse(words, commands: Self.commands)
         if let fault = outcome.fault { throw fault }
         return outcome.arguments
+    }
+
+    @Test func aValueThatMayBeLeftOut() throws {
+        #expect(Self.room.flag.usage == "--room[=SIZE]")
+        let bare = try parse("do", "--room", "8GB")
+        #expect(bare.has("room") && bare[Self.room] == nil && bare.operands == ["8GB"])
+        #expect(try parse("do", "--room=8GB")[Self.room] == ByteCount(8_000_000_000))
+        #expect(fault("do", "--room=much").message == "--room: \"much\" is not a size")
+        #expect(fault("do", "--room", "--room=1GB").message == "--room was given twice")
     }
 
     func fault(_ words: String...) -> (message: String, advice: String?) {

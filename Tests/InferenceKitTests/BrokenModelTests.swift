@@ -126,7 +126,7 @@ import Testing
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: [name])
         let error = try await error(folder.path)
         #expect(error.exitStatus == 7)
-        #expect(error.message.contains(name == "model.safetensors" ? "without weights" : name), "\(error.message)")
+        #expect(error.message.contains(name == "model.safetensors" ? "no weights" : name), "\(error.message)")
     }
 
     @Test(arguments: ["config.json", "tokenizer.json", "generation_config.json"]) func brokenJSONIsNamed(

@@ -30,6 +30,25 @@ import Darwin
         }
     }
 
+    /// Loaders read past it, and it is not the file that was written.
+    @Test func bytesAfterTheLastTensorAreFound() async throws {
+        let folder = try TemporaryFolder()
+        for name in ["model-f16.gguf", "model-q4_0.gguf"] {
+            let bytes = try #require(try FileSystem.contents(Fixtures.path("tiny-shakespeare-gguf/\(name)")))
+            try folder.write(name, bytes + [0, 0])
+            let check = try await ModelCheck.run(folder.file(name))
+            #expect(check.verdict == .warn && check.findings.count == 1, "\(check.findings)")
+            let found = try #require(check.findings.first)
+            #expect(found.check == "headers" && found.file == name)
+            #expect(found.expected == "\(bytes.count)" && found.found == "\(bytes.count + 2)")
+            #expect(found.detail == "\(name) has 2 bytes after its last tensor")
+        }
+        // In a folder each file is held against its own header.
+        #expect(
+            try await ModelCheck.run(folder.path).findings.count { $0.detail.hasSuffix("after its last tensor") }
+                == 2)
+    }
+
     /// The finding of a folder that is tiny-shakespeare but for what `change` does to it.
     private func finding(
         _ fixture: String = "tiny-shakespeare", except: Set<String> = [],
@@ -155,7 +174,7 @@ import Darwin
             ("{{ messages[0].content", CheckResult.Status.fail, "line 1"),
             ("{% for m in messages %}{{ m.content + 1 }}{% endfor %}", .fail, "can only concatenate"),
             ("{{ raise_exception('only pictures') }}", .warn, "refuses the conversation: only pictures"),
-            ("{{ bos_token }}", .warn, "leaves out what the person says"),
+            ("{{ bos_token }}", .warn, "leaves out the user's message"),
             ("{% include 'x' %}", .warn, "cannot use 'include'"),
         ] as [(String, CheckResult.Status, String)])
     func aTemplateThatDoesNotRenderIsFound(source: String, status: CheckResult.Status, detail: String) async throws
@@ -241,7 +260,7 @@ import Darwin
         #expect(cut.status == .fail && cut.file == "training_args.bin")
         #expect(
             cut.detail
-                == "training_args.bin: its pickle ends in the middle, so that it cannot be said to be harmless")
+                == "training_args.bin: its pickle ends in the middle; it may not be harmless")
         let other = try await finding { try $0.write("vocab.bin", Array("no pickle at all".utf8)) }
         #expect(other.status == .warn && other.detail == "vocab.bin: it is neither a ZIP archive nor a pickle")
     }
@@ -383,7 +402,7 @@ import Darwin
                 return JSON.array([])
             }, keep: { _, _, _, _ in asked.add(1, ordering: .relaxed) })
         let check = try await ModelCheck.run(cache.snapshot, options: cache.options)
-        #expect(check.checks.contains { $0.name == "values" && $0.detail == "every number is finite" })
+        #expect(check.checks.contains { $0.name == "values" && $0.detail == "all values are finite" })
         #expect(asked.load(ordering: .relaxed) == 0)
     }
 }

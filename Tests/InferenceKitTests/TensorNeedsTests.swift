@@ -75,7 +75,9 @@ import Testing
         let sound = try await check(architecture, counts, tensors)
         #expect(sound.verdict == .pass && sound.findings.isEmpty, "\(sound.findings)")
         #expect(
-            sound.checks.contains { $0.name == "tensors" && $0.detail.hasSuffix("all there with their shapes") })
+            sound.checks.contains {
+                $0.name == "tensors" && $0.detail.hasSuffix("all present with the right shapes")
+            })
         let name = "blk.0.attn_output.weight"
         let broken = try await check(architecture, counts, tensors.filter { $0.0 != name })
         #expect(broken.verdict == .fail && broken.findings.first?.tensor == name, "\(broken.findings)")
@@ -308,7 +310,7 @@ import Testing
         #expect(unsaid.map(\.status) == [.fail] && unsaid[0].file == "config.json")
         #expect(
             unsaid[0].detail
-                == "29 tensors (\"model.embed_tokens.weight\" …) are packed (MLX 4-bit), which config.json does not say"
+                == "29 tensors (\"model.embed_tokens.weight\" …) are packed (MLX 4-bit); config.json does not say so"
         )
         // In the older file some loaders find it.
         let gptq = try TemporaryFolder()

@@ -49,7 +49,7 @@ import Testing
     @Test func whatHasNoRuleIsSaid() throws {
         let found = try scan("Q4_2", [32], [UInt8](repeating: 0, count: 20))
         #expect(found.map(\.status) == [.pass])
-        #expect(found[0].detail.hasPrefix("1 tensor of the type Q4_2 was not looked at"))
+        #expect(found[0].detail.hasPrefix("1 tensor of type Q4_2 not checked"))
         #expect(try scan("I32", [2, 4], [UInt8](repeating: 0, count: 32)).isEmpty)
     }
 
@@ -74,7 +74,7 @@ import Testing
                 "F32", [1000], [UInt8](repeating: 0, count: 3000), count: 4000, isUnchanging: isUnchanging)
         }
         #expect(
-            error?.code == .malformedModel && error?.message.hasSuffix("it was cut short while it was read") == true
+            error?.code == .malformedModel && error?.message.hasSuffix("it was truncated while it was read") == true
         )
     }
 }

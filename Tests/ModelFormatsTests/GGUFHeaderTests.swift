@@ -126,11 +126,11 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
             (file([B.tensor("t", [big, 4], 0)], data: 64), "overflows"),
             (file([B.tensor("t", [big], 0)], data: 64), "overflows"),
             (file([B.tensor("t", [UInt64.max], 0)], data: 64), "dimension"),
-            (file([B.tensor("t", [31], 2)], data: 64), "no whole blocks of 32 (Q4_0)"),
+            (file([B.tensor("t", [31], 2)], data: 64), "not a multiple of the block size 32 (Q4_0)"),
             (file([B.tensor("t", [4], 0, offset: 32)], data: 64), "not at 0"),
             (file([B.tensor("t", [4], 0), B.tensor("u", [4], 0, offset: 16)], data: 64), "begins at byte 16"),
             (file([B.tensor("t", [4], 0), B.tensor("u", [4], 0, offset: .max)], data: 64), "begins at byte"),
-            (file([B.tensor("t", [17], 0)], data: 64), "cut short"),
+            (file([B.tensor("t", [17], 0)], data: 64), "truncated"),
         ]
         for (bytes, fault) in broken {
             let error = #expect(throws: AIError.self, "\(fault)") { try read(bytes) }

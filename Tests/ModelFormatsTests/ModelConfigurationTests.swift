@@ -93,7 +93,7 @@ import Testing
         #expect(
             c.faults == [
                 "rms_norm_eps is not a number", "rope_scaling is not an object",
-                "quantization bits 7 are none that MLX packs", "eos_token_id is not a token id or a list of them",
+                "quantization bits 7 are not supported by MLX", "eos_token_id is not a token id or a list of them",
             ])
         #expect(throws: AIError.self) { try parse(text) }
     }

@@ -70,7 +70,7 @@ import Testing
             )
         }
         #expect(error.code == .malformedModel)
-        #expect(error.message.contains("places tensor"))
+        #expect(error.message.contains("the index has tensor"))
     }
 
     @Test(arguments: [

@@ -54,7 +54,7 @@ private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(
     }
 
     @Test(arguments: [
-        (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#, 7, "cut short"),
+        (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#, 7, "truncated"),
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#, 9, "1 byte after the last tensor"),
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}"#, 4, "needs 8"),
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}"#, 8, "data_offsets"),

@@ -180,7 +180,7 @@ import Testing
         let bare = try refusal(try Listing.bare.choose(.mlx))
         #expect(
             bare.recoverySuggestion
-                == "none of its files looks like weights; without --format and --quant all of them are fetched")
+                == "none of its files looks like weights; leave out --format and --quant to fetch all files")
         #expect(try refusal(try Listing.mixed.choose(.mlx)).code == .nothingMatches)
     }
 
@@ -238,7 +238,7 @@ import Testing
                 == "no weights of mistralai/Mistral-7B-Instruct-v0.3 fit in 12.0 GB, three quarters of this machine's memory"
         )
         #expect(
-            error.recoverySuggestion == "safetensors  14.5 GB\n--format and --quant take one all the same")
+            error.recoverySuggestion == "safetensors  14.5 GB\n--format or --quant takes one anyway")
         #expect(try Listing.mistral.choose(.safetensors, memoryGB: 1)?.isMain == true)
     }
 

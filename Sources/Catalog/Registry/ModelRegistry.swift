@@ -28,7 +28,7 @@ public struct ModelRegistry: Sendable {
 
     /// The list of this user, from the catalog that the environment names. Blocks.
     ///
-    /// A catalog that cannot be used is no failure: ``catalogFault`` says so, and the shipped list stands alone. A catalog
+    /// A catalog that cannot be used is not a failure: ``catalogFault`` says so, and the shipped list stands alone. A catalog
     /// that is not there is not made.
     ///
     /// - Throws: where the machine's memory cannot be measured.

@@ -12,7 +12,9 @@ extension Puller {
 
     /// What the names of a plan's files and `config.json` say: enough to know most models that cannot be run before they
     /// are fetched. `config.json` comes from the cache, else from the Hub and proven; nothing is written.
-    package func outline(_ plan: PullPlan) async throws -> ModelSources { try await HeaderReader(plan, self).outline() }
+    package func outline(_ plan: PullPlan) async throws -> ModelSources {
+        try await HeaderReader(plan, self).outline()
+    }
 }
 
 extension HeaderReader {
@@ -105,7 +107,7 @@ extension HeaderReader {
                     break
                 }
                 guard case .needs(let needed) = reading, Int64(known.count) < file.size else {
-                    throw AIError.malformed(shown(file), "its header does not end")
+                    throw AIError.malformed(shown(file), "its header has no end")
                 }
                 guard headerBytes.add(known.count, ordering: .relaxed).newValue <= Self.headerLimit else {
                     throw AIError.malformed(
@@ -136,7 +138,7 @@ extension HeaderReader {
         } else if file("tokenizer.model") != nil || file("spiece.model") != nil {
             sources.tokenizerKind = "SentencePiece"
         } else {
-            sources.faults.append("a repository without a tokenizer")
+            sources.faults.append("no tokenizer")
         }
         if file("chat_template.jinja") != nil || file("chat_template.json") != nil {
             sources.hasChatTemplate = true

@@ -109,7 +109,7 @@ final class HeaderReader: Sendable {
     /// A JSON file, proven.
     func document(_ file: RepositoryFile) async throws -> JSON {
         guard file.size <= Self.documentLimit else {
-            throw AIError.malformed(shown(file), "it has \(ByteCount(file.size)), more than such a file ever has")
+            throw AIError.malformed(shown(file), "it has \(ByteCount(file.size)), too large for such a file")
         }
         let bytes = try await beginning(of: file, Int(file.size))
         return try await Offload.run { [path = shown(file)] in

@@ -11,7 +11,7 @@ extension Context {
             do throws(AIError) { return try ModelRegistry(catalog: workspace.catalog) } catch {
                 guard error.code == .catalogUnusable else { throw error }
                 output.warning(
-                    "the registry is shown as it was shipped: \(error.message)", advice: error.recoverySuggestion)
+                    "only the shipped registry is shown: \(error.message)", advice: error.recoverySuggestion)
                 return try ModelRegistry(catalog: nil)
             }
         }

@@ -4,25 +4,25 @@ import HubCore
 enum InfoCommand {
     static let files = Switch(
         "files", "list the files",
-        detail: "As a tree: folders with their total size, and what of it is cached.")
+        detail: "As a tree: each folder with the size of its files, and how much of it is cached.")
     static let inspect = Switch(
         "inspect", "show what the headers of the weights say",
         detail:
-            "If they are not cached, only the headers are downloaded: some kilobytes of each file. The README is not read then."
+            "If they are not cached, some kilobytes of each file are requested, and no weights. The README is not read then."
     )
     static let contextLength = Option.whole(
-        "context", in: 1...10_000_000, "with --inspect: the context length to compute memory for, in tokens")
-    static let refresh = Switch("refresh", "also ask the Hub for branches and tags again")
+        "context", in: 1...10_000_000, "size of the context that the memory is computed for, with --inspect")
+    static let refresh = Switch("refresh", "ask the Hub for the branches and tags again")
 
     static let command = Command(
-        name: "info", doc: "show a model: what it is, its files, what it needs",
+        name: "info", doc: "show what a model is, its files and their sizes",
         detail: """
-            Shows the start of the README, metadata, the revision, the sets of weights with their sizes, how much is cached, \
-            how much remains to download and whether that fits on the disk, and whether the largest set fits in memory. \
-            With REF:GLOB only matching files count. If the Hub cannot be reached, hub shows what the catalog and the cache \
-            know, and how old that is.
+            Shows the start of the README, metadata, revision, the sets of weights with their sizes, how much is cached \
+            and how much is left to download, whether that fits on the disk and the largest set in memory, and whether hub \
+            runs it. With a glob after a colon (REF:GLOB) only the files that match count. Without an answer of the Hub it \
+            shows what the catalog and the cache know, and how old that is.
 
-            The memory is that of the weights and the KV cache if config.json is cached; otherwise the weights plus 20 %.
+            The memory is that of the weights, keys and values if config.json is cached, else the weights and 20%.
             """,
         operands: [Operand("REF", .one, .model)],
         flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag],
@@ -30,8 +30,8 @@ enum InfoCommand {
             .init("hub info openai/gpt-oss-20b", "An overview of the model."),
             .init(
                 "hub info openai/gpt-oss-20b@main --files", "Every file with its size, and whether it is cached."),
-            .init("hub info org/model --inspect", "Architecture, tensors and memory, before you download it."),
-            .init("hub info gpt2 --json --refresh", "For a program, with current branches and tags."),
+            .init("hub info org/model --inspect", "Its shape, parts and memory, before anything is fetched."),
+            .init("hub info gpt2 --json --refresh", "For a program, with its branches and tags as they are now."),
         ],
         run: run)
 }

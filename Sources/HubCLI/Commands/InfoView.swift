@@ -98,7 +98,8 @@ struct InfoView {
             for line in inspection.lines { output.fact(line.name, line.text, line.isBad ? .bad : .plain) }
         } else if let memory = facts.memory {
             output.fact(
-                "memory", memory.sentence(facts.variants.count > 1 ? "the largest set" : nil, of: facts.memoryTotal),
+                "memory",
+                memory.sentence(facts.variants.count > 1 ? "the largest set" : nil, of: facts.memoryTotal),
                 memory.bytes <= facts.memoryTotal ? .plain : .bad)
         }
         showVerdict()

@@ -15,6 +15,7 @@ struct Marks {
         let places: [(isSet: Bool?, mark: String, style: Styled.Style)] = [
             (isCached, cached, .good), (isRecommended, recommended, .caution), (isRunnable, runs, .good),
         ]
+        guard places.contains(where: { $0.isSet == true }) else { return "" }
         return places.reduce(into: Styled("")) { cell, place in
             if let isSet = place.isSet { cell.append(isSet ? Styled(place.mark, place.style) : " ") }
         }

@@ -51,7 +51,8 @@ struct ModelFacts {
         if let plan, !plan.files.contains(where: { SafetensorsFolder.isEntry($0.file.path) }),
             let format = variants.map(\.format).min()
         {
-            return RunVerdict(obstacle: format == .safetensors ? "safetensors of other names" : "\(format.rawValue) weights")
+            return RunVerdict(
+                obstacle: format == .safetensors ? "safetensors of other names" : "\(format.rawValue) weights")
         }
         return curated.flatMap(RunVerdict.init) ?? RunVerdict(record)
     }

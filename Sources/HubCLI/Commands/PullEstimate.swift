@@ -11,8 +11,8 @@ struct PullEstimate {
     let diskFree: Int64
     /// Bytes a second of earlier pulls, and of how many.
     let rate: (bytesPerSecond: Double, pulls: Int)?
-    /// The memory of the set of weights that needs the most; nil if there are no weights.
-    let memory: (need: MemoryNeed, subject: String)?
+    /// What running the set of weights takes that takes most; nil where there are none.
+    let memory: (need: MemoryNeed, subject: String?)?
     let memoryTotal: Int64
 
     init(_ plans: [PullPlan], _ workspace: Workspace) async throws {
@@ -29,15 +29,15 @@ struct PullEstimate {
         memory = try await Offload.run { try Self.memory(plans) }
     }
 
-    /// The largest need counts, for the models of one pull are not run at once.
-    private static func memory(_ plans: [PullPlan]) throws(AIError) -> (MemoryNeed, String)? {
-        var largest: (need: MemoryNeed, subject: String)?
+    /// Models of one pull are not run at once, so that the largest counts.
+    private static func memory(_ plans: [PullPlan]) throws(AIError) -> (MemoryNeed, String?)? {
+        var largest: (need: MemoryNeed, subject: String?)?
         for plan in plans {
             guard let variant = plan.largestVariant else { continue }
             let need = try plan.memoryNeed(of: variant)
             guard need.bytes > largest?.need.bytes ?? -1 else { continue }
             let name = variant.name == variant.format.identifier ? "" : ", \(variant.name)"
-            largest = (need, plans.count > 1 ? "\(plan.repository)\(name)" : name.isEmpty ? "it" : variant.name)
+            largest = (need, plans.count > 1 ? "\(plan.repository)\(name)" : name.isEmpty ? nil : variant.name)
         }
         return largest
     }

@@ -36,10 +36,10 @@ extension RegistryCommand {
 
     private static func show(_ rows: [Row], _ memory: ByteCount, _ context: Context) {
         let marks = Marks(context)
-        // A name is what is looked for: from 80 columns on it is never cut.
+        // A name is what is looked for: on 80 columns only two lose some letters, in the middle.
         let isNarrow = (context.output.settings.width ?? 80) < 80
         var table = Table([
-            .init(""), .init("ALIAS"), .init("MODEL", least: isNarrow ? 16 : nil, cut: .middle),
+            .init(""), .init("ALIAS"), .init("MODEL", least: isNarrow ? 16 : 44, cut: .middle),
             .init("PARAMS", .right, optional: true), .init("QUANT", optional: true),
             .init("SIZE", .right, optional: true), .init("MEMORY", .right, optional: true),
             .init("CONTEXT", .right, optional: true), .init("GOOD FOR", least: 10, optional: true),
@@ -61,10 +61,11 @@ extension RegistryCommand {
         }
         context.output.table(table)
         guard !rows.isEmpty else { return context.output.note("no entry of the registry matches") }
-        context.output.line(
-            Styled(
-                "\(Humanize.plural(rows.count, "model")); \(marks.cached) cached, \(marks.recommended) recommended for \(memory) of memory, \(marks.runs) runs in hub try",
-                .faint))
+        let legend =
+            "\(Humanize.plural(rows.count, "model")); \(marks.cached) cached, \(marks.recommended) recommended for \(memory) of memory, \(marks.runs) runs in hub try"
+        for line in context.output.settings.width.map({ TextWrap.cells(legend, width: $0) }) ?? [legend] {
+            context.output.line(Styled(line, .faint))
+        }
     }
 
     private static func json(_ row: Row) -> JSON {

@@ -81,10 +81,13 @@ enum RegistryCommand {
         listKey: "models",
         examples: [
             .init(
-                "hub registry ls --capability code-generation --recommended", "Models for code that fit this machine."),
+                "hub registry ls --capability code-generation --recommended",
+                "Models for code that fit this machine."),
             .init("hub registry add mine org/model --memory 8GB --pick", "An alias of your own."),
             .init("hub registry rm mine llama-3.1-70b", "Removes your own, hides a shipped one."),
-            .init("hub registry export > list.json; hub registry import list.json", "Copies your entries to another machine."),
+            .init(
+                "hub registry export > list.json; hub registry import list.json",
+                "Copies your entries to another machine."),
         ],
         run: run)
 }

@@ -63,7 +63,9 @@ struct RunAdvice {
         let variants = ModelFiles(files).variants.filter { $0.format == .gguf }
         let room = WeightChoice.Target(memoryBytes: registry.memory.bytes, runsMLX: false).weightBytes
         let fitting = variants.filter { $0.sizeBytes <= room }
-        guard let chosen = fitting.last(where: { !$0.isPlain }) ?? fitting.last ?? variants.first else { return nil }
+        guard let chosen = fitting.last(where: { !$0.isPlain }) ?? fitting.last ?? variants.first else {
+            return nil
+        }
         return files.first { $0.path == chosen.files.first }
     }
 

@@ -51,7 +51,8 @@ extension SearchCommand {
 
     /// A word such as `8GB`; nil for `7B`, which is a number of parameters, and for anything else.
     private static func memory(from word: String) -> ByteCount? {
-        guard word.first?.isNumber == true, let unit = word.lowercased().split(whereSeparator: { !$0.isLetter }).last,
+        guard word.first?.isNumber == true,
+            let unit = word.lowercased().split(whereSeparator: { !$0.isLetter }).last,
             ["g", "gb", "gib", "mb", "mib", "t", "tb", "tib"].contains(unit)
         else { return nil }
         return try? ByteCount(parsing: word)

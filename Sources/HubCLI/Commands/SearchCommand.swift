@@ -16,7 +16,8 @@ enum SearchCommand {
     static let license = Option.text("license", "ID", "only models under this license, such as apache-2.0")
     static let tag = Option.text("tag", "TAG", repeats: true, "only models with this tag; with all of several")
     static let format = Option<Format>.choice("format", "only models with weights in this format")
-    static let minParams = Option.parameters("min-params", "only models with at least this many parameters, such as 7B")
+    static let minParams = Option.parameters(
+        "min-params", "only models with at least this many parameters, such as 7B")
     static let maxParams = Option.parameters("max-params", "only models with at most this many parameters")
     static let maxSize = Option.size(
         "max-size", "only repositories of at most so many bytes", detail: "All files count, with their history.")
@@ -75,7 +76,8 @@ enum SearchCommand {
                 "hub search qwen coder license:apache-2.0", "The 20 most downloaded matches under this license."
             ),
             .init("hub search instruct --fits=8GB", "Chat models for a laptop with 8 GB of memory."),
-            .init("hub search llama --format gguf --fits --limit 100", "What fits on this machine, and more of it."),
+            .init(
+                "hub search llama --format gguf --fits --limit 100", "What fits on this machine, and more of it."),
             .init("hub search --author mlx-community --sort updated -q", "Only the ids, the last updated first."),
             .init("hub search --cached --offline", "What is here, without any network."),
         ],

@@ -95,7 +95,9 @@ private final class SyncWatcher: Sendable {
             show { $0.phase = "waiting for another process" }
         case .resumed(let models, let beganAt):
             let age = Humanize.age(of: beganAt, now: now)
-            output.note("resuming after \(Humanize.grouped(models)) model\(models == 1 ? "" : "s"); the sync was started \(age)")
+            output.note(
+                "resuming after \(Humanize.grouped(models)) model\(models == 1 ? "" : "s"); the sync was started \(age)"
+            )
         case .restarted:
             output.note("the Hub no longer knows where the last run stopped; starting over")
         case .overtaken:

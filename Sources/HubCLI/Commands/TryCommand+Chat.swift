@@ -9,7 +9,7 @@ extension TryCommand {
         if arguments[logits], !hasPrompt {
             throw AIError(
                 .invalidInput, "--logits needs a PROMPT",
-                advice: "they are those of its last position: hub try REF PROMPT --logits --json")
+                advice: "write hub try REF PROMPT --logits --json")
         }
         for flag in [system.flag, chat.flag] where arguments.has(flag.name) && !hasPrompt {
             throw AIError(.invalidInput, "--\(flag.name) needs a PROMPT")
@@ -42,7 +42,7 @@ extension TryCommand {
     ) async throws -> String {
         let document = try await json(file, context)
         guard var variables = document.object, let messages = document["messages"]?.array else {
-            throw AIError(.invalidInput, "\(file.printable) is no JSON object with messages")
+            throw AIError(.invalidInput, "\(file.printable) is not a JSON object with messages")
         }
         guard let templates = try await templates(arguments, path, context) else {
             throw AIError(.invalidInput, "\(path) has no chat template", advice: "name one with --template FILE")
@@ -71,11 +71,11 @@ extension TryCommand {
     static func listedTexts(_ arguments: ParsedArguments, _ context: Context) async throws -> [String] {
         guard let file = arguments[tokenizeFile] else { return [] }
         guard let list = try await json(file, context).array else {
-            throw AIError(.invalidInput, "\(file.printable) is no JSON list of strings")
+            throw AIError(.invalidInput, "\(file.printable) is not a JSON list of strings")
         }
         return try list.map { entry in
             guard let text = entry.string else {
-                throw AIError(.invalidInput, "\(file.printable) is no JSON list of strings")
+                throw AIError(.invalidInput, "\(file.printable) is not a JSON list of strings")
             }
             return text
         }
@@ -92,7 +92,7 @@ extension TryCommand {
     {
         let path = context.environment.expand(file)
         guard let bytes = try await Offload.run({ try FileSystem.contents(path) }) else {
-            throw AIError(.fileNotFound, "there is no \(file.printable)", context: .init(path: path))
+            throw AIError(.fileNotFound, "\(file.printable) does not exist", context: .init(path: path))
         }
         return (bytes, path)
     }

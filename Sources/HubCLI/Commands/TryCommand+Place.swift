@@ -38,7 +38,8 @@ extension TryCommand {
                 id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference)
         }
         if let namesake {
-            context.output.note("taken as a repository on the Hub; to use the file or folder here, write \(namesake)")
+            context.output.note(
+                "taken as a repository on the Hub; to use the file or folder here, write \(namesake)")
         }
         return try await fetch(reference, workspace, context, arguments)
     }
@@ -89,7 +90,9 @@ extension TryCommand {
 
     /// Whether the model is computed with, not only looked at.
     private static func runs(_ arguments: ParsedArguments) -> Bool {
-        ![inspect.flag, check.flag, render.flag, tokenize.flag, tokenizeFile.flag].contains { arguments.has($0.name) }
+        ![inspect.flag, check.flag, render.flag, tokenize.flag, tokenizeFile.flag].contains {
+            arguments.has($0.name)
+        }
     }
 
     /// Refuses before the download what file names and config.json say that hub cannot run.

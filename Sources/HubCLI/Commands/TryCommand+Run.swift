@@ -49,7 +49,9 @@ extension TryCommand {
         if !isUnsupported || context.mode == .quiet { report.show(context) }
         // The test came to its end, and that is its answer.
         if failure.code == .generationFailed { return AnswerIsNo() }
-        if isUnsupported, let obstacles = smoke.inspection?.obstacles { return try refusal(of: target, obstacles, context) }
+        if isUnsupported, let obstacles = smoke.inspection?.obstacles {
+            return try refusal(of: target, obstacles, context)
+        }
         guard context.mode == .human else { return failure }
         if let advice = failure.recoverySuggestion { context.output.note(advice) }
         return ReportedError(error: failure)

@@ -17,39 +17,42 @@ enum TryCommand {
     static let system = Option.text(
         "system", "TEXT", "the system message, for models with a chat template")
     static let chat = Switch(
-        "chat", "fail if the model has no chat template")
-    static let raw = Switch("raw", "use the prompt as it is, without the chat template")
-    static let logits = Switch("logits", "with --json: add the logits of the last prompt token")
+        "chat", "fail if the model has no chat template, instead of taking the prompt as it is")
+    static let raw = Switch("raw", "take the prompt as it is, without the chat template")
+    static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
     static let tokenize = Option.text(
         "tokenize", "TEXT", repeats: true, allowsEmpty: true, "show the tokens of a text; needs no weights")
     static let tokenizeFile = Option.text(
         "tokenize-file", "FILE", kind: .file, "show the tokens of each text in a JSON list; needs no weights")
     static let render = Option.text(
-        "render", "FILE", kind: .file, "show a conversation as the chat template renders it; needs no weights",
+        "render", "FILE", kind: .file, "render a conversation with the chat template; needs no weights",
         detail: """
-            FILE is a JSON object with messages and, optionally, tools, documents, add_generation_prompt, bos_token, \
-            eos_token, and anything else that the template reads.
+            The file has a JSON object: messages and, optionally, tools, documents, add_generation_prompt, bos_token, \
+            eos_token, and other variables of the template.
             """)
     static let template = Option.text(
         "template", "FILE", kind: .file, "use this chat template instead of the model's own")
-    static let inspect = Switch("inspect", "show what the headers say; computes nothing")
+    static let inspect = Switch("inspect", "show what the headers say, without running it")
     static let check = Switch(
-        "check", refinements: ["full"], "check that its files are complete and valid; does not run it",
+        "check", refinements: ["full"], "check its files for damage, without running it",
         detail:
-            "Samples every tensor; with =full it reads every number. Results for cached files are remembered."
+            "Checks samples of every tensor; with =full, every value. Results for cached files are kept."
     )
-    static let threads = Option.whole("threads", in: 1...1024, "how many threads to use")
-    static let contextLength = Option.whole("context", in: 1...10_000_000, "the context length in tokens")
+    static let threads = Option.whole("threads", in: 1...1024, "number of threads")
+    static let contextLength = Option.whole("context", in: 1...10_000_000, "size of the context in tokens")
 
     static let command = Command(
-        name: "try", doc: "run a model here and tell whether it works",
+        name: "try", doc: "run a model on this machine and see whether it works",
         detail: """
-            Without a PROMPT it runs the smoke test and prints a verdict: pass, warn or fail (exit code 1). With a PROMPT it \
-            also prints the answer as it is generated. If the model has a chat template, PROMPT is the user's message; --raw \
-            uses it as it is.
+            Without a PROMPT: the smoke test and its verdict. With one: the test, and the text as it is generated. If \
+            the model has a chat template, the prompt is the user's message in it; --raw takes it as it is.
 
-            A model that is not cached is downloaded first, after an estimate and a question (--yes in scripts). A folder is \
-            used where it is.
+            A model that is not cached is downloaded first, after its size and a yes (--yes in scripts). If its file names \
+            and config.json show that hub cannot run it, or that it needs more memory than there is, nothing is \
+            downloaded, and the message says what runs it. A folder on this machine is used as it is.
+
+            The exit status is 1 if the smoke test ran and its verdict is fail; 7 if the model is damaged, fails --check \
+            or is not supported; 6 if there is too little memory.
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: [
@@ -65,11 +68,9 @@ enum TryCommand {
         ],
         examples: [
             .init("hub try org/model", "Does it work here?"),
-            .init(
-                "hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1",
-                "Generate text, the same every time."),
-            .init("hub try gpt2 --tokenize 'Hello, world'", "Show how its tokenizer splits a text."),
-            .init("hub try org/model --inspect --json", "What it is and how much memory it needs, for a program."),
+            .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
+            .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer splits a text."),
+            .init("hub try org/model --inspect --json", "What it is and what memory it needs, for a program."),
         ],
         run: run)
 }

@@ -107,7 +107,7 @@ struct TryReport {
 
     private func show(_ result: GenerationResult, _ output: Output) {
         var parts = [
-            Humanize.plural(result.ids.count, "token"),
+            Humanize.plural(result.ids.count, "token")
         ]
         if let ending = ending(result) { parts.append(ending) }
         if let first = result.ttftSeconds { parts.append("first after \(Self.milliseconds(first))") }

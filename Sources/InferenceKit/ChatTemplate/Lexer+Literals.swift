@@ -18,7 +18,7 @@ extension Jinja.Lexer {
     mutating func takeNumber() throws(Jinja.Fault) -> Bool {
         guard isDigit(at) else { return false }
         if at == 0 || source[at - 1] != ".", let end = floatEnd(at) {
-            guard let value = Double(digits(at..<end)) else { throw fail("'\(digits(at..<end))' is no number") }
+            guard let value = Double(digits(at..<end)) else { throw fail("'\(digits(at..<end))' is not a number") }
             take(.float(value), to: end)
             return true
         }
@@ -144,8 +144,8 @@ extension Jinja.Lexer {
         // A sign would pass for a number.
         guard digits.unicodeScalars.allSatisfy(\.properties.isASCIIHexDigit),
             let value = UInt32(digits, radix: radix)
-        else { throw fail("'\(digits)' is no code point") }
-        guard let scalar = Unicode.Scalar(value) else { throw fail("U+\(digits.uppercased()) is no character") }
+        else { throw fail("'\(digits)' is not a code point") }
+        guard let scalar = Unicode.Scalar(value) else { throw fail("U+\(digits.uppercased()) is not a character") }
         return scalar
     }
 }

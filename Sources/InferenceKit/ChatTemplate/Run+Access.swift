@@ -78,7 +78,7 @@ extension Jinja.Run {
         case .undefined(let undefined): throw fail(undefined.message)
         case .dictionary(let dictionary):
             switch index {
-            // What cannot be a key is no key.
+            // What cannot be a key is not a key.
             case .list, .dictionary, .view: return nil
             default: return dictionary[try key(index)]
             }

@@ -310,7 +310,7 @@ extension Jinja.Text {
     /// Whether a sigma ends a word: a cased letter before it and none behind, what has no case left aside.
     private func isFinalSigma(_ at: Int) -> Bool {
         var before = at - 1
-        // Sixty-four characters that have no case are no word any more; without a bound this would be quadratic.
+        // Sixty-four characters that have no case are not word any more; without a bound this would be quadratic.
         while before >= 0, at - before <= 64, scalars[before].properties.isCaseIgnorable { before -= 1 }
         guard before >= 0, scalars[before].properties.isCased else { return false }
         var after = at + 1

@@ -62,7 +62,7 @@ extension CheckRun {
             .init(
                 "tokenizer", isAdded ? .warn : .fail,
                 Self.labelled(
-                    label, "the tokenizer has \(what)the id \(last), the model has \(counted(rows, "token"))"),
+                    label, "the tokenizer has \(what)the id \(last); the model has \(counted(rows, "token"))"),
                 file: file, expected: "ids below \(rows)", found: "\(last)"))
     }
 
@@ -74,7 +74,7 @@ extension CheckRun {
                 add(
                     .init(
                         "tokenizer", .fail,
-                        Self.labelled(label, "\(name)_token_id is \(id), the model has \(counted(rows, "token"))"),
+                        Self.labelled(label, "\(name)_token_id is \(id); the model has \(counted(rows, "token"))"),
                         file: file, expected: "an id below \(rows)", found: "\(id)"))
             }
         }
@@ -94,7 +94,7 @@ extension CheckRun {
             add(
                 .init(
                     "tokenizer", fault.isEmpty ? .warn : .fail,
-                    "\(key) \"\(token.printable)\" is no token of the tokenizer\(fault)",
+                    "\(key) \"\(token.printable)\" is not a token of the tokenizer\(fault)",
                     file: "tokenizer_config.json", expected: "a token", found: token))
         }
     }

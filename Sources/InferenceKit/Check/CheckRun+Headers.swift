@@ -169,7 +169,7 @@ extension CheckRun {
         let listed = Set(map.members.map(\.key))
         for tensor in weights.tensors where !listed.contains(tensor.name) {
             let shard = shown(weights.files[tensor.file].path)
-            // Transformers takes what the index does not list for missing and draws it anew; a buffer it makes itself.
+            // Transformers takes what the index does not list for missing and draws it again; a buffer it makes itself.
             add(
                 .init(
                     "headers", TensorPart(tensor.name) == .buffer ? .warn : .fail,

@@ -34,7 +34,7 @@ extension CheckRun {
                     Self.labelled(part.label, LayerCount.sentence(held: held, told: layers, by: source)),
                     file: source, expected: counted(layers, "layer"), found: "\(held)"))
         }
-        // What is no text (a codec's convolutions, a picture's stages) has layers of many shapes, and so has what a file gives
+        // What is not text (a codec's convolutions, a picture's stages) has layers of many shapes, and so has what a file gives
         // sizes for each layer.
         guard configuration.vocabulary != nil, !Self.hasSizesOfLayers(configuration, layers) else { return }
         for (place, row) in rows.sorted(by: { $0.key < $1.key }) where row.layers.count == layers {

@@ -27,7 +27,7 @@ extension CheckRun {
 
     private mutating func checkPickle(_ place: String, _ name: String, besideOther: Bool) throws(AIError) {
         do throws(AIError) { report(try TorchFile(place), name, besideOther) } catch {
-            // What is no pickle runs nothing; of one that is damaged nobody can say that.
+            // What is not a pickle runs nothing; of one that is damaged nobody can say that.
             guard [.malformedModel, .unsupportedModel].contains(error.code) else { throw error }
             // Where it is the model's own weights the headers have said so.
             guard !broken.contains(name) else { return }
@@ -43,17 +43,17 @@ extension CheckRun {
                     "pickles", isDangerous ? .fail : .warn,
                     isDangerous
                         ? "\(name) runs \(found.description.printable) when it is loaded"
-                        : "\(name) imports \(found.description.printable), which is not known to be harmless",
+                        : "\(name) imports \(found.description.printable), which may not be harmless",
                     file: name, expected: "tensors and plain values", found: found.description))
         }
         if let fault = file.fault {
-            let doubt = file.isReadToEnd ? "" : ", so that it cannot be said to be harmless"
+            let doubt = file.isReadToEnd ? "" : "; it may not be harmless"
             add(.init("pickles", .fail, "\(name): \(fault)\(doubt)", file: name))
         }
         if besideOther {
             add(
                 .init(
-                    "pickles", .pass, "\(name) is a pickle beside safetensors, which load without running anything",
+                    "pickles", .pass, "\(name) is a pickle; the safetensors beside it load without running code",
                     file: name))
         }
     }

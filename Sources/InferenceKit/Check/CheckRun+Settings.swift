@@ -29,7 +29,7 @@ extension CheckRun {
         guard let vocabulary = tokens, number >= vocabulary || number < -1 else { return }
         add(
             .init(
-                "generation config", .fail, "\(key) is \(number), the model has \(counted(vocabulary, "token"))",
+                "generation config", .fail, "\(key) is \(number); the model has \(counted(vocabulary, "token"))",
                 file: file,
                 expected: "an id below \(vocabulary)", found: "\(number)"))
     }

@@ -4,7 +4,7 @@ import ModelFormats
 /// The tensors held against what the configuration says.
 extension CheckRun {
     mutating func checkTensors() {
-        // What is left of a broken model is no model.
+        // What is left of a broken model is not a model.
         let held = parts.filter { sources != nil || $0.gguf != nil }
         guard !held.isEmpty else { return sources == nil ? skip("tensors") : warnUnread("tensors") }
         var details: [(label: String, text: String)] = []
@@ -18,7 +18,7 @@ extension CheckRun {
         if !beside.isEmpty {
             let count = beside.reduce(0) { $0 + $1.weights.tensors.count }
             let what = details.isEmpty ? "" : "beside the model "
-            details.append(("", "\(what)\(counted(count, "tensor")), held against nothing"))
+            details.append(("", "\(what)\(counted(count, "tensor")), not compared with a configuration"))
         }
         close("tensors", Self.summed(details), otherwise: isKnown ? .pass : .skip)
     }
@@ -30,10 +30,10 @@ extension CheckRun {
             if sources?.isLoadable == true {
                 add(
                     .init(
-                        "tensors", .warn, "there is no config.json to hold the tensors against", file: "config.json"
+                        "tensors", .warn, "there is no config.json to compare the tensors with", file: "config.json"
                     ))
             }
-            return ("\(counted(weights.tensors.count, "tensor")), held against nothing", false)
+            return ("\(counted(weights.tensors.count, "tensor")), not compared with a configuration", false)
         }
         let packed = ModelTensors(weights, configuration.quantization)
         let grouped = packed.tensors
@@ -51,7 +51,7 @@ extension CheckRun {
         let type = configuration.modelType ?? "such a model"
         guard let needs = TensorNeeds(configuration, names: known.keys, isGGUF: part.gguf != nil) else {
             checkLikeness(configuration, known, part)
-            return ("\(counted(grouped.count, "tensor")); which of them \(type) needs is not known here", false)
+            return ("\(counted(grouped.count, "tensor")); hub does not know which of them \(type) needs", false)
         }
         var left = known
         for need in needs.needs {
@@ -67,11 +67,11 @@ extension CheckRun {
             add(
                 .init(
                     "tensors", .pass,
-                    Self.labelled(part.label, "tensor \"\(tensor.name)\" is none that \(type) uses"),
+                    Self.labelled(part.label, "tensor \"\(tensor.name)\" is not used by \(type)"),
                     file: file(of: tensor, weights), tensor: tensor.name))
         }
         return (
-            "\(needs.needs.count { !$0.isOptional }) needed, all there with their shapes"
+            "\(needs.needs.count { !$0.isOptional }) needed, all present with the right shapes"
                 + (unused.isEmpty ? "" : "; \(unused.count) that \(unused.count == 1 ? "is" : "are") not used"),
             true
         )
@@ -98,7 +98,7 @@ extension CheckRun {
                 .init(
                     "tensors", isOld || kind.hasPrefix("F8_") ? .warn : .fail,
                     Self.labelled(
-                        part.label, "\(what) packed (\(kind)), which \(source) does not say"),
+                        part.label, "\(what) packed (\(kind)); \(source) does not say so"),
                     file: source, tensor: first, expected: "a quantization", found: "nothing"))
         }
     }
@@ -129,7 +129,7 @@ extension CheckRun {
         add(
             .init(
                 "tensors", .fail,
-                "tensor \"\(tensor.name)\" has the shape \(shape), \(source) says \(Self.shown(need.shape))",
+                "tensor \"\(tensor.name)\" has the shape \(shape); \(source) says \(Self.shown(need.shape))",
                 file: file(of: tensor, part.weights), tensor: tensor.name, expected: Self.shown(need.shape),
                 found: "\(shape)"))
     }

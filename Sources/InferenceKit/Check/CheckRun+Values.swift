@@ -17,11 +17,11 @@ extension CheckRun {
                 unread(part)
             }
         }
-        let some = pending.contains { $0.status == .pass } ? " that could be looked at" : ""
+        let some = pending.contains { $0.status == .pass } ? " that could be checked" : ""
         let how =
-            options.isFull ? "every number\(some) is finite" : "samples of every tensor\(some) are finite"
+            options.isFull ? "all values\(some) are finite" : "samples of every tensor\(some) are finite"
         let before =
-            "\(remembered) of \(counted(count, "file")) \(remembered == 1 ? "was" : "were") looked at before"
+            "\(remembered) of \(counted(count, "file")) checked earlier"
         close("values", how + (remembered > 0 ? " (\(before))" : ""))
     }
 
@@ -29,10 +29,10 @@ extension CheckRun {
         let file = part.weights.files.first.map { shown($0.path) }
         let what =
             part.weights.tensors.isEmpty
-            ? "there are no tensors in \(file ?? "it")" : "the numbers of a pickle (\(file ?? ""))"
+            ? "there are no tensors in \(file ?? "it")" : "the values of a pickle (\(file ?? ""))"
         add(
             .init(
-                "values", .warn, part.weights.tensors.isEmpty ? what : "not looked at: \(what) are not read here",
+                "values", .warn, part.weights.tensors.isEmpty ? what : "not checked: hub does not read \(what)",
                 file: file))
     }
 

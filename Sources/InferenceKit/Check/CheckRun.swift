@@ -27,7 +27,7 @@ struct CheckRun {
 
     mutating func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(AIError) {
         guard let status = try FileSystem.status(path) else {
-            throw AIError(.fileNotFound, "there is nothing at \(path)", context: .init(path: path))
+            throw AIError(.fileNotFound, "\(path) does not exist", context: .init(path: path))
         }
         isFolder = status.kind == .directory
         if isFolder { folder = try CheckedFolder(path, isCancelled) }

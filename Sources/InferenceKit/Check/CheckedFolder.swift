@@ -9,7 +9,7 @@ struct CheckedFolder {
     /// A file alone.
     init() {}
 
-    /// Links to folders are not followed, so that no circle is gone through.
+    /// Links to folders are not followed, so that no circle is followed.
     ///
     /// - Throws: ``ErrorCode/cancelled``, or the error of the system call that failed.
     init(_ path: String, _ isCancelled: () -> Bool) throws(AIError) {

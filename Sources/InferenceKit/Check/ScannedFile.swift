@@ -10,7 +10,7 @@ final class ScannedFile: Sendable {
     private let file: FileDescriptor
     private let mapped: MappedFile?
 
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no file, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a file, or the error of the system call that failed.
     init(_ path: String, isMapped: Bool) throws(AIError) {
         self.path = path
         mapped = isMapped ? try MappedFile(path) : nil
@@ -28,7 +28,7 @@ final class ScannedFile: Sendable {
         guard let base = piece.baseAddress, try file.read(into: piece, at: Int64(range.lowerBound)) == range.count
         else {
             throw AIError(
-                .malformedModel, "\(path): it was cut short while it was read", context: .init(path: path))
+                .malformedModel, "\(path): it was truncated while it was read", context: .init(path: path))
         }
         return UnsafeRawPointer(base)
     }

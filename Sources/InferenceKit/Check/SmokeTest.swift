@@ -83,7 +83,8 @@ public struct SmokeTest: Sendable {
         log.pass("supported", inspection.architecture ?? inspection.modelType ?? "")
         let model = try await LanguageModel.open(folder: folder, options: options)
         let needed = ByteCount(inspection.memoryBytes(context: model.context))
-        log.pass("memory and tensors", "\(needed) with a \(model.context)-token context; every tensor has its shape")
+        log.pass(
+            "memory and tensors", "\(needed) with a \(model.context)-token context; every tensor has its shape")
         return model
     }
 

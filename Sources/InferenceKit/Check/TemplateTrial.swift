@@ -56,7 +56,7 @@ struct TemplateTrials {
     var untried: String? {
         guard left > 0 else { return nil }
         let why = count < budget.count ? "the others took too long" : "\(count) are enough"
-        return "\(left) more \(left == 1 ? "was" : "were") not tried: \(why)"
+        return "\(left) more not tried: \(why)"
     }
 
     /// Templates for pictures and sound take what is said as a list of parts, some of them only so.
@@ -85,7 +85,7 @@ struct TemplateTrials {
             ).text
             guard text.contains(messages.count == 1 ? "Hello!" : "I am well.") else {
                 throw AIError(
-                    .invalidInput, "\(template.path): the chat template leaves out what the person says",
+                    .invalidInput, "\(template.path): the chat template leaves out the user's message",
                     context: .init(path: template.path))
             }
         }

@@ -22,7 +22,7 @@ package struct ValueScan {
     /// - Parameters:
     ///   - isWhole: whether every number is looked at; else samples of each tensor.
     ///   - isUnchanging: whether nobody can cut the file short meanwhile.
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no file, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a file, or the error of the system call that failed.
     package init(_ path: String, tensors: [StoredTensor], isWhole: Bool, isUnchanging: Bool) throws(AIError) {
         file = try ScannedFile(path, isMapped: isUnchanging)
         self.tensors = tensors
@@ -69,7 +69,7 @@ package struct ValueScan {
         return counts.sorted { $0.key < $1.key }.map { type, count in
             CheckFinding(
                 "values", .pass,
-                "\(counted(count, "tensor")) of the type \(type) \(count == 1 ? "was" : "were") not looked at: it is not known how \(count == 1 ? "it lies" : "they lie")",
+                "\(counted(count, "tensor")) of type \(type) not checked: the layout of the type is unknown",
                 file: name)
         }
     }
@@ -96,8 +96,8 @@ package struct ValueScan {
         if !isWhole { try look.over(0..<units, tensor, layout, file, buffer, untilTheyDiffer: true) }
         guard look.isConstant, let value = look.first.map(layout.shown) else { return nil }
         return CheckFinding(
-            "values", .warn, "every number of tensor \"\(tensor.name)\" is \(value)", file: name,
-            tensor: tensor.name, expected: "numbers that differ", found: value)
+            "values", .warn, "all values of tensor \"\(tensor.name)\" are \(value)", file: name,
+            tensor: tensor.name, expected: "values that differ", found: value)
     }
 
     /// All of it, or pieces that are spread over it evenly, the first and the last among them.

@@ -14,7 +14,7 @@ final class ComputeTeam: Sendable {
     init(threads: Int?, variant: hub_variant? = nil) throws(AIError) {
         let count = threads ?? min(Int(hub_physical_cores()), 1024)
         guard (1...1024).contains(count) else {
-            throw AIError(.invalidInput, "\(count) is no number of threads", advice: "say 1 to 1024")
+            throw AIError(.invalidInput, "invalid number of threads: \(count)", advice: "use 1 to 1024")
         }
         let chosen = variant.map { hub_kernels_of($0) } ?? hub_kernels_best()
         guard let chosen else { throw AIError(.invalidInput, "this CPU does not have the kernels asked for") }

@@ -48,7 +48,7 @@ struct DecoderDescription: Sendable, Hashable {
 
     /// What stands against running a configuration; empty where nothing does. Each entry is a noun phrase.
     static func obstacles(_ c: ModelConfiguration) -> [String] {
-        guard let type = c.modelType else { return ["a config.json without model_type"] }
+        guard let type = c.modelType else { return ["no model_type in config.json"] }
         guard architectures.contains(type) else { return ["architecture \(type)"] }
         var found: [String] = []
         if let class_ = c.architectures.first, class_ != "LlamaForCausalLM" {

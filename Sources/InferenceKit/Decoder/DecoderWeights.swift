@@ -91,7 +91,7 @@ private struct TensorFinder {
         let more = left.count > 1 ? " and \(left.count - 1) more" : ""
         throw .unsupported(
             folder.shards[entry.shard].path,
-            "tensor \"\(name)\"\(more), which this architecture does not have, cannot be used")
+            "tensor \"\(name)\"\(more) is not part of this architecture")
     }
 
     private mutating func find(_ name: String, _ shape: [Int], rows: Int, columns: Int) throws(AIError)
@@ -103,7 +103,7 @@ private struct TensorFinder {
         let file = files[entry.shard]
         guard entry.info.shape == shape else {
             throw .malformed(
-                file.path, "tensor \"\(name)\" has the shape \(entry.info.shape), config.json says \(shape)")
+                file.path, "tensor \"\(name)\" has the shape \(entry.info.shape); config.json says \(shape)")
         }
         left.remove(name)
         return try WeightMatrix(entry.info, rows: rows, columns: columns, in: file)

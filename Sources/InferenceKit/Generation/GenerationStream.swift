@@ -1,6 +1,6 @@
 public import HubCore
 
-/// A generation as it happens. Nothing runs until it is iterated; each iteration runs it anew with the same seed.
+/// A generation as it happens. Nothing runs until it is iterated; each iteration runs it again with the same seed.
 ///
 /// Ending the iteration, by leaving the loop or by cancelling its task, ends the work within one forward pass. A
 /// cancelled task still gets the last chunk, with ``FinishReason/cancelled`` and what there was until then.

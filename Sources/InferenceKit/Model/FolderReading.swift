@@ -25,7 +25,7 @@ struct FolderReading: Sendable {
     init(_ folder: String) throws(AIError) {
         let start = Clock.seconds
         guard let status = try FileSystem.status(folder) else {
-            throw AIError(.fileNotFound, "there is nothing at \(folder)", context: .init(path: folder))
+            throw AIError(.fileNotFound, "\(folder) does not exist", context: .init(path: folder))
         }
         self.folder = folder
         var sources: ModelSources
@@ -54,7 +54,7 @@ struct FolderReading: Sendable {
             if let found = try Tokenizer(TokenizerSource.find(folder)) { return (found, nil, nil) }
             let missing = Tokenizer.missing(folder)
             return (
-                nil, missing, missing.code == .unsupportedModel ? missing.message : "a folder without a tokenizer"
+                nil, missing, missing.code == .unsupportedModel ? missing.message : "no tokenizer"
             )
         } catch {
             return (nil, error, error.message)
@@ -66,7 +66,7 @@ struct FolderReading: Sendable {
         var obstacles: [String] = []
         if !sources.isLoadable {
             obstacles = sources.formats.map { "\($0.format.rawValue) weights (\($0.evidence))" }
-            if sources.formats.isEmpty { obstacles = ["a folder without weights"] }
+            if sources.formats.isEmpty { obstacles = ["no weights"] }
         }
         if let configuration = sources.configuration {
             obstacles += DecoderDescription.obstacles(configuration)
@@ -74,7 +74,7 @@ struct FolderReading: Sendable {
             if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
             if sources.isLoadable { obstacles += elementObstacles(sources.weights, configuration) }
         } else if sources.isLoadable {
-            obstacles.append("a folder without config.json")
+            obstacles.append("no config.json")
         }
         return obstacles + sources.faults
     }

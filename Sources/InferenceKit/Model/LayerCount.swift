@@ -11,6 +11,6 @@ enum LayerCount {
     static func held(_ layers: some Sequence<Int>) -> Int? { layers.max().map { $0 + 1 } }
 
     static func sentence(held: Int, told: Int, by source: String) -> String {
-        "the weights have \(counted(held, "layer")), \(source) says \(told)"
+        "the weights have \(counted(held, "layer")); \(source) says \(told)"
     }
 }

@@ -10,7 +10,7 @@ struct LayerName {
     let rest: String
 
     private static let words: Set<Substring> = ["layers", "h", "blk", "block", "blocks", "layer"]
-    /// A number behind this is no layer's.
+    /// A number behind this is not a layer's.
     private static let most = 1_000_000
 
     /// nil for a tensor outside the layers, and for one of a part that sees or hears.

@@ -26,8 +26,8 @@ struct LoadedModel: Sendable {
         guard needed <= available else {
             throw AIError(
                 .insufficientMemory,
-                "\(reading.folder) needs \(ByteCount(needed)) of memory with \(context) positions of context, "
-                    + "\(ByteCount(available)) are available",
+                "\(reading.folder) needs \(ByteCount(needed)) of memory with a context of \(context) tokens; "
+                    + "\(ByteCount(available)) is available",
                 advice: "close other programs, ask for a shorter context, or choose a smaller model",
                 context: .init(path: reading.folder))
         }
@@ -45,7 +45,8 @@ struct LoadedModel: Sendable {
         guard let asked = options.context else { return min(description.maxPositions, ModelOptions.defaultContext) }
         guard (1...description.maxPositions).contains(asked) else {
             throw AIError(
-                .invalidInput, "a context of \(asked) is outside 1 to \(description.maxPositions), the model's own")
+                .invalidInput,
+                "a context of \(asked) is not between 1 and \(description.maxPositions), the model's own")
         }
         return asked
     }
@@ -58,7 +59,7 @@ struct LoadedModel: Sendable {
         let ids = try tokenizer.encode(prompt, addSpecialTokens: addsSpecialTokens)
         guard !ids.isEmpty else { throw AIError(.invalidInput, "the prompt has no tokens") }
         guard ids.count <= context else {
-            throw AIError(.invalidInput, "the prompt has \(ids.count) tokens, the context holds \(context)")
+            throw AIError(.invalidInput, "the prompt has \(ids.count) tokens; the context has room for \(context)")
         }
         try checkEmbedded(ids)
         return ids
@@ -68,7 +69,7 @@ struct LoadedModel: Sendable {
     func checkEmbedded(_ ids: [Int]) throws(AIError) {
         guard let id = ids.first(where: { $0 >= decoder.description.vocabulary }) else { return }
         throw .malformed(
-            configuration.path, "the tokenizer gives the id \(id), vocab_size is \(decoder.description.vocabulary)")
+            configuration.path, "the tokenizer gives the id \(id); vocab_size is \(decoder.description.vocabulary)")
     }
 
     func sequence(capacity: Int) -> DecoderSequence {

@@ -9,7 +9,7 @@ extension ModelSources {
         var sources = ModelSources(name: folder)
         let files = try files(folder)
         sources.formats = formats(files)
-        // A link that leads nowhere counts: it is broken, not absent.
+        // A link that is broken counts: it is broken, not absent.
         let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
         let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
         var loadable: SafetensorsFolder?
@@ -95,7 +95,7 @@ extension ModelSources {
 
     private static func files(_ folder: String) throws(AIError) -> [(path: String, size: Int64)] {
         guard let names = try FileSystem.entries(folder) else {
-            throw AIError(.fileNotFound, "there is no folder \(folder)", context: .init(path: folder))
+            throw AIError(.fileNotFound, "the folder \(folder) does not exist", context: .init(path: folder))
         }
         var files: [(path: String, size: Int64)] = []
         for name in names { files.append((name, try FileSystem.status(Path.join(folder, name))?.size ?? 0)) }

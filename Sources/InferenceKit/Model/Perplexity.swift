@@ -26,7 +26,7 @@ public struct Perplexity: Sendable, Hashable {
     init(of text: String, tokenLimit: Int?, model: LoadedModel, isCancelled: () -> Bool) throws(AIError) {
         guard let bos = model.configuration.bosIDs.first else {
             throw .unsupported(
-                model.configuration.path, "perplexity of a model without bos_token_id cannot be taken yet")
+                model.configuration.path, "perplexity needs bos_token_id, which the model does not have")
         }
         guard tokenLimit ?? 1 >= 1 else {
             throw AIError(.invalidInput, "the number of tokens to score must be at least 1")
@@ -47,7 +47,7 @@ public struct Perplexity: Sendable, Hashable {
             sum += Self.negativeLogLikelihood([bos] + targets.dropLast(), targets, sequence, model)
         }
         guard sum.isFinite else {
-            throw AIError(.generationFailed, "the model's output is not a number; its weights may be damaged")
+            throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
         }
         meanNegativeLogLikelihood = sum / Double(ids.count)
         tokensScored = ids.count

@@ -4,7 +4,7 @@ import CKernels
 public struct TokenLogprob: Sendable, Hashable {
     /// The token's id.
     public let tokenId: Int
-    /// The token's text; U+FFFD where it is no whole character.
+    /// The token's text; U+FFFD where it is not a whole character.
     public let text: String
     /// The natural logarithm of its probability.
     public let logprob: Double

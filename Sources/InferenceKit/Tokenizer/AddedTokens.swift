@@ -140,7 +140,7 @@ struct AddedTokens: Sendable {
             }
         }
         guard taken <= TrackedText.limit(bytes: text.count) else {
-            throw AIError(.generationFailed, "the tokenizer's added tokens take the same white space too often")
+            throw AIError(.generationFailed, "the tokenizer's added tokens claim the same whitespace too often")
         }
         if done < text.count { segments.append(Segment(range: done..<text.count, id: nil)) }
         return segments
@@ -197,7 +197,7 @@ extension AddedTokens.Token {
         // In the reference it is found between all characters.
         if text.bytes.isEmpty {
             throw part.refuse(
-                "the token \"\(String(decoding: content, as: UTF8.self))\", of which the normalizer leaves nothing")
+                "the token \"\(String(decoding: content, as: UTF8.self))\", which the normalizer removes")
         }
         sought = text.bytes
     }

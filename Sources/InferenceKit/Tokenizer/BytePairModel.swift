@@ -111,7 +111,7 @@ final class BytePairModel: Sendable {
 
     /// Appends the tokens of one piece.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where what stands for that is no token.
+    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where what stands for that is not a token.
     func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
         throws(AIError)
     {

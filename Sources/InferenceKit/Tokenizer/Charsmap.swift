@@ -16,7 +16,7 @@ struct Charsmap: Sendable {
             UInt32(blob[at]) | UInt32(blob[at + 1]) << 8 | UInt32(blob[at + 2]) << 16 | UInt32(blob[at + 3]) << 24
         }
         guard blob.count >= 4, word(0) >= 4, word(0) % 4 == 0, Int(word(0)) <= blob.count - 4 else {
-            throw .malformed(path, "the precompiled_charsmap is cut short")
+            throw .malformed(path, "the precompiled_charsmap is truncated")
         }
         let size = Int(word(0))
         units = stride(from: 4, to: 4 + size, by: 4).map(word)

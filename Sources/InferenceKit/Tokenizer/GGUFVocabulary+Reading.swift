@@ -40,7 +40,7 @@ private struct GGUFTokenizerValues {
     private func value(_ key: String) -> GGUFValue? { file.header["tokenizer.ggml.\(key)"] }
 
     private func fault(_ key: String) -> AIError {
-        .malformed(file.file.path, "tokenizer.ggml.\(key) is not of the kind it must be")
+        .malformed(file.file.path, "tokenizer.ggml.\(key) has the wrong type")
     }
 
     func flag(_ key: String) -> Bool? { value(key)?.bool }

@@ -67,7 +67,7 @@ extension GGUFVocabulary {
     func parts(_ path: String) throws(AIError) -> TokenizerParts {
         guard !tokens.isEmpty, tokens.count <= 1 << 24 else { throw .malformed(path, "it has no tokens") }
         guard scores.isEmpty || scores.count == tokens.count, types.isEmpty || types.count == tokens.count else {
-            throw .malformed(path, "it has not one score and one type for each token")
+            throw .malformed(path, "the numbers of tokens, scores and types differ")
         }
         let vocabulary = withSpecialIDs
         switch model {
@@ -137,7 +137,7 @@ extension GGUFVocabulary {
         pieces.hasFallback = pieces.types.contains(.byte)
         if pieces.unknown == nil, let unknownID { pieces.types[unknownID] = .unknown }
         guard pieces.unknown != nil || pieces.hasFallback else {
-            throw .malformed(path, "it has no token for what is unknown")
+            throw .malformed(path, "it has no unknown token")
         }
         var rewriting = SentencePieceNormalizer()
         rewriting.addsPrefix = addsSpacePrefix ?? true
@@ -174,7 +174,7 @@ extension GGUFVocabulary {
             spelling.withUnsafeBufferPointer { _ = vocabulary.add($0, id: Int32(id), keepsAlike: true) }
         }
         guard let unknown = unknownID.map(Int32.init) ?? vocabulary.id(of: "[UNK]") else {
-            throw .malformed(path, "it has no token for what is unknown")
+            throw .malformed(path, "it has no unknown token")
         }
         let lowercases = lowercases ?? true
         let bert = Normalizer.Bert(

@@ -26,7 +26,7 @@ struct MergePairs {
         }
     }
 
-    /// Whether all of the file's merges are here; the one after the last is no pair otherwise.
+    /// Whether all of the file's merges are here; the one after the last is not a pair otherwise.
     private(set) var isWhole = true
 
     init(count: Int) { pairs.reserveLargeCapacity(count) }
@@ -41,7 +41,7 @@ struct MergePairs {
 
     /// Appends a merge.
     ///
-    /// - Returns: false where it is no pair.
+    /// - Returns: false where it is not a pair.
     private mutating func append(_ entry: JSONCursor) -> Bool {
         if let text = entry.text {
             // The first line of GPT-2's merges.txt, which older files took over.
@@ -79,7 +79,7 @@ struct MergePairs {
     ///
     /// - Parameters:
     ///   - prefixCount: How much of the second token is left out where both are joined.
-    /// - Throws: ``ErrorCode/malformedModel`` for a merge that is no pair of known tokens, or makes none.
+    /// - Throws: ``ErrorCode/malformedModel`` for a merge that is not a pair of known tokens, or makes none.
     mutating func table(_ vocabulary: Vocabulary, prefixCount: Int = 0, path: String) throws(AIError)
         -> MergeTable
     {
@@ -113,7 +113,7 @@ struct MergePairs {
 
     /// Finds the ids of some merges.
     ///
-    /// - Returns: the first that is no pair of known tokens, or makes none.
+    /// - Returns: the first that is not a pair of known tokens, or makes none.
     private func find(
         _ ranks: Range<Int>, _ vocabulary: Vocabulary, _ prefixCount: Int,
         into found: UnsafeMutableBufferPointer<Found>

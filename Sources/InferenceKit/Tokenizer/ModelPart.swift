@@ -14,7 +14,7 @@ struct ModelPart {
     let merges: [JSONCursor]?
 
     /// - Parameter rest: How the part goes on where the document was cut within a list of it.
-    /// - Throws: ``ErrorCode/malformedModel`` where the part is no object.
+    /// - Throws: ``ErrorCode/malformedModel`` where the part is not an object.
     init(_ cursor: JSONCursor, _ rest: JSONCursor.Rest?, path: String) throws(AIError) {
         var members: [(key: String, value: JSON)] = []
         var vocab: [JSONCursor]?
@@ -70,7 +70,7 @@ struct ModelPart {
         }
         addSome()
         if let fault { throw .malformed(path, fault) }
-        guard isWhole else { throw settings.malformed("has a vocab that is no object") }
+        guard isWhole else { throw settings.malformed("has a vocab that is not an object") }
         return vocabulary
     }
 

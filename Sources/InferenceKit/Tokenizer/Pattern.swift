@@ -23,7 +23,7 @@ final class Pattern: Sendable {
     /// Compiles a pattern as a tokenizer.json writes it.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming what PCRE2 has not or means otherwise,
-    ///   ``ErrorCode/malformedModel`` with PCRE2's reason for what is no pattern.
+    ///   ``ErrorCode/malformedModel`` with PCRE2's reason for what is not a pattern.
     convenience init(_ pattern: String, path: String) throws(AIError) {
         let translation: PatternTranslation
         do throws(PatternTranslation.Refusal) {
@@ -81,7 +81,7 @@ final class Pattern: Sendable {
         return try matcher.matches(self, in: text)
     }
 
-    /// Faults that are no faults of the pattern.
+    /// Faults that are not faults of the pattern.
     private static let limitsOfPCRE2: Set<Int32> = [
         PCRE2_ERROR_QUANTIFIER_TOO_BIG, PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, PCRE2_ERROR_PATTERN_TOO_LARGE,
         PCRE2_ERROR_HEAP_FAILED, PCRE2_ERROR_PATTERN_TOO_COMPLICATED, PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH,

@@ -2,7 +2,7 @@
 ///
 /// The reference matches with Oniguruma in Ruby's syntax (https://github.com/kkos/oniguruma/blob/master/doc/RE), where
 /// much that PCRE2 takes too means something else: `\h` is a hexadecimal digit, `{2}+` repeats a repetition, `(?i:ss)`
-/// matches ß. So nothing is passed on unread: what is known to mean the same is written anew, all else is refused by
+/// matches ß. So nothing is passed on unread: what is known to mean the same is written again, all else is refused by
 /// name.
 struct PatternTranslation {
     /// What stands in a pattern and cannot be used.
@@ -176,7 +176,7 @@ struct PatternTranslation {
         let comma = take(",")
         let most = comma ? digits() : least
         guard take("}"), !(least.isEmpty && most.isEmpty), max(least.count, most.count) <= 5 else {
-            throw Refusal(what: "{ that begins no repetition")
+            throw Refusal(what: "{ that does not begin a repetition")
         }
         if ignoresCase { throw Refusal(what: "{ where case is ignored") }
         // `{2}?` is an optional `{2}`, and `{1,2}+` a repeated `{1,2}`.
@@ -254,7 +254,7 @@ struct PatternTranslation {
 
     private func character(_ value: UInt32?) throws(Refusal) -> Unicode.Scalar {
         guard let value, let scalar = Unicode.Scalar(value) else {
-            throw Refusal(what: "a number that is no character")
+            throw Refusal(what: "a number that is not a character")
         }
         return scalar
     }

@@ -92,7 +92,7 @@ struct PostProcessor: Sendable {
         for item in items {
             guard let (kind, content) = item.object?.members.first, let name = content["id"]?.string,
                 let typeID = content["type_id"]?.int, (0...Int64(Int32.max)).contains(typeID)
-            else { throw part.malformed("has a piece that is no token and no sequence") }
+            else { throw part.malformed("has a piece that is neither a token nor a sequence") }
             // Any number of them would make any number of tokens of a text.
             if kind == "Sequence", !names.insert(name).inserted {
                 throw part.refuse("the sequence \(name) twice in its \(key) form")
@@ -108,7 +108,7 @@ struct PostProcessor: Sendable {
                     throw part.refuse("more than \(mostAdded) tokens in its \(key) form")
                 }
                 pieces.append(.special(ids, typeID: Int(typeID)))
-            default: throw part.malformed("has a piece that is no token and no sequence")
+            default: throw part.malformed("has a piece that is neither a token nor a sequence")
             }
         }
         return pieces
@@ -121,7 +121,7 @@ struct PostProcessor: Sendable {
         var ids: [Int] = []
         for id in list {
             guard let id = id.int, (0...Int64(Int32.max)).contains(id) else {
-                throw part.malformed("gives \"\(name)\" an id that is none")
+                throw part.malformed("gives \"\(name)\" an invalid id")
             }
             ids.append(Int(id))
         }

@@ -32,7 +32,7 @@ struct SentencePieceFile {
         self.path = path
         pieces = ScoredPieces(count: bytes.count / 4 + 16)
         // Every model begins with a piece; the files of tiktoken, which have the same name, with Base64.
-        guard bytes.first == 0x0A else { throw .unsupported(path, "it is no SentencePiece model") }
+        guard bytes.first == 0x0A else { throw .unsupported(path, "it is not a SentencePiece model") }
         var fault: AIError?
         var pieces = ScoredPieces(count: Self.pieceCount(bytes))
         let isWhole = bytes.withUnsafeBufferPointer { bytes in
@@ -47,10 +47,10 @@ struct SentencePieceFile {
             }
         }
         if let fault { throw fault }
-        guard isWhole else { throw .malformed(path, "the SentencePiece model is cut short or broken") }
+        guard isWhole else { throw .malformed(path, "the SentencePiece model is truncated or damaged") }
         pieces.hasFallback = self.pieces.hasFallback
         self.pieces = pieces
-        guard pieces.unknown != nil else { throw .malformed(path, "it has no piece for what is unknown") }
+        guard pieces.unknown != nil else { throw .malformed(path, "it has no unknown piece") }
         if !charsmap.isEmpty { normalizer.charsmap = try Charsmap(charsmap, path: path) }
         normalizer.untouched = pieces.userDefined
     }
@@ -84,7 +84,7 @@ struct SentencePieceFile {
             if hasRules { throw .unsupported(path, "the tokenizer's denormalizer_spec cannot be used yet") }
         default: isWhole = true
         }
-        guard isWhole else { throw .malformed(path, "field \(field) of the SentencePiece model is broken") }
+        guard isWhole else { throw .malformed(path, "field \(field) of the SentencePiece model is damaged") }
     }
 
     private static func readPiece(

@@ -81,13 +81,13 @@ struct SentencePieceSettings {
     /// The id of `bos_token` or `eos_token`.
     ///
     /// - Parameter own: What the model itself says, where these files say nothing.
-    /// - Throws: ``ErrorCode/malformedModel`` for one that is no token.
+    /// - Throws: ``ErrorCode/malformedModel`` for one that is not a token.
     func id(_ key: String, own: Int?, _ added: Added, _ vocabulary: Vocabulary) throws(AIError) -> Int? {
         guard let text = text(of: key) else { return own }
         let content = Array(text.utf8)
         if let token = added.first(where: { $0.content == content }) { return token.id }
         guard let id = vocabulary.id(of: content) else {
-            throw .malformed(configPath, "the \(key) \"\(text.excerpt)\" is no token")
+            throw .malformed(configPath, "the \(key) \"\(text.excerpt)\" is not a token")
         }
         return Int(id)
     }

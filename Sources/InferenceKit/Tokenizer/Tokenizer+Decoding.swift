@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Tokenizer {
-    /// The text of ids. What is not UTF-8 becomes U+FFFD; ids that are no token are left out, as the reference does.
+    /// The text of ids. What is not UTF-8 becomes U+FFFD; ids that are not token are left out, as the reference does.
     public func decode(_ ids: [Int], skipSpecialTokens: Bool = false) -> String {
         if decoder.isByteLevel { return decodeBytes(ids, skipSpecialTokens: skipSpecialTokens) }
         var run = DecodingRun(decoder)

@@ -66,7 +66,7 @@ public final class Tokenizer: Sendable {
             }
         }
         for id in parts.postProcessor.addedIDs where spellings[id] == nil && vocabulary.spelling(of: id) == nil {
-            throw .malformed(path, "the post_processor adds the id \(id), which is no token")
+            throw .malformed(path, "the post_processor adds the id \(id), which is not a token")
         }
         // What is spelled like a special token is one, wherever it comes from.
         let special = Set(parts.added.tokens.filter(\.isSpecial).map(\.content))

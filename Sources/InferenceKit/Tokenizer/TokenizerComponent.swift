@@ -11,7 +11,7 @@ struct TokenizerComponent {
     let type: String?
     private let members: JSONObject
 
-    /// - Throws: ``ErrorCode/malformedModel`` where the part is no object.
+    /// - Throws: ``ErrorCode/malformedModel`` where the part is not an object.
     init(_ json: JSON, place: String, path: String) throws(AIError) {
         guard let members = json.object else { throw .malformed(path, "\(place) is not an object") }
         self.path = path
@@ -55,7 +55,7 @@ struct TokenizerComponent {
             throw malformed("has no \(key)")
         }
         guard let int = value.int, (0...Int64(Int32.max)).contains(int) else {
-            throw malformed("has a \(key) that is no count")
+            throw malformed("has a \(key) that is not a count")
         }
         return Int(int)
     }

@@ -72,6 +72,6 @@ enum TokenizerModel: Sendable {
     static func noUnknown(_ text: UnsafeBufferPointer<UInt8>) -> AIError {
         let shown = String(String(decoding: text, as: UTF8.self).prefix(40))
         return AIError(
-            .generationFailed, "the tokenizer has no token for \"\(shown)\" and none for what is unknown")
+            .generationFailed, "the tokenizer has no token for \"\(shown)\" and no unknown token")
     }
 }

@@ -39,7 +39,7 @@ final class UnigramModel: Sendable {
         try settings.allowOnly(["unk_id", "byte_fallback"])
         let (vocabulary, scores) = try model.scoredVocabulary()
         let unknown = settings["unk_id"] == nil ? nil : try settings.count("unk_id")
-        if let unknown, unknown >= scores.count { throw settings.malformed("has an unk_id that is no token") }
+        if let unknown, unknown >= scores.count { throw settings.malformed("has an unk_id that is not a token") }
         self.init(
             vocabulary, scores: scores, unknown: unknown.map(Int32.init), leastScore: scores.min() ?? .infinity,
             hasFallback: try settings.bool("byte_fallback", default: false))

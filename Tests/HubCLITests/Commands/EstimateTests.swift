@@ -95,7 +95,7 @@ import Testing
         let text = try await stage.run("pull", "--estimate", "org/a")
         #expect(
             text.output.firstMatch(
-                of: /\n\ \ memory      480 kB to run it, of [\d.]+ GB: its weights and a fifth of them\n/) != nil)
+                of: /\n\ \ memory      needs about 480 kB \(weights \+ 20%\); this machine has [\d.]+ GB\n/) != nil)
         #expect(try await estimate("org/a:config.json")["memory_bytes"] == nil)
     }
 
@@ -157,9 +157,9 @@ import Testing
         let text = try await stage.run("pull", "--estimate", "org/a")
         #expect(text.status == 0)
         #expect(text.output.firstMatch(of: /\n  disk        .* free, .* PB more needed\n/) != nil)
-        #expect(text.output.contains("\n  memory      1.4 PB to run it, of "))
+        #expect(text.output.contains("\n  memory      needs about 1.4 PB (weights + 20%); this machine has "))
         let info = try await stage.run("info", "org/a")
-        #expect(info.output.contains("\n  weights     safetensors, 1 file, 1.1 PB, more than the memory\n"))
+        #expect(info.output.contains("\n  weights     safetensors, 1 file, 1.1 PB, too large for the memory\n"))
         #expect(info.output.contains("  to fetch    1.1 PB, does not fit on the disk: "))
         #expect(!FileSystem.exists(stage.cache))
     }

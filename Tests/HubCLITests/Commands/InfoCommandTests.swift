@@ -36,7 +36,7 @@ import Testing
         #expect(lines[11].hasPrefix("  to fetch    300 kB, fits on the disk: "))
         #expect(
             lines[12].wholeMatch(
-                of: /\ \ memory      360 kB to run it, of [\d.]+ GB: its weights and a fifth of them/) != nil)
+                of: /\ \ memory      needs about 360 kB \(weights \+ 20%\); this machine has [\d.]+ GB/) != nil)
         #expect(lines.count == 13)
         #expect(!FileSystem.exists(stage.cache))
     }
@@ -103,7 +103,7 @@ import Testing
         #expect(result.status == 5 && result.output.isEmpty)
         #expect(
             result.error == """
-                hub: nothing is known of org/tiny, and the network is switched off
+                hub: org/tiny is not known here, and the network is switched off
                      leave out --offline, or unset HF_HUB_OFFLINE
 
                 """)
@@ -181,7 +181,7 @@ import Testing
         #expect(
             result.output == """
                 org/one at 11111111
-                  cached      2 files, 6 B; whether that is all is not known
+                  cached      2 files, 6 B; there may be more on the Hub
 
                 """)
         let document = try await stage.run("info", "org/one", "--offline", "--json").document()

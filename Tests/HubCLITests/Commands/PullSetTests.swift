@@ -173,7 +173,7 @@ import Testing
     @Test func wishesThatContradictAreExit2() async throws {
         let all = try await refused("org/many", "--format", "all", "--quant", "Q8_0")
         #expect(all.status == 2)
-        #expect(all.error == "hub: --format all takes every set of weights, --quant Q8_0 takes one\n")
+        #expect(all.error == "hub: --format all takes every set of weights; --quant Q8_0 takes one\n")
         let data = try await refused("datasets/org/data", "--format", "auto")
         #expect(data.status == 2)
         #expect(

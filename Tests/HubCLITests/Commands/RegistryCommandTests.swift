@@ -42,23 +42,52 @@ import Testing
             rows.contains {
                 $0.hasPrefix("●") && $0.contains("whisper-base  openai/whisper-base  72.6M  2.0 GB  transcription")
             })
-        #expect(rows.contains("  ★  ears  org/ears  1.0M  q8  1.0 kB  448  transcription  yours"))
-        #expect(rows.last?.wholeMatch(of: /12 models; ● cached, ★ recommended for .* of memory/) != nil)
+        #expect(rows.contains(" ★  ears  org/ears  1.0M  q8  1.0 kB  448  transcription  yours"))
+        #expect(
+            rows.last?.wholeMatch(of: /12 models; ● cached, ★ recommended for .* of memory, ▸ runs in hub try/)
+                != nil)
         #expect(try await stage.run("registry", "-q").lines.count == 162)
     }
 
     @Test func withoutUnicodeTheMarksAreASCII() async throws {
         try await add("ears", "org/ears", "--memory", "1kB", "--pick")
         let result = try await stage.run("registry", "ls", "--recommended", with: ["LC_ALL": "C"])
-        #expect(result.lines.contains { $0.hasPrefix("   +  ears") || $0.hasPrefix("  +  ears") })
+        #expect(result.lines.contains { $0.hasPrefix(" +   ears") })
         #expect(result.output.utf8.allSatisfy { $0 < 0x80 })
     }
 
     @Test func noLineIsWiderThanTheTerminal() async throws {
         let result = try await stage.run("registry", "--color", "never", terminal: .init(.output, columns: 60))
         let lines = result.terminal.split(separator: "\r\n").map(String.init)
-        #expect(result.status == 0 && lines.count == 163)
+        #expect(result.status == 0 && lines.count == 164)
         for line in lines { #expect(DisplayWidth.of(line) <= 60, "\(line)") }
+    }
+
+    @Test func noNameIsCutOnEightyColumns() async throws {
+        let result = try await stage.run("registry", "--color", "never", terminal: .init(.output, columns: 80))
+        let lines = result.terminal.split(separator: "\r\n").map(String.init)
+        for line in lines { #expect(DisplayWidth.of(line) <= 80, "\(line)") }
+        #expect(lines.contains { $0.contains("qwen3-4b-2507-gguf          unsloth/Qwen3-4B-Instruct-2507-GGUF") })
+        // Those of more than 47 columns cannot stand beside the longest alias.
+        #expect(lines.count { $0.contains("…") } == 2)
+    }
+
+    @Test func aMarkSaysWhatHubRuns() async throws {
+        let document = try await stage.run("registry", "--json").document()
+        let runs = document.objects("models").filter { $0["runs"]?["possible"]?.bool == true }
+        let aliases = runs.compactMap { $0["alias"]?.string }
+        #expect(
+            aliases.contains("smollm2-135m") && aliases.contains("llama-3.2-1b")
+                && aliases.contains("deepseek-r1-8b"))
+        #expect(!aliases.contains { $0.hasSuffix("-gguf") || $0.hasSuffix("-mlx") || $0.hasPrefix("qwen") })
+        let why = document.objects("models").first { $0["alias"]?.string == "qwen3-8b" }?["runs"]?["why"]?.string
+        #expect(why == "architecture qwen3")
+        // Every shipped entry says what it is.
+        #expect(document.objects("models").allSatisfy { $0["runs"] != nil })
+        let list = try await stage.run("registry")
+        #expect(list.lines.contains { $0.contains("▸  smollm2-135m  ") })
+        #expect(list.lines.contains { $0.hasPrefix("     qwen3-8b  ") || $0.hasPrefix(" ★   qwen3-8b  ") })
+        #expect(list.lines.last?.hasSuffix(", ▸ runs in hub try") == true)
     }
 
     @Test func theDocument() async throws {
@@ -71,7 +100,7 @@ import Testing
             model.expectKeys(
                 """
                 alias id provider name description size context_length capabilities parameters quantization \
-                memory_bytes recommended size_bytes cached source
+                architecture format memory_bytes recommended size_bytes cached source runs
                 """)
         }
         let mine = try #require(models.last)
@@ -97,14 +126,18 @@ import Testing
     // MARK: Changes
 
     @Test func addAndRemove() async throws {
-        #expect(try await stage.run("registry", "add", "mine", "org/tiny").output == "mine is org/tiny\n")
-        #expect(try await stage.run("registry", "add", "mine", "org/x", "--replace").output == "mine is org/x\n")
-        #expect(try await stage.run("registry", "rm", "mine").output == "mine is gone\n")
+        #expect(
+            try await stage.run("registry", "add", "mine", "org/tiny").output == "added alias mine for org/tiny\n")
+        #expect(
+            try await stage.run("registry", "add", "mine", "org/x", "--replace").output
+                == "added alias mine for org/x\n")
+        #expect(try await stage.run("registry", "rm", "mine").output == "removed alias mine\n")
         #expect(
             try await stage.run("registry", "rm", "phi-4").output
-                == "phi-4 is hidden; hub registry add phi-4 brings it back\n")
+                == "hid alias phi-4; hub registry add phi-4 restores it\n")
         #expect(!(try await stage.run("registry", "ls", "-q").lines.contains("phi-4")))
-        #expect(try await stage.run("registry", "add", "phi-4").output == "phi-4 is back: microsoft/phi-4\n")
+        #expect(
+            try await stage.run("registry", "add", "phi-4").output == "restored alias phi-4 for microsoft/phi-4\n")
         #expect(try await stage.run("registry", "add", "phi-4", "org/x", "--replace", "-q").output == "phi-4\n")
         #expect(
             try await stage.run("registry", "rm", "phi-4", "--json").output
@@ -114,29 +147,30 @@ import Testing
 
     @Test func oneBadAliasDoesNotStopTheOthers() async throws {
         let result = try await stage.run("registry", "rm", "none", "phi-4")
-        #expect(result.status == 3 && result.output == "phi-4 is hidden; hub registry add phi-4 brings it back\n")
+        #expect(result.status == 3 && result.output == "hid alias phi-4; hub registry add phi-4 restores it\n")
         #expect(
             result.error == """
-                hub: the registry has no "none"
-                     hub registry ls lists what it has
+                hub: "none" is not in the registry
+                     hub registry ls lists the aliases
 
                 """)
     }
 
     @Test(arguments: [
-        (["lst"], "hub registry does not know \"lst\""), (["add"], "hub registry add needs more words"),
-        (["add", "a", "o/n", "x"], "hub registry add has a word too many"),
-        (["ls", "x"], "hub registry ls has a word too many"), (["rm"], "hub registry rm needs more words"),
-        (["import"], "hub registry import needs more words"), (["ls", "--all"], "hub registry ls takes no --all"),
-        (["rm", "x", "--name", "y"], "hub registry rm takes no --name"),
-        (["export", "--recommended"], "hub registry export takes no --recommended"),
-        (["add", "a"], "a is no shipped entry that was taken out, so a repository is needed"),
-        (["add", "phi-4"], "phi-4 is no shipped entry that was taken out, so a repository is needed"),
+        (["lst"], "unknown action \"lst\" of hub registry"), (["add"], "hub registry add needs more arguments"),
+        (["add", "a", "o/n", "x"], "hub registry add has too many arguments"),
+        (["ls", "x"], "hub registry ls has too many arguments"), (["rm"], "hub registry rm needs more arguments"),
+        (["import"], "hub registry import needs more arguments"),
+        (["ls", "--all"], "--all is not a flag of hub registry ls"),
+        (["rm", "x", "--name", "y"], "--name is not a flag of hub registry rm"),
+        (["export", "--recommended"], "--recommended is not a flag of hub registry export"),
+        (["add", "a"], "missing REPO: a is not a hidden entry of the shipped list"),
+        (["add", "phi-4"], "missing REPO: phi-4 is not a hidden entry of the shipped list"),
         (["add", "Big", "o/n"], "\"Big\" cannot be an alias: \"B\" is not allowed"),
         (["add", "o/n", "o/n"], "\"o/n\" cannot be an alias: with a slash it names a repository"),
-        (["add", "phi-4", "o/n"], "phi-4 is already the shipped list's name for microsoft/phi-4"),
-        (["add", "a", "o/n@main"], "\"o/n@main\" names something else than a whole model"),
-        (["add", "a", "datasets/o/n"], "\"datasets/o/n\" names something else than a whole model"),
+        (["add", "phi-4", "o/n"], "phi-4 is already the shipped alias of microsoft/phi-4"),
+        (["add", "a", "o/n@main"], "\"o/n@main\" is not a whole model"),
+        (["add", "a", "datasets/o/n"], "\"datasets/o/n\" is not a whole model"),
         (["add", "a", "o/n", "--capability", "magic"], "--capability: invalid value \"magic\""),
         (["add", "a", "o/n", "--size", "huge"], "--size: invalid value \"huge\""),
         (["add", "a", "o/n", "--memory", "much"], "--memory: \"much\" is not a size"),
@@ -211,13 +245,13 @@ import Testing
                 "{\"models\":[\(good),{\"alias\":\"x\",\"id\":\"o/n\",\"size\":1}]}",
                 "models[1]: \"size\": it is not a string"
             ),
-            ("{\"models\":[\(good),\(good)]}", "models[1]: the alias good is that of models[0] too"),
+            ("{\"models\":[\(good),\(good)]}", "models[1]: the alias good is also that of models[0]"),
             (
                 "{\"models\":[\(good),{\"alias\":\"x\",\"id\":\"o/n\",\"name\":\"\\u001b]0;x\\u0007\"}]}",
                 "models[1]: \"name\": it holds control characters"
             ),
             (String(repeating: "[", count: 200_000), "not JSON: "),
-            ("", "not JSON: "), ("{}", "there is no list \"models\" in it"),
+            ("", "not JSON: "), ("{}", "\"models\" is missing or is not a list"),
         ]
         for (text, message) in cases {
             let file = try stage.machine.write("bad.json", text)
@@ -231,7 +265,7 @@ import Testing
         let huge = try await stage.run("registry", "import", stage.machine("huge.json"))
         #expect(huge.status == 6 && huge.error.contains("has 4194305 bytes, more than 4194304"))
         let none = try await stage.run("registry", "import", stage.machine("none.json"))
-        #expect(none.status == 3 && none.error.hasPrefix("hub: there is no file \(stage.machine("none.json"))\n"))
+        #expect(none.status == 3 && none.error.hasPrefix("hub: \(stage.machine("none.json")) does not exist\n"))
         #expect(try await stage.run("registry", "export", "--json").output == "{\"models\":[]}\n")
     }
 

@@ -50,6 +50,8 @@ import Testing
         stage = try Stage(options: options)
     }
 
+    private static var fitting: Regex<Substring> { /hub: these fit: weights of at most [\d.]+ [GTM]B\n/ }
+
     private func ids(_ words: String..., with variables: [String: String] = [:]) async throws -> [String] {
         let result = try await RunningProcess.run(
             BuiltProduct.path(), ["search", "-q"] + words, environment: stage.environment.merging(variables) { $1 })
@@ -104,21 +106,108 @@ import Testing
     /// The machine has more memory than a million parameters need and less than 900 trillion do.
     @Test func whatFitsIsToldFromParametersAndSize() async throws {
         let result = try await stage.run("search", "google", "--fits")
-        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(result.status == 0 && result.error.wholeMatch(of: Self.fitting) != nil)
         #expect(
             result.lines.count == 2 && result.lines[0].contains("SIZE") && result.lines[1].contains("google/tiny"))
-        #expect(result.lines[1].contains("  4.0 MB  "))
+        #expect(result.lines[1].contains("  2.0 MB  "))
         let unknown = try await stage.run("search", "org", "--fits", "-q")
         #expect(unknown.lines == ["org/llama-two", "org/llama"] && unknown.error.isEmpty)
         let said = try await stage.run("search", "org", "--fits")
-        #expect(said.error == "hub: left out: 1 model whose parameters and size are not known\n")
+        #expect(
+            said.error.hasPrefix("hub: 1 model skipped: size and parameters unknown\n")
+                && said.error.firstMatch(of: Self.fitting) != nil)
         #expect(try await stage.run("search", "org", "--fits", "--json").document()["left_out"]?.int == 1)
         #expect(
             try await stage.run("search", "org", "--max-size", "1TB").error
-                == "hub: left out: 1 model whose size is not known\n")
+                == "hub: 1 model skipped: size unknown\n")
         #expect(
             try await stage.run("search", "org", "--max-params", "1T", "--offline").error.hasSuffix(
-                "hub: left out: 3 models whose parameters are not known\n"))
+                "hub: 3 models skipped: parameters unknown\n"))
+    }
+
+    /// "A small instruct model for an 8 GB laptop".
+    @Test func whatFitsInAMemoryThatIsNamed() async throws {
+        func model(_ id: String, _ downloads: Int64, tags: [JSON] = [], storage: Int64? = nil) -> JSONObject {
+            [
+                "id": .string(id), "downloads": .int(downloads), "tags": .array(tags),
+                "usedStorage": storage.map { .int($0) },
+            ]
+        }
+        var options = LoopbackHub.Options()
+        options.listedModels = [
+            model("org/Large-8B-Instruct", 900, tags: ["safetensors"], storage: 32_000_000_000),
+            model("org/Large-8B-Instruct-GGUF", 800, tags: ["gguf"], storage: 90_000_000_000),
+            model("org/Small-1.5B-Instruct", 700, tags: ["safetensors"]),
+            model("org/odd-instruct", 600),
+        ]
+        let stage = try Stage(options: options)
+        let fitting = ["org/Large-8B-Instruct-GGUF", "org/Small-1.5B-Instruct"]
+        for words in [["--fits=8GB"], ["--fits", "8GB"], ["8GB", "--fits"], ["--fits=8GB", "--offline"]] {
+            let result = try await stage.run(["search", "instruct", "-q"] + words)
+            #expect(result.status == 0 && result.lines == fitting, "\(words): \(result.error)")
+        }
+        let result = try await stage.run("search", "instruct", "--fits=8GB")
+        #expect(
+            result.lines.map(settled) == [
+                "  MODEL  PARAMS  SIZE  DOWNLOADS", "  org/Large-8B-Instruct-GGUF  8.0B  4.5 GB  800",
+                "  org/Small-1.5B-Instruct  1.5B  3.0 GB  700",
+            ])
+        #expect(
+            result.error == """
+                hub: 1 model skipped: size and parameters unknown
+                hub: these fit: weights of at most 6.0 GB
+
+                """)
+        let first = try #require(
+            try await stage.run("search", "instruct", "--fits=8GB", "--json").document().objects("models").first)
+        #expect(first["parameters"]?.int == 8_000_000_000 && first["parameters_from"]?.string == "name")
+        #expect(first["weights_bytes"]?.int == 4_500_000_000 && first["size_bytes"]?.int == 90_000_000_000)
+        let two = try await stage.run("search", "--fits", "8GB", "16GB")
+        #expect(two.status == 2 && two.error.hasPrefix("hub: --fits takes one size, not 2\n"))
+        // A number of parameters is a word like any other.
+        #expect(try await stage.run("search", "--fits=8GB", "8b", "-q").lines == [fitting[0]])
+    }
+
+    @Test func whatHubRunsIsToldByItsTags() async throws {
+        func model(_ id: String, _ tags: [JSON]) -> JSONObject {
+            [
+                "id": .string(id), "downloads": 5, "library_name": "transformers",
+                "pipeline_tag": "text-generation",
+                "tags": .array(tags),
+            ]
+        }
+        var options = LoopbackHub.Options()
+        options.listedModels = [
+            model("org/llama", ["safetensors", "llama"]), model("org/qwen", ["safetensors", "qwen2"]),
+            model("org/llama-GPTQ", ["safetensors", "llama", "gptq"]),
+            model("org/llama-old", ["pytorch", "llama"]),
+        ]
+        let stage = try Stage(options: options)
+        for words in [[], ["--offline"]] {
+            #expect(try await stage.run(["search", "--runs", "-q"] + words).lines == ["org/llama"])
+        }
+        let models = try await stage.run("search", "--json").document().objects("models")
+        let possible = models.map { $0["runs"]?["possible"]?.bool }
+        #expect(
+            Set(zip(models.compactMap { $0["id"]?.string }, possible).compactMap { $1 == true ? $0 : nil }) == [
+                "org/llama"
+            ])
+        #expect(possible.count { $0 == false } == 2)
+    }
+
+    @Test func theCuratedListShowsItsAliases() async throws {
+        try Catalog(path: stage.catalog).remember(
+            [
+                ModelRecord(.model("HuggingFaceTB/SmolLM2-135M-Instruct")), ModelRecord(.model("Qwen/Qwen3-8B")),
+            ], at: Timestamp.now)
+        let result = try await stage.run("search", "--curated", "--offline")
+        #expect(settled(result.lines[0]).contains("MODEL  ALIAS"))
+        #expect(
+            result.lines.contains {
+                settled($0).contains("▸  HuggingFaceTB/SmolLM2-135M-Instruct  smollm2-135m  135M")
+            })
+        #expect(result.lines.contains { settled($0).hasPrefix("  Qwen/Qwen3-8B  qwen3-8b  8.0B") })
+        #expect(result.lines.last == "● cached, ▸ runs in hub try")
     }
 
     @Test func whatCannotBeAskedIsExit2() async throws {
@@ -129,7 +218,7 @@ import Testing
             ),
             (
                 ["autor:a"],
-                "hub: there is no term autor:, did you mean author:?\n     what stands between double quotes is words\n"
+                "hub: unknown term autor:, did you mean author:?\n     put words that look like a term in double quotes\n"
             ),
             (["tag:"], "hub: tag: has no value\n     write it like tag:VALUE\n"),
             (
@@ -138,7 +227,7 @@ import Testing
             ),
             (
                 ["--min-params", "7B", "--max-params", "1B"],
-                "hub: no model has 7000000000 parameters or more and 1000000000 or fewer\n"
+                "hub: --min-params 7000000000 is more than --max-params 1000000000\n"
             ),
             (
                 ["--max-size", "big"],
@@ -236,7 +325,7 @@ import Testing
         #expect(
             result.error == """
                 hub: no model in the catalog on this machine matches "llama"
-                hub: the catalog on this machine is empty: what a search with the network sees, it keeps
+                hub: the catalog on this machine is empty: searches with the network fill it, and hub sync does
 
                 """)
         let document = try await stage.run("search", "--offline", "--json").document()
@@ -248,7 +337,7 @@ import Testing
         let day = Timestamp.now - 86_400
         try Catalog(path: stage.catalog).remember([ModelRecord(.model("org/old"))], at: day - 30 * 86_400)
         let result = try await stage.run("search", "--offline")
-        #expect(result.lines.count == 2 && result.error == "hub: the catalog last heard of the Hub 4 weeks ago\n")
+        #expect(result.lines.count == 2 && result.error == "hub: the catalog was last updated 4 weeks ago\n")
         try Catalog(path: stage.catalog).remember([ModelRecord(.model("org/new"))], at: day)
         let fresh = try await stage.run("search", "--offline", "--json")
         #expect(fresh.error.isEmpty)
@@ -267,7 +356,7 @@ import Testing
         let result = try await stage.run("search", "llama")
         #expect(result.status == 5 && result.lines.count == 3)
         #expect(result.error.hasPrefix("hub: ") && !result.error.contains("unfinished"))
-        #expect(result.error.hasSuffix("hub: what is shown comes from the catalog on this machine\n"))
+        #expect(result.error.hasSuffix("hub: these models are from the catalog on this machine\n"))
         let document = try await stage.run("search", "llama", "--json")
         let found = try document.errorCode()
         #expect(found == code || code == "protocol_violation" && document.status == 5, "\(found)")

@@ -48,8 +48,8 @@ import Testing
         let result = try await stage.run(
             "search", "--color", "never", terminal: .init(.output, columns: 80, rows: 24))
         let lines = result.terminal.split(whereSeparator: \.isNewline)
-        #expect(lines[0] == "  MODEL                              TASK             DOWNLOADS  LIKES")
-        #expect(lines[1] == "  Qwen/Qwen3-Coder-30B-A3B-Instruct  text-generation       958k   1.2k")
+        #expect(lines[0] == "  MODEL                              PARAMS     SIZE  DOWNLOADS  TASK")
+        #expect(lines[1] == "  Qwen/Qwen3-Coder-30B-A3B-Instruct   30.0B  60.0 GB       958k  text-generation")
     }
 
     @Test func controlCharactersDoNotReachTheTerminal() async throws {
@@ -115,7 +115,7 @@ import Testing
         #expect(
             result.error == """
                 hub: no model was found
-                hub: the Hub has more models than were looked at: narrow the search to see further
+                hub: only the first 10 models were checked; narrow the search
 
                 """)
         // What was looked at is remembered.

@@ -117,16 +117,16 @@ import Testing
         #expect(part.output.contains("60 models seen in "))
         #expect(
             part.output.hasSuffix(
-                "0 new, 0 changed, 60 the same, 0 gone\nthat is the limit; the next run goes on there\n"))
+                "0 new, 0 changed, 60 unchanged, 0 deleted\nstopped at --limit; run again to continue\n"))
         let rest = try await stage.run("sync", "--all", "--json", "--progress", "json")
         #expect(try figures(rest)[0] == 132)
         let events = try rest.error.split(separator: "\n").map { try JSON.parse(String($0)) }
         let note = events.first { $0["event"]?.string == "note" }
-        #expect(note?["message"]?.string?.hasPrefix("going on behind 60 models, with what was begun ") == true)
+        #expect(note?["message"]?.string?.hasPrefix("resuming after 60 models; the sync was started ") == true)
         let last = try #require(events.last { $0["event"]?.string == "progress" })
         #expect(last["done_models"]?.int == 132 && last["pages"]?.int == 3 && last["new"]?.int == 0)
         let nobody = try await stage.run("sync", "--author", "nobody", with: Stage.quietly)
-        #expect(nobody.status == 0 && nobody.error == "hub: the Hub lists no model of nobody\n")
+        #expect(nobody.status == 0 && nobody.error == "hub: the Hub lists no models of nobody\n")
         let author = try await stage.run("sync", "--author", "Gautam6", "--json")
         #expect(try figures(author) == [1, 0, 0, 1, 0, 1])
         #expect(
@@ -139,7 +139,7 @@ import Testing
             (["--author", "a/b"], 2, "--author: \"a/b\" is not the name of a user or organisation"),
             (["--author", "a b"], 2, "--author: \"a b\" is not the name of a user or organisation"),
             (["--limit", "0"], 2, "--limit: 0 is out of bounds: it must be at least 1"),
-            (["--offline"], 5, "a sync asks the Hub, and the network is switched off"),
+            (["--offline"], 5, "hub sync needs the network, which is switched off"),
         ] as [([String], Int32, String)] {
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), ["sync"] + words, environment: stage.environment)
@@ -176,7 +176,7 @@ import Testing
         let next = try await RunningProcess.run(
             BuiltProduct.path(), ["sync", "--json"] + words, environment: stage.environment)
         #expect(next.status == 0)
-        #expect(next.error.hasPrefix("hub: going on behind 100 models, with what was begun "))
+        #expect(next.error.hasPrefix("hub: resuming after 100 models; the sync was started "))
         #expect(try next.document()["added"]?.int == 92)
         #expect(stage.hub.requests[before].query.contains("cursor=100"))
     }

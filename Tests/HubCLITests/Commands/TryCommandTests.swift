@@ -50,7 +50,7 @@ extension JSONObject {
         #expect(result.lines[1] == "  model               LlamaForCausalLM, 1.1M parameters, BF16")
         #expect(
             result.lines[2] == "  shape               4 layers, 4 heads, 2 KV heads, vocabulary 1,024, context 512")
-        #expect(result.lines.contains("  headers             pass  1115264 weights in 2.2 MB"))
+        #expect(result.lines.contains("  headers             pass  1115264 parameters in 2.2 MB"))
         #expect(result.lines.contains("  verdict             pass"))
         #expect(result.lines.allSatisfy { !$0.hasSuffix(" ") })
         #expect(try await stage.run("try", folder, "-q").output == "pass\n")
@@ -138,7 +138,7 @@ extension JSONObject {
         #expect(try await stage.run("try", gguf, "--tokenize", "Hello", "-q").output == "44 414 83\n")
         try place.write("texts.json", Array("{}".utf8))
         let wrong = try await stage.run("try", folder, "--tokenize-file", list)
-        #expect(wrong.status == 2 && wrong.error.contains("is no JSON list of strings"))
+        #expect(wrong.status == 2 && wrong.error.contains("is not a JSON list of strings"))
         #expect(try await stage.run("try", folder, "--tokenize-file", "./nope.json").status == 3)
     }
 
@@ -225,7 +225,7 @@ extension JSONObject {
     @Test func aSingleTokenHasNoPace() async throws {
         let result = try await stage.run("try", folder, "x", "--raw", "--greedy", "--max-tokens", "1")
         let speed = try #require(result.lines.last)
-        #expect(speed.hasPrefix("  speed               1 token, ended by length, first after "))
+        #expect(speed.hasPrefix("  speed               1 token, stopped at --max-tokens, first after "))
         #expect(!speed.contains("then"))
     }
 
@@ -261,6 +261,95 @@ extension JSONObject {
         #expect(try await stage.run("try", path, "ROMEO:", "-q").status == 7)
     }
 
+    // MARK: Before the download
+
+    /// What the Hub is asked for besides the list of files.
+    private func fetched() -> [String] {
+        stage.hub.requests.map(\.path).filter { $0.contains("/resolve/") }.map { Path.name($0) }
+    }
+
+    @Test func anotherArchitectureIsRefusedBeforeTheDownload() async throws {
+        let repository = try ModelRepository("org/qwen", in: stage.root)
+        try repository.write("config.json", #"{"model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"]}"#)
+        try repository.random("model.safetensors", size: 300_000)
+        let result = try await stage.run("try", "org/qwen", "--yes")
+        #expect(result.status == 7 && result.output.isEmpty)
+        #expect(
+            result.error == """
+                hub: org/qwen cannot be run yet: architecture qwen2
+                     hub runs Llama models in safetensors, such as: hub try smollm2-1.7b
+                     transformers may run it, in Python
+
+                """)
+        #expect(try await stage.run("try", "org/qwen", "x", "--yes", "--json").errorCode() == "unsupported_model")
+        #expect(fetched() == ["config.json", "config.json"] && !FileSystem.exists(stage.cache))
+        // What computes nothing is none of that.
+        _ = try await stage.run("try", "org/qwen", "--inspect", "--yes")
+        #expect(FileSystem.exists(stage.cache))
+    }
+
+    @Test func anotherFormatIsRefusedWithTheProgramThatRunsIt() async throws {
+        let repository = try ModelRepository("org/many-GGUF", in: stage.root)
+        for (name, fixture) in [("Q4_K_M", "q4_0"), ("Q8_0", "q8_0")] {
+            let bytes = try Fixtures.bytes("tiny-shakespeare-gguf/model-\(fixture).gguf")
+            try repository.write("many-\(name).gguf", bytes)
+        }
+        let result = try await stage.run("try", "org/many-GGUF", "--yes")
+        #expect(result.status == 7 && result.error.contains("cannot be run yet: GGUF weights (many-Q4_K_M.gguf)\n"))
+        #expect(
+            result.error.hasSuffix(
+                "llama.cpp runs it: hub pull org/many-GGUF:many-Q8_0.gguf && llama-cli -m \"$(hub path org/many-GGUF:many-Q8_0.gguf)\"\n"
+            ))
+        #expect(fetched().isEmpty && !FileSystem.exists(stage.cache))
+        // Cached, there is nothing to pull; and a name that a shell would read is not to be pasted.
+        #expect(try await stage.run("pull", "org/many-GGUF").status == 0)
+        let cached = try await stage.run("try", "org/many-GGUF")
+        #expect(
+            cached.status == 7
+                && cached.error.hasSuffix("it: llama-cli -m \"$(hub path org/many-GGUF:many-Q8_0.gguf)\"\n"))
+        try ModelRepository("org/evil", in: stage.root).random("$(touch x).gguf", size: 100)
+        let evil = try await stage.run("try", "org/evil", "--yes")
+        #expect(evil.status == 7 && evil.error.hasSuffix("     llama.cpp runs it\n"))
+        let path = try Fixtures.path("tiny-shakespeare-gguf/model-q8_0.gguf")
+        #expect(try await stage.run("try", path).error.hasSuffix("llama.cpp runs it: llama-cli -m '\(path)'\n"))
+    }
+
+    /// An alias takes one quantisation of a repository that has safetensors too.
+    @Test func theSafetensorsBesideAreNamed() async throws {
+        let repository = try ModelRepository("org/both", in: stage.root)
+        for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+            try repository.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+        }
+        try repository.random("both-Q4_K_M.gguf", size: 3000)
+        #expect(try await stage.run("registry", "add", "both", "org/both", "--quantization", "Q4_K_M").status == 0)
+        let result = try await stage.run("try", "both", "--yes")
+        #expect(result.status == 7)
+        #expect(
+            result.error.contains(
+                "\n     hub pull org/both --format safetensors fetches weights of it that hub runs\n"))
+        #expect(try await stage.run("try", "org/both", "--yes", "-q").output == "pass\n")
+    }
+
+    @Test func whatNeedsMoreMemoryThanThereIsIsRefusedBeforeTheDownload() async throws {
+        let repository = try ModelRepository("org/huge", in: stage.root)
+        try repository.write(
+            "config.json",
+            """
+            {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 1048576, \
+            "num_hidden_layers": 10000, "num_attention_heads": 8192, "intermediate_size": 1048576, "vocab_size": 1024}
+            """)
+        try repository.random("model.safetensors", size: 300_000)
+        let result = try await stage.run("try", "org/huge", "--yes")
+        #expect(result.status == 6 && result.output.isEmpty)
+        #expect(
+            result.error.firstMatch(
+                of:
+                    /^hub: org\/huge needs about [\d.]+ [TP]B of memory with a context of 2,048 tokens; [\d.]+ GB is available\n/
+            )
+                != nil, "\(result.error)")
+        #expect(fetched() == ["config.json"] && !FileSystem.exists(stage.cache))
+    }
+
     @Test func aDamagedModelIsExit7() async throws {
         let damaged = try TemporaryFolder("damaged")
         for name in ["config.json", "tokenizer.json", "model.safetensors"] {
@@ -269,8 +358,13 @@ extension JSONObject {
         }
         let result = try await stage.run("try", damaged.path)
         #expect(result.status == 7 && result.output.contains("\n  verdict             fail\n"))
-        #expect(result.error.contains("model.safetensors"))
+        #expect(result.output.contains("fail  model.safetensors: ") && result.error.isEmpty)
+        #expect(result.output.contains("  tokenizer           skip  skipped: an earlier check failed\n"))
         #expect(try await stage.run("try", damaged.path, "--json").errorCode() == "malformed_model")
+        // --check says it once, too.
+        let checked = try await stage.run("try", damaged.path, "--check")
+        #expect(checked.status == 7 && checked.error.isEmpty)
+        #expect(checked.output.contains("  headers             fail  model.safetensors: "))
     }
 
     @Test func aModelThatIsNotHereNeedsAYes() async throws {
@@ -278,7 +372,7 @@ extension JSONObject {
         #expect(result.status == 3 && result.output.isEmpty)
         #expect(
             result.error == """
-                hub: org/tiny is not here: 2.3 MB to fetch
+                hub: org/tiny is not downloaded yet: 2.3 MB
                 hub: org/tiny is not in the cache
                      hub pull org/tiny fetches it, or say --yes
 
@@ -329,9 +423,11 @@ extension JSONObject {
         let parent = Path.name(Path.parent(folder))
         let name = "\(parent)/\(Path.name(folder))"
         let missing = try await run(name)
-        #expect(missing.hasPrefix("hub: a repository's name is looked for; the one of this folder is ./\(name)\n"))
+        #expect(
+            missing.hasPrefix(
+                "hub: taken as a repository on the Hub; to use the file or folder here, write ./\(name)\n"))
         let file = try await run("\(name)/config.json")
-        #expect(file.hasSuffix("the one of this folder is ./\(name)/config.json\n"), "\(file)")
+        #expect(file.hasSuffix("to use the file or folder here, write ./\(name)/config.json\n"), "\(file)")
     }
 
     @Test func whatIsNoModelIsSaidSo() async throws {
@@ -339,13 +435,13 @@ extension JSONObject {
         #expect(missing.status == 3)
         #expect(
             missing.error == """
-                hub: there is no ./nope
+                hub: ./nope does not exist
                      hub try takes a folder with config.json and weights, or org/name
 
                 """)
         let empty = try TemporaryFolder("empty")
         let result = try await stage.run("try", empty.path)
-        #expect(result.status == 7 && result.error.contains("without weights"))
+        #expect(result.status == 7 && result.error.contains("no weights"))
         let file = try await stage.run("try", "org/tiny:config.json")
         #expect(file.status == 2 && file.error == "hub: org/tiny:config.json names a file; hub try takes a model\n")
         let both = try await stage.run("try", folder, "--greedy", "--temperature", "1")
