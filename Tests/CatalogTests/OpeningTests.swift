@@ -29,7 +29,8 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "cache_ids", "caches", "cards", "checks", "deletions", "facts", "files", "mirrors", "models",
+                    "bandwidth", "cache_ids", "caches", "cards", "checks", "deletions", "facts", "files", "mirrors",
+                    "models",
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "uses",
                     "verified", "walk_pages",
