@@ -61,7 +61,8 @@ package struct DeletionPlanner {
         let names = isLast ? Set(repository.blobs.keys) : own.intersection(repository.blobs.keys)
         let partials = isLast ? repository.partials : []
         if isLast, let name = try folder.folderAmongBlobs() {
-            return protect(repository, revision.commit, "blobs/\(name) is a folder that no Hugging Face library makes")
+            return protect(
+                repository, revision.commit, "blobs/\(name) is a folder that no Hugging Face library makes")
         }
         if let why = try obstacles.find(revision, of: repository, blobs: names, partials: partials) {
             return protect(repository, revision.commit, why)

@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["lst"], "unknown action \"lst\" of hub registry"), (["add"], "hub registry add needs more arguments"),
+        (["lst"], "hub registry does not know \"lst\""), (["add"], "hub registry add needs more arguments"),
         (["add", "a", "o/n", "x"], "hub registry add has too many arguments"),
         (["ls", "x"], "hub registry ls has too many arguments"), (["rm"], "hub registry rm needs more arguments"),
         (["import"], "hub registry import needs more arguments"),
