@@ -95,7 +95,7 @@ import Testing
         let result = try await puller.pull(try await plan("org/m", puller), .init()) { record.hear($0) }
         #expect(result.error == nil)
         try expectContent(bench.place("w.bin", result), bytes)
-        #expect(record.retries.contains { $0.hasPrefix("nothing came") })
+        #expect(record.retries.contains { $0.hasPrefix("no data for") })
     }
 
     /// The last range trickles: an idle connection is given its rear.
