@@ -98,11 +98,15 @@ struct SharedStore {
         return file
     }
 
-    /// Writes a payload's manifest. Whoever shares the cache must be able to add to it.
+    /// Writes a payload's manifest, under its lock. Whoever shares the cache must be able to add to it.
     func writeManifest(_ hash: String, _ lines: some Sequence<String>, in folder: OpenFolder) throws(AIError) {
         let text = lines.sorted().joined(separator: "\n") + "\n"
+        // Always the same name, so that what a kill leaves goes with the next one.
+        let temporary = hash + ".refs.hub.tmp"
+        try folder.remove(temporary)
         try folder.replace(
-            hash + ".refs", with: Array(text.utf8), mode: 0o666, isModeExact: true, durable: true)
+            hash + ".refs", with: Array(text.utf8), mode: 0o666, isModeExact: true, durable: true,
+            temporary: (folder, temporary))
     }
 
     /// After links to a payload are gone: under its lock, deletes it where no line of its manifest is true any more,

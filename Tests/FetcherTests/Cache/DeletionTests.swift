@@ -298,8 +298,9 @@ import Testing
 
     @Test func aRowThatCannotBeMovedIntoTheTrashIsInNoOthersWay() throws {
         let (cache, folder, other, plan) = try planned()
-        // A ref is not read that far.
-        try cache.write(folder.ref("odd"), String(repeating: "x", count: 2 << 20))
+        // Nothing is deleted through a link.
+        try FileSystem.rename(folder.refs, to: cache.folder("refs"))
+        try FileSystem.createSymlink(cache.folder("refs"), at: folder.refs)
         let trash = Trash(cache.layout)
         let outcome = try trash.take(plan, protection: Protection())
         #expect(outcome.failed.map(\.row) == [0] && outcome.done == [1])
