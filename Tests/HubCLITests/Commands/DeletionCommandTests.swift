@@ -67,7 +67,7 @@ import Testing
             "/bin/sh", ["-c", "exec \"$0\" rm org/one 2>&1", binary], environment: stage.environment)
         #expect(
             result.lines.filter { !$0.contains(Self.remark) }.map { $0.split(separator: " ")[0] } == [
-                "DELETE", "org/one@11111111", "1", "hub:", "say",
+                "DELETE", "org/one@11111111", "1", "hub:", "add",
             ])
     }
 
