@@ -31,7 +31,7 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         if name.hasPrefix("/") {
             throw AIError(
-                .invalidInput, "\"\(name.printable)\" is a local path, not a repository name",
+                .invalidInput, "\"\(name.printable)\" is not a repository name: it is a local path",
                 advice: "names look like org/name")
         }
         guard parts.count <= 2 else {

@@ -66,7 +66,7 @@ extension HubClient {
         case JSONListReader.Fault.notAList(let byte) where byte == UInt8(ascii: "<"):
             notJSON(address, "not JSON", first: byte)
         case JSONListReader.Fault.notAList(let byte) where "{\"-0123456789ntf".utf8.contains(byte):
-            AIError(.protocolViolation, "\(name) is not a list")
+            AIError(.protocolViolation, "\(name) is not a JSON list")
         case JSONListReader.Fault.notAList: notJSON(address, "not JSON", first: nil)
         case JSONListReader.Fault.malformed(let reason): notJSON(address, "not JSON: \(reason)", first: nil)
         case JSONListReader.Fault.elementTooLarge:

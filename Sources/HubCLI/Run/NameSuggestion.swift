@@ -41,7 +41,7 @@ struct NameSuggestion: Sendable {
         let name = repository.id.name
         var names = cached.map(\.id.name)
         if let catalog {
-            var texts = [name]
+            var texts = [name, Path.name(name)]
             texts += (try? catalog.suggestions(for: name, kind: repository.kind, limit: 4)) ?? []
             for text in texts {
                 var query = ModelQuery()

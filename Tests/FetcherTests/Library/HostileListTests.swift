@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"error\":\"no\"}", "is not a list"), ("null", "is not a list"), ("[unfinished", "not JSON"),
+        ("{\"error\":\"no\"}", "is not a JSON list"), ("null", "is not a JSON list"), ("[unfinished", "not JSON"),
         ("<html>Sign in</html>", "web page"), ("[1,null,\"x\",[]]", "none has a name"),
         ("[{\"id\":\"../etc\"},{\"id\":\"\"},{\"id\":7},{}]", "none has a name"),
     ])

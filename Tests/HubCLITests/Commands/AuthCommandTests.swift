@@ -199,7 +199,7 @@ import Testing
         let before = try FileSystem.status(collection)
         #expect(try await stage.run("auth", "login", input: Self.secret).status == 0)
         let logout = try await stage.run("auth", "logout")
-        #expect(logout.status == 0 && logout.output == "Logged out: \(file) is gone\n")
+        #expect(logout.status == 0 && logout.output == "Logged out: \(file) is deleted\n")
         #expect(
             logout.error
                 == "hub: \(collection) stays: hf keeps tokens there, and hf auth logout removes them\n")
@@ -218,7 +218,7 @@ import Testing
         try stage.machine.write("hf/token", Self.secret)
         let result = try await stage.run("auth", "logout", "--offline")
         #expect(result.status == 0 && result.error.isEmpty)
-        #expect(result.output == "Logged out: \(file) is gone\n")
+        #expect(result.output == "Logged out: \(file) is deleted\n")
         #expect(!FileSystem.exists(file))
         #expect(try await stage.run("auth", "logout").output == "There was no token in \(file)\n")
         #expect(stage.hub.requests.isEmpty)

@@ -46,7 +46,7 @@ import Testing
             "org/tiny/sub/config.json", "\"org/tiny/sub/config.json\" is not a repository name: it has 4 parts",
             "for a file of org/tiny write org/tiny:sub/config.json"
         ),
-        ("/etc", "\"/etc\" is a local path, not a repository name", "names look like org/name"),
+        ("/etc", "\"/etc\" is not a repository name: it is a local path", "names look like org/name"),
     ])
     func aPathIsToldFromAName(name: String, fault: String, advice: String) async throws {
         for command in ["info", "pull", "path"] {

@@ -59,7 +59,7 @@ import Testing
             "/bin/sh", ["-c", "exec \"$0\" rm org/one 2>&1", binary], environment: stage.environment)
         #expect(
             result.lines.map { $0.split(separator: " ")[0] } == [
-                "DELETE", "org/one@11111111", "1", "hub:", "say",
+                "DELETE", "org/one@11111111", "1", "hub:", "add",
             ])
     }
 

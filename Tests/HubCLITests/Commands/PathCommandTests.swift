@@ -22,12 +22,12 @@ import Testing
     }
 
     @Test func whatIsNotThereIsExit3WithTheCommandThatFetchesIt() async throws {
-        let model = try await stage.run("path", "org/none@v1")
+        let model = try await stage.run("path", "org/absent@v1")
         #expect(model.status == 3 && model.output.isEmpty)
         #expect(
             model.error == """
-                hub: org/none@v1 is not in the cache \(stage.cache)
-                     hub pull org/none@v1 downloads it
+                hub: org/absent@v1 is not in the cache \(stage.cache)
+                     hub pull org/absent@v1 downloads it
 
                 """)
         let file = try await stage.run("path", "org/one:b.bin")

@@ -91,7 +91,7 @@ import Testing
             #expect(refused.status == 6)
             #expect(
                 refused.error.contains(
-                    "hub: org/one@11111111 was not deleted: this user may not write \(Path.join(folder, place))\n"))
+                    "hub: org/one@11111111 was not deleted: no permission to write \(Path.join(folder, place))\n"))
             #expect(try stage.listing(folder) == before, "\(words)")
         }
         let swept = try await run(["gc", "--max-size", "5B", "--yes", "--json"])
