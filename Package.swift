@@ -58,20 +58,20 @@ let package = Package(
         library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCurl", "CPlatform"]),
         library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
         library("HubServer", ["HubCore", "Fetcher", "CMicroHTTPD"]),
-        library(
-            "HubCLI",
-            [
+        .target(
+            name: "HubCLI",
+            dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CPCRE2", "CPlatform",
-            ]),
-        // main, in C.
-        .executableTarget(
-            name: "HubMain", dependencies: ["HubCLI"],
+            ],
+            swiftSettings: swiftSettings,
             linkerSettings: [
                 .linkedLibrary("ncursesw", .when(platforms: [.linux])),
                 .linkedLibrary("ncurses", .when(platforms: [.macOS])),
             ]),
+        // main, in C.
+        .executableTarget(name: "HubMain", dependencies: ["HubCLI"]),
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
             name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit"],
