@@ -3,6 +3,11 @@ package import HubCore
 
 /// What pulls chose of the revisions of a cache. It moves with the cache, as pins do.
 extension CacheRecord {
+    /// What the pulls of a cached revision have chosen; nil where that is unknown.
+    package func choice(of commit: Commit, _ folder: String) throws(AIError) -> FileChoice? {
+        try catalog.choice(of: commit, folder: folder, cache: try key())
+    }
+
     /// What is known of a repository's revisions, the newest choice first.
     package func choices(_ folder: String) throws(AIError) -> [RememberedChoice] {
         try catalog.choices(folder: folder, cache: try key())

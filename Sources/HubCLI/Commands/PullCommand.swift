@@ -27,7 +27,7 @@ enum PullCommand {
         detail: "Nothing is written into the cache either.")
     static let force = Switch(
         "force", short: "f", "fetch again what is cached; with --local-dir, replace files that differ",
-        detail: "With --local-dir it replaces only the files that differ, from the cache if it has them.")
+        detail: "Files that the cache has are copied from it.")
     static let connections = Option.whole(
         "connections", in: 1...64, "how many connections at once, over all models and files",
         detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")

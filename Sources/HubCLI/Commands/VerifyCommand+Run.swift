@@ -77,9 +77,8 @@ extension VerifyCommand {
                 targets.append(
                     await Offload.run {
                         let choice = workspace.dispensable.use { catalog throws(AIError) in
-                            try catalog.choice(
-                                of: revision.commit, folder: repository.folder.name,
-                                cache: repository.folder.cache.root)
+                            try CacheRecord(workspace.layout, in: catalog).choice(
+                                of: revision.commit, repository.folder.name)
                         }
                         return VerificationTarget(
                             revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: files)

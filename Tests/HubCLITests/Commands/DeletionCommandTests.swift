@@ -289,7 +289,7 @@ import Testing
         let swept = try await stage.run("gc", "--partials", "--yes")
         #expect(swept.status == 0 && swept.output.contains("stays: org/one: \(reason) ffffffffffff\n"))
         let refused = try await stage.run("rm", "org/one", "--yes")
-        #expect(refused.status == 6 && refused.error.contains("org/one@11111111 stays: \(reason)"))
+        #expect(refused.status == 6 && refused.error.contains("org/one@11111111 was not deleted: \(reason)"))
         let document = try await stage.run("gc", "--partials", "--json").document()
         #expect(document.objects("protected").map { $0["reason"]?.string } == ["recently changed"])
         let list = try await stage.run("gc", "--plain").output

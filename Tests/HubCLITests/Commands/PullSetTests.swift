@@ -161,7 +161,7 @@ import Testing
         #expect(
             none.error == """
                 hub: org/words has no safetensors weights
-                     none of its files looks like weights; without --format and --quant all of them are fetched
+                     none of its files looks like weights; leave out --format and --quant to fetch all files
 
                 """)
         // Globs on top that leave nothing of it.
@@ -181,7 +181,7 @@ import Testing
                 == "hub: datasets/org/data is not a model; --format and --quant choose among the weights of a model\n"
         )
         let unknown = try await refused("org/many", "--format", "ggml")
-        #expect(unknown.status == 2 && unknown.error.contains("it takes auto, safetensors, gguf, mlx, all"))
+        #expect(unknown.status == 2 && unknown.error.contains("it must be one of auto, safetensors, gguf, mlx, all"))
         #expect(try await refused("org/many", "--quant", "").status == 2)
     }
 
