@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench soak fuzz lint format sanitize portable install uninstall release clean
+.PHONY: build demo test bench soak fuzz lint format sanitize portable picture install uninstall release clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -35,6 +35,9 @@ sanitize: ## Run the Swift tests under the thread and the address sanitizer
 
 portable: ## Check on Linux what can be checked of macOS and AArch64
 	scripts/portable
+
+picture: ## Draw docs/hub.svg, the picture in README, from what hub prints
+	docs/picture.py
 
 install: ## Build and install under PREFIX (and DESTDIR)
 	scripts/install
