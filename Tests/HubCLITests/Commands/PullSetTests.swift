@@ -161,7 +161,7 @@ import Testing
         #expect(
             none.error == """
                 hub: org/words has no safetensors weights
-                     none of its files looks like weights; without --format and --quant all of them are fetched
+                     none of its files looks like weights; leave out --format and --quant to fetch all files
 
                 """)
         // Globs on top that leave nothing of it.

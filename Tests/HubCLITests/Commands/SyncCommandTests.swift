@@ -206,7 +206,9 @@ import Testing
                 ], body: "[{\"id\":\"org/first\"}]"))
         let process = try stage.start("sync", "-v")
         let said = try await process.wait(
-            forText: "the Hub allows few more requests for now; waiting 4 min 11 s, Ctrl-C keeps what came\n")
+            forText:
+                "few requests are left before the Hub's rate limit; waiting 4 min 11 s (Ctrl-C keeps what was received)\n"
+        )
         #expect(said.contains("1 requests are left; waiting 251 s for more"))
         process.interrupt()
         let result = try await process.wait()
@@ -222,7 +224,7 @@ import Testing
         let first = try stage.start("sync")
         try await gate.reached()
         let second = try stage.start("sync")
-        try await second.wait(forText: "another hub is bringing this catalog up to date; waiting for it\n")
+        try await second.wait(forText: "waiting for another hub process that is syncing this catalog\n")
         #expect(stage.hub.requests.count == 1)
         gate.release()
         #expect(try await first.wait().output.contains("192 new"))
