@@ -190,7 +190,7 @@ struct GGUFParser {
             guard entry.offset == UInt64(next - start) else {
                 throw .malformed(
                     path,
-                    "tensor \"\(entry.name)\" begins at byte \(entry.offset) of the data; the one before ends at \(next - start)",
+                    "tensor \"\(entry.name)\" begins at byte \(entry.offset) of the data, not at \(next - start)",
                     tensor: entry.name, expected: "\(next - start)", found: "\(entry.offset)")
             }
             let (end, overflow) = next.addingReportingOverflow(entry.bytes)

@@ -22,7 +22,7 @@ import Testing
         for flag in flags {
             #expect(!flag.doc.isEmpty && flag.doc.last != ".", "--\(flag.name)")
             #expect(flag.doc.first?.isUppercase == false, "--\(flag.name)")
-            #expect(flag.takesValue == (flag.metavariable != nil), "--\(flag.name)")
+            #expect((flag.takesValue || flag.isValueOptional) == (flag.metavariable != nil), "--\(flag.name)")
             #expect(flag.name.allSatisfy { $0.isLowercase || $0 == "-" }, "--\(flag.name)")
             if let detail = flag.detail { #expect(detail.last == ".", "--\(flag.name)") }
         }

@@ -76,7 +76,7 @@ import Testing
         let two = try await check(config, layers { $0 == 2 ? [] : [("up", [24, 16])] })
         #expect(two.findings.map(\.detail).contains("the weights have 2 layers; config.json says 3"))
         let none = try await check(config, layers { _ in [] })
-        #expect(none.findings.map(\.detail).contains("the weights have no layers; config.json says 3"))
+        #expect(none.findings.map(\.detail).contains("the weights have no layers, config.json says 3"))
         var narrow = layers { _ in [("up", [24, 16])] }
         narrow[0].shape = [31, 16]
         let rows = try await check(config, narrow)

@@ -245,7 +245,7 @@ import Darwin
         let plain = try await finding { folder in
             try FileSystem.createSymlink(Fixtures.path("formats/state.bin"), at: folder.file("pytorch_model.bin"))
         }
-        #expect(plain.status == .pass && plain.detail.contains("beside safetensors"))
+        #expect(plain.status == .pass && plain.detail.contains("the safetensors beside it"))
     }
 
     @Test func picklesInFoldersAreLookedAtAndWhatCannotBeReadToItsEndFails() async throws {

@@ -240,14 +240,14 @@ import Testing
         var tensors = Self.top + Self.phi3
         tensors[0].1 = [95, 64]
         let found = try #require(try await check("phi3", [:], tensors).findings.first)
-        #expect(found.status == .fail && found.detail.hasSuffix("has the shape [95, 64], m.gguf says [96, 64]"))
+        #expect(found.status == .fail && found.detail.hasSuffix("has the shape [95, 64]; m.gguf says [96, 64]"))
     }
 
     @Test func anotherArchitectureIsHeldAgainstItsNumberOfLayers() async throws {
         let other = try await check("unheard-of", [:], Self.top + Self.attention)
         #expect(other.verdict == .pass && other.findings.isEmpty, "\(other.findings)")
         let short = try await check("unheard-of", ["block_count": 3], Self.top + Self.attention)
-        #expect(short.findings.map(\.detail) == ["the weights have 1 layer, m.gguf says 3"])
+        #expect(short.findings.map(\.detail) == ["the weights have 1 layer; m.gguf says 3"])
     }
 
     private func safetensors(_ config: String, _ tensors: [(String, String, [Int])]) async throws -> ModelCheck {

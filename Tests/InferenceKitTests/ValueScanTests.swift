@@ -59,7 +59,7 @@ import Testing
         func found(_ bytes: [UInt8]) throws -> CheckFinding? {
             try scan("F8_E4M3", [1000, 700], bytes, isWhole: isWhole, isUnchanging: isUnchanging).first
         }
-        #expect(try found(bytes)?.detail == "every number of tensor \"t\" is 0x38 of F8_E4M3")
+        #expect(try found(bytes)?.detail == "all values of tensor \"t\" are 0x38 of F8_E4M3")
         bytes[count - 297_000] = 0x39
         // Between two samples.
         #expect(try found(bytes) == nil)

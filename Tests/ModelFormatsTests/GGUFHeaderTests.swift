@@ -164,8 +164,9 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
 
     @Test func splitFilesThatDoNotBelongTogetherAreRefused() throws {
         let cases: [(first: [UInt8], second: [UInt8]?, fault: String)] = [
-            (shard(0, of: 2, "a"), nil, "missing"), (shard(0, of: 3, "a"), shard(1, of: 3, "b"), "one of 3 files"),
-            (shard(1, of: 2, "a"), shard(0, of: 2, "b"), "its place is 1"),
+            (shard(0, of: 2, "a"), nil, "missing"),
+            (shard(0, of: 3, "a"), shard(1, of: 3, "b"), "split.count says 3 files"),
+            (shard(1, of: 2, "a"), shard(0, of: 2, "b"), "the name says 1 of 2"),
             (shard(0, of: 2, "a"), shard(1, of: 2, "a"), "another shard"),
             (shard(0, of: 2, "a", total: 3), shard(1, of: 2, "b"), "split.tensors.count is 3"),
         ]

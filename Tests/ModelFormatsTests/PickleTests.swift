@@ -94,7 +94,7 @@ private func bytes(hex: String) -> [UInt8] {
     @Test(
         arguments: [
             ([0x80, 2, 0x52, 0x2E], "empty stack"), ([0x80, 2, 0x74, 0x2E], "mark"),
-            ([0x80, 2, 0x68, 9, 0x2E], "remembers"),
+            ([0x80, 2, 0x68, 9, 0x2E], "memo entry"),
             ([0x80, 2, 0xFF], "opcode 255"), ([0x80, 2, 0x28, 0x30, 0x30, 0x2E], "empty stack"),
             ([0x80, 4, 0x8D, 255, 255, 255, 255, 255, 255, 255, 127], "ends in the middle"),
         ] as [([UInt8], String)])

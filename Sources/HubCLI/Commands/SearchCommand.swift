@@ -76,8 +76,6 @@ enum SearchCommand {
                 "hub search qwen coder license:apache-2.0", "The 20 most downloaded matches under this license."
             ),
             .init("hub search instruct --fits=8GB", "Chat models for a laptop with 8 GB of memory."),
-            .init(
-                "hub search llama --format gguf --fits --limit 100", "What fits on this machine, and more of it."),
             .init("hub search --author mlx-community --sort updated -q", "Only the ids, the last updated first."),
             .init("hub search --cached --offline", "What is here, without any network."),
         ],

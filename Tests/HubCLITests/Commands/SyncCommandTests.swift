@@ -44,7 +44,7 @@ import Testing
         #expect(again.status == 0 && again.error.isEmpty)
         #expect(
             again.output.contains("50 models seen in ")
-                && again.output.hasSuffix(": 0 new, 0 changed, 50 the same\n"))
+                && again.output.hasSuffix(": 0 new, 0 changed, 50 unchanged\n"))
     }
 
     /// Whoever sets HF_ENDPOINT for once still finds the models of the Hub that filled the catalog before.
@@ -54,10 +54,10 @@ import Testing
         let other = try Self.stage("sync-t1")
         let there = Stage.quietly.merging(["HF_ENDPOINT": other.hub.endpoint]) { $1 }
         let result = try await stage.run("sync", "--all", with: there)
-        #expect(result.status == 0 && result.output.hasSuffix(": 81 new, 111 changed, 41 the same, 0 gone\n"))
+        #expect(result.status == 0 && result.output.hasSuffix(": 81 new, 111 changed, 41 unchanged, 0 deleted\n"))
         #expect(
             result.error == """
-                hub: 40 models that this Hub does not list may be on another one, and are not marked as gone: the \
+                hub: 40 models not listed by this Hub may be on another one and are not marked as deleted: the \
                 catalog was filled from several (see hub doctor)
 
                 """)
@@ -189,7 +189,7 @@ import Testing
         #expect(try result.status == 5 && result.errorCode() == "protocol_violation")
         #expect(try figures(result) == [100, 100, 0, 0, 0, 2])
         #expect(try result.document()["complete"]?.bool == false)
-        #expect(result.error.hasSuffix("     kept: 100 models of this run; the same command goes on there\n"))
+        #expect(result.error.hasSuffix("     kept 100 models of this run; run again to continue\n"))
         #expect(try figures(try await stage.run("sync", "--json"))[1] == 92)
     }
 
@@ -206,12 +206,14 @@ import Testing
                 ], body: "[{\"id\":\"org/first\"}]"))
         let process = try stage.start("sync", "-v")
         let said = try await process.wait(
-            forText: "the Hub allows few more requests for now; waiting 4 min 11 s, Ctrl-C keeps what came\n")
+            forText:
+                "few requests are left before the Hub's rate limit; waiting 4 min 11 s (Ctrl-C keeps what was received)\n"
+        )
         #expect(said.contains("1 requests are left; waiting 251 s for more"))
         process.interrupt()
         let result = try await process.wait()
         #expect(result.status == 130 && stage.hub.requests.count == 1)
-        #expect(result.error.hasSuffix("     kept: 1 model of this run; the same command goes on there\n"))
+        #expect(result.error.hasSuffix("     kept 1 model of this run; run again to continue\n"))
         #expect(try await stage.run("search", "--offline", "-q").lines == ["org/first"])
         #expect(try await stage.run("sync", "--json").document()["added"]?.int == 192)
     }
@@ -222,7 +224,7 @@ import Testing
         let first = try stage.start("sync")
         try await gate.reached()
         let second = try stage.start("sync")
-        try await second.wait(forText: "another hub is bringing this catalog up to date; waiting for it\n")
+        try await second.wait(forText: "waiting for another hub process that is syncing this catalog\n")
         #expect(stage.hub.requests.count == 1)
         gate.release()
         #expect(try await first.wait().output.contains("192 new"))
