@@ -43,7 +43,7 @@ struct MirrorNotes {
         guard walk.models > 0 || scope.spelling != nil || gone.isEmpty else {
             throw AIError(
                 .protocolViolation,
-                "\(scope.endpoint) lists no model at all, so none of those known is taken for gone")
+                "\(scope.endpoint) lists no models, so no known model is marked as gone")
         }
         for row in gone { try connection.run("UPDATE models SET vanished_at = ? WHERE model = ?", now, row) }
         if walk.models > 0 { try Self.keep(met.rows, page: Self.finished, mirror: mirror, connection) }

@@ -114,7 +114,8 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// Makes the folder, with an empty `snapshots/`. By a rename: Python's client calls a folder without it damaged, and a
     /// kill may come between any two steps.
     func create() throws(AIError) {
-        guard !FileSystem.exists(path) else { return }
+        // A file in its place is an error that names it.
+        if FileSystem.exists(path) { return try FileSystem.createDirectories(path) }
         let aside = Path.join(locks, "hub.new")
         let snapshots = Path.join(aside, "snapshots")
         try FileSystem.createDirectories(cache.root)

@@ -49,7 +49,7 @@ final class HeaderReader: Sendable {
         let configuration = try await configuration()
         if let first = readable.first(where: { $0.format == .safetensors }) {
             guard let configuration else {
-                throw AIError.unsupported(shown(first.file), "there is no config.json that says what it is")
+                throw AIError.unsupported(shown(first.file), "there is no config.json that names the architecture")
             }
             guard configuration.modelType != nil else {
                 throw AIError.malformed(configuration.path, "it has no model_type")

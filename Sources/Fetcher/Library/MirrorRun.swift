@@ -133,7 +133,7 @@ struct MirrorRun {
                 idlePages = rows.prefix(count).count { met.insert($0) } == 0 ? idlePages + 1 : 0
                 rows = rows.dropFirst(count)
             }
-            if idlePages >= Self.patience { throw try await endless("goes on without naming anything new") }
+            if idlePages >= Self.patience { throw try await endless("continues without a new entry") }
             if room > 0 { try await heed(page.rate) }
         }
         return false

@@ -187,7 +187,7 @@ extension PullSession {
                 file,
                 failed: AIError(
                     .digestMismatch, "\(message); it was fetched \(times)",
-                    advice: "the server or a proxy changes the file; none of it was kept",
+                    advice: "the server or a proxy changes the file; the download was discarded",
                     context: .init(repository: file.job.repository.description, path: file.file.path)))
         }
         report(.retrying(path: file.file.path, reason: message, seconds: 0), file.job.index)

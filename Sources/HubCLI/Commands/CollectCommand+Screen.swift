@@ -92,7 +92,7 @@ extension CollectCommand {
         guard let xet = workspace.xet else { return }
         if isTrash {
             context.output.note(
-                "the chunks in \(xet.path) stay: they are no part of the cache, and can be fetched again anyway")
+                "the chunks in \(xet.path) stay: they are not part of the cache, and can be downloaded again")
         } else if isDryRun {
             context.output.line(Styled("the chunks in \(xet.path): \(ByteCount(removable.size))"))
         } else {

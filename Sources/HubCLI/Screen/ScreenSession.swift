@@ -180,7 +180,7 @@ final class ScreenSession: Sendable {
             do throws(AIError) {
                 let review = try actions.review(model.inventory, model.marked)
                 if review.isEmpty {
-                    model.say(review.lines.first?.text ?? "nothing of it can go")
+                    model.say(review.lines.first?.text ?? "nothing of it can be deleted")
                 } else {
                     model.show(review)
                     // A y typed ahead has not seen what it says yes to.

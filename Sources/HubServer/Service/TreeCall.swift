@@ -38,7 +38,7 @@ extension RepositoryCall {
         let body = call.request.body
         if call.request.headers["Content-Type"]?.lowercased().hasPrefix("application/json") == true {
             guard let json = try? JSON.parse(body), let paths = json["paths"] else {
-                throw .badRequest("the body is no JSON object with paths")
+                throw .badRequest("the body is not a JSON object with paths")
             }
             guard let list = paths.array?.map(\.string) ?? paths.string.map({ [$0] }), !list.contains(nil) else {
                 throw .badRequest("paths is a list of strings")

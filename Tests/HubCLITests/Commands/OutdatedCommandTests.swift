@@ -105,6 +105,7 @@ import Testing
         #expect(
             missing.error == """
                 hub: nothing in \(stage.cache) matches org/none
+                     did you mean org/one?
                      hub ls lists what is there
                 hub: no branch in \(stage.cache) matches org/two@v9
                      a model that was fetched by its commit has no branch; hub ls --revisions lists what is there

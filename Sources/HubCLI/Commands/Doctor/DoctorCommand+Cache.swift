@@ -113,7 +113,7 @@ extension DoctorCommand {
                 advice = "hub doctor --fix deletes \(does("it", "them"))"
             case .linkedFolders:
                 (level, text) = (.note, "\(many("folder")) that \(does("is a link", "are links")) to another place")
-                advice = "hub lists what is in there and deletes none of it"
+                advice = "hub lists what it holds and deletes nothing in it"
             case .foreignNames:
                 (level, text) = (.note, "\(many("folder")) with a name that no repository can have")
             case .strangers:

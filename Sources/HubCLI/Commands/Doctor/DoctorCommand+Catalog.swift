@@ -107,7 +107,7 @@ extension DoctorCommand {
     private static func backups(_ path: String, now: Double) throws(AIError) -> [DoctorFinding] {
         let all = try CatalogInspection.backups(path)
         guard let newest = all.first else {
-            return [fact("backup", .good, "no backup yet: there are no pins and no times of use")]
+            return [fact("backup", .good, "no backup yet: nothing to back up (no pins, no times of use)")]
         }
         let size = all.reduce(0) { $0 + $1.size }
         return [
