@@ -220,8 +220,8 @@ def main():
     make_cache(work / "huggingface/hub")
     try:
         terminal = Terminal(work, environment, 14)
-        terminal.type("clear; hub search qwen --fits=8GB --limit 6")
-        lines = terminal_lines("hub search qwen --fits=8GB --limit 6", terminal.wait(END), prompt=True)
+        terminal.type("clear; hub search qwen --fits=8GB --limit 5")
+        lines = terminal_lines("hub search qwen --fits=8GB --limit 5", terminal.wait(END), prompt=True)
         terminal.close()
 
         terminal = Terminal(work, environment, 12)
