@@ -15,6 +15,9 @@ extension Catalog {
                     row, file.path, file.size, file.oid, file.sha256, file.xetHash)
             }
         }
+        // The pages of a huge list would stay in memory beside the list itself.
+        // https://www.sqlite.org/pragma.html#pragma_shrink_memory
+        if tree.files.count > 100_000 { try read { try $0.execute("PRAGMA shrink_memory") } }
     }
 
     /// The files of a commit; nil where they were never fetched.
