@@ -5,7 +5,8 @@ import HubCore
 struct ListBounds {
     /// Folders of a tree are entries too.
     static let entries = 2_000_000
-    static let pages = 4_000
+    /// The Hub's pages have 50 to 1,000 entries. A list with pages of one entry ends after 105.
+    static func pages(_ entries: Int) -> Int { min(4_000, 100 + entries / 20) }
     /// Pages in a row without an entry.
     static let emptyPages = 10
     /// Bytes of JSON in all pages: two million files have some 400 MB.
@@ -22,7 +23,9 @@ struct ListBounds {
     /// To be called before a page is asked for.
     mutating func begin(_ address: String) throws(AIError) {
         guard visited.insert(address).inserted else { throw violation("runs in a circle") }
-        guard visited.count <= Self.pages else { throw violation("has more than \(Self.pages) pages") }
+        guard visited.count <= Self.pages(entries) else {
+            throw violation("has more than \(visited.count - 1) pages with \(entries) entries in all")
+        }
     }
 
     /// To be called with the number of entries that a page brought.

@@ -160,12 +160,14 @@ import Testing
     }
 
     @Test func aListOfManyPagesOrEntriesIsRefused() throws {
-        var pages = ListBounds("the list")
-        for page in 0..<ListBounds.pages {
-            try pages.begin("\(page)")
-            try pages.add(1)
+        for (size, most) in [(1, 105), (50, 4000)] {
+            var pages = ListBounds("the list")
+            for page in 0..<most {
+                try pages.begin("\(page)")
+                try pages.add(size)
+            }
+            #expect(throws: AIError.self) { try pages.begin("one more") }
         }
-        #expect(throws: AIError.self) { try pages.begin("one more") }
         var entries = ListBounds("the list")
         try entries.add(ListBounds.entries)
         #expect(throws: AIError.self) { try entries.add(1) }
