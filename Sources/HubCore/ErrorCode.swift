@@ -81,7 +81,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .timedOut: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .connectionLost: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .rateLimited: return row(.network, 5, retry: true, "wait a few minutes; a token raises the limit")
-        case .serverError: return row(.network, 5, retry: true, "the server is at fault; try again later")
+        case .serverError: return row(.network, 5, retry: true, "this is a server error; try again later")
         case .protocolViolation: return row(.network, 5, "is HF_ENDPOINT the address of a Hub?")
         case .offline: return row(.network, 5, "leave out --offline, or unset HF_HUB_OFFLINE")
         case .diskFull: return row(.resource, 6, "hub gc shows what can go; what was fetched is kept")

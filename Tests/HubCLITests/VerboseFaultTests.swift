@@ -44,11 +44,11 @@ import Testing
         Row(
             name: "429 with RateLimit", kind: .status(429, headers: ["RateLimit": "\"api\";r=0;t=0"]),
             says: "limits the rate of requests"),
-        Row(name: "500", kind: .status(500), says: "fails with status 500"),
-        Row(name: "502", kind: .status(502, body: "<html>"), says: "fails with status 502"),
+        Row(name: "500", kind: .status(500), says: "returned HTTP 500"),
+        Row(name: "502", kind: .status(502, body: "<html>"), says: "returned HTTP 502"),
         Row(
             name: "503 with Retry-After", kind: .status(503, headers: ["Retry-After": "0"]),
-            says: "fails with status 503"),
+            says: "returned HTTP 503"),
         Row(
             name: "a changed etag", kind: .changedEtag(String(repeating: "0", count: 64)),
             says: "has the digest 000"),
@@ -141,7 +141,7 @@ import Testing
             407,
             "w.safetensors: a proxy on the way to http://cdn.invalid asks for a name and a password (407); trying"
         ),
-        (502, "w.safetensors: http://cdn.invalid fails with status 502; trying again in "),
+        (502, "w.safetensors: http://cdn.invalid returned HTTP 502; trying again in "),
     ])
     func whatAProxyAnswersIsSaid(status: Int, says: String) async throws {
         stage.hub.fail("^GET /repos/", .redirect(to: "http://cdn.invalid/x?Signature=s3cret"), on: .cdn)
@@ -154,6 +154,6 @@ import Testing
     @Test(arguments: ["/api/models/org/m$", "/tree/"]) func aFaultOfTheAPIIsSaid(path: String) async throws {
         stage.hub.fail(path, .status(503))
         let lines = try await pull(with: [:])
-        #expect(lines.contains { $0.contains("fails with status 503; trying again in ") })
+        #expect(lines.contains { $0.contains("returned HTTP 503; trying again in ") })
     }
 }

@@ -61,7 +61,7 @@ struct HubFault {
                 .rateLimited, "\(place) limits the rate of requests",
                 advice: wait.map { "try again in \($0) seconds; a token raises the limit" })
         case 500...:
-            return fault(.serverError, "\(place) fails with status \(head.status)" + Self.tail(message))
+            return fault(.serverError, "\(place) returned HTTP \(head.status)" + Self.tail(message))
         default: return fault(.protocolViolation, "\(place) answers \(head.status)" + Self.tail(message))
         }
     }

@@ -19,10 +19,10 @@ extension LocalFolder {
         let path = place(file)
         guard let status = try FileSystem.linkStatus(path) else { return "it is gone" }
         guard status.kind == .file, let note = try note(of: file) else { return "changed since it was downloaded" }
-        // The clock of the notes allows a second, in which people can type; the size tells more of it.
+        // Where only its times say so, the digest has told by now that it is the same.
         if let commit = Commit(note.commit),
             let size = try readTree(commit)?.files.first(where: { $0.path == file })?.size,
-            size != status.size
+            note.mayBeChanged(status, size: size), size != status.size
         {
             return "changed since it was downloaded"
         }

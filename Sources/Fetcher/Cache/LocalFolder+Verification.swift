@@ -48,7 +48,7 @@ extension VerificationTarget {
         claims.append(
             Claim(
                 name: name, path: folder.place(name), digest: digest, size: file?.size, file: file, folder: name,
-                isForeign: note.isOlder(than: status)))
+                isForeign: note.mayBeChanged(status, size: file?.size)))
     }
 }
 

@@ -24,8 +24,20 @@ package struct LocalFolder: Sendable, Hashable {
         /// Seconds since 1970.
         var time: Double
 
-        /// Whether a file was written, moved or touched since, as far as a clock tells that allows a second.
-        func isOlder(than status: FileStatus) -> Bool { max(status.modified, status.changed) - 1 > time }
+        /// Whether a file may have been written, moved or touched since. A pull waits after its last note until the file
+        /// system's clock has passed it, so that a later change has a later time. A file system that counts whole seconds
+        /// tells nothing within two of them.
+        func isOlder(than status: FileStatus) -> Bool {
+            let second: Int64 = 1_000_000_000
+            let isCoarse = status.modifiedNanoseconds % second == 0 && status.changedNanoseconds % second == 0
+            return max(status.modified, status.changed) + (isCoarse ? 2 : 0) > time
+        }
+
+        /// Whether somebody may have changed a file since it was noted: by its times, and by its size where that is known.
+        /// Only the digest can then tell; verify, rm and pull keep what differs.
+        func mayBeChanged(_ status: FileStatus, size: Int64?) -> Bool {
+            isOlder(than: status) || size.map { $0 != status.size } ?? false
+        }
     }
 
     func place(_ file: String) -> String { Path.join(path, file) }
@@ -46,9 +58,9 @@ package struct LocalFolder: Sendable, Hashable {
     /// A file that was moved there keeps the time of its content, and weights of one's own have the size of those they come
     /// from. Only its inode's time tells; a copied folder has new ones too, so that the digest decides then.
     func note(of file: String) throws(AIError) -> Note? {
-        guard let note = try writtenNote(of: file), let status = try FileSystem.status(place(file)),
-            status.modified - 1 <= note.time
-        else { return nil }
+        guard let note = try writtenNote(of: file), let status = try FileSystem.status(place(file)) else {
+            return nil
+        }
         guard note.isOlder(than: status) else { return note }
         guard status.kind == .file, let digest = ContentDigest(etag: note.etag) else { return nil }
         do {
@@ -98,16 +110,12 @@ package struct LocalFolder: Sendable, Hashable {
     func state(of file: RepositoryFile) throws(AIError) -> State {
         guard let status = try FileSystem.status(place(file.path)) else { return .absent }
         guard status.kind == .file else { return .foreign }
-        let written = try writtenNote(of: file.path)
-        if let written, written.etag == file.digest.hex, written.isOlder(than: status) {
+        if let written = try writtenNote(of: file.path), written.etag == file.digest.hex {
+            guard written.mayBeChanged(status, size: file.size) else { return .unchanged }
             // Who proves it notes it anew, so that a copy of the folder is read once.
             return status.size == file.size ? .unknown : .foreign
         }
-        if let note = try note(of: file.path) {
-            guard note.etag == file.digest.hex else { return .outdated }
-            // The clock of the notes allows a second, in which people can type.
-            return status.size == file.size ? .unchanged : .foreign
-        }
+        if try note(of: file.path) != nil { return .outdated }
         return status.size == file.size ? .unknown : .foreign
     }
 

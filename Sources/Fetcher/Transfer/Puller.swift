@@ -249,6 +249,10 @@ package struct Puller: Sendable {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
         withExtendedLifetime(uses) {}
+        // The file system's clock ticks in up to 10 ms. Who edits a file right after its pull must get a later time than its note.
+        if jobs.contains(where: { $0.local != nil && !$0.missing.isEmpty }) {
+            try? await Task.sleep(for: .milliseconds(25))
+        }
         for index in results.indices { results[index].seconds = Clock.seconds - began }
         note(results, options.earlierChoice)
         catalog.use { catalog throws(AIError) in

@@ -9,7 +9,7 @@ extension OutdatedCommand {
         }
         let workspace = try await context.workspace()
         guard !workspace.isOffline else {
-            throw AIError(.offline, "only the Hub knows what has moved, and the network is switched off")
+            throw AIError(.offline, "hub outdated needs the network, which is off")
         }
         let state = try await workspace.state()
         var failures = Failures()

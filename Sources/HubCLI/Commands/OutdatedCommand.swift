@@ -7,8 +7,8 @@ enum OutdatedCommand {
         detail: """
             Asks the Hub once for each cached branch which commit it stands for now, and lists those that have moved, with \
             what an update would fetch. hub pull of what is listed updates it, and fetches no more than that: of a branch of \
-            which pulls chose some files or one set of weights, those alone. What another program fetched in part counts as \
-            a whole, as hub pull takes it. Models that are gone from the Hub, gated or renamed are named too. Commits that \
+            which pulls chose some files or one set of weights, those alone. A model that another program fetched only in \
+            part is compared as the whole repository, as hub pull would fetch it. Models that are gone from the Hub, gated or renamed are named too. Commits that \
             were fetched by their hash do not move.
 
             The status is 0 whether anything has moved or not. It is 5 if the Hub could not be asked.

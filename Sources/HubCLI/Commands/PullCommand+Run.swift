@@ -26,7 +26,7 @@ extension PullCommand {
         if failures.all.contains(where: { [2, 3].contains($0.exitStatus) }), !arguments[estimate] { plans = [] }
         for plan in plans where plan.isFollowing {
             context.output.note(
-                "\(plan.repository): taking what earlier pulls chose: \(plan.choice.description); --format all takes every file"
+                "\(plan.repository): using your earlier selection: \(plan.choice.description); pass --format all to fetch everything"
             )
         }
         if arguments[estimate] {

@@ -52,8 +52,8 @@ enum PullCommand {
             are looked up before anything is fetched.
 
             What a completed pull chose (globs, files, --format, --quant) is remembered for the revision. The next pull \
-            without a choice of its own takes the same, also when the branch has moved, and says so. Choices of several \
-            pulls add up; --format all ends them. hub verify, hub ls and hub outdated go by what was chosen.
+            without a choice of its own takes the same, also when the branch has moved, and says so. Selections from \
+            several pulls accumulate; --format all clears them. hub verify, hub ls and hub outdated go by what was chosen.
 
             An alias of hub registry that names a quantization takes that one, unless globs, --quant or --format say \
             otherwise.

@@ -63,7 +63,7 @@ struct PullEstimate {
                 output.fact(
                     "time",
                     rate.map { rate in
-                        "\(Humanize.duration(seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(Humanize.plural(rate.pulls, "pull"))"
+                        "\(Humanize.duration(seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(rate.pulls == 1 ? "pull" : "\(rate.pulls) pulls")"
                     } ?? "unknown: nothing was pulled from \(context.endpointText) yet")
             }
         }

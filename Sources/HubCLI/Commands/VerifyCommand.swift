@@ -4,7 +4,7 @@ import HubCore
 enum VerifyCommand {
     static let full = Switch(
         "full", "also read files that have not changed since they were last verified",
-        detail: "A disk that loses bits changes neither the size nor the time of a file.")
+        detail: "Bit rot changes neither size nor modification time.")
     static let repair = Switch(
         "repair", "fetch what is damaged or missing, and nothing else",
         detail: """
@@ -20,12 +20,12 @@ enum VerifyCommand {
             file with its digest. It reports files that differ, are truncated, are missing, are broken links, or do not \
             belong there. Files that were right are not read again until they change.
 
-            Missing is only what a pull has chosen: files that were left out by globs, --format or --quant are counted as \
+            A file counts as missing only if a pull selected it. Files that were left out by globs, --format or --quant are counted as \
             not downloaded, and so are absent files of a model that another program fetched. A file that is named by its \
             path is missing if it is not there.
 
-            The network is used only if the list of a commit's files is not known. If the Hub cannot be asked for it, \
-            blobs are compared with their names, and the status is that of the failure.
+            The network is used only if the list of a commit's files is not known. If the Hub cannot be reached, \
+            blobs are checked against their file names, and the exit status is that of the network error.
 
             Damage is status 1. With --repair the status is 0 if everything is repaired, else that of what prevented it: \
             3 if the model is gone from the Hub, 4, 5, 6 or 7. Files that do not belong to a model are named and never \

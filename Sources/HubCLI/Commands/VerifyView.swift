@@ -111,7 +111,8 @@ struct VerifyView {
         }
         for result in damaged where result.damage.contains(where: \.isForeign) {
             output.note(
-                "hub pull --local-dir \(result.path) --force replaces the files that were changed")
+                "files that may have been changed since the pull are kept; hub pull \(result.repository?.description ?? "REF") --local-dir \(result.path) --force replaces them"
+            )
         }
     }
 

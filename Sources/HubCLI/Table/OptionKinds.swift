@@ -71,7 +71,15 @@ extension Option where Value == Double {
 extension Option where Value == ByteCount {
     /// A size such as `50GB`.
     static func size(_ name: String, _ doc: String, detail: String? = nil) -> Option {
-        Option(name, "SIZE", .size, doc, detail: detail) { text throws(AIError) in try ByteCount(parsing: text) }
+        Option(name, "SIZE", .size, doc, detail: detail) { text throws(AIError) in
+            let size = try ByteCount(parsing: text)
+            guard size.bytes == 0 || text.contains(where: \.isLetter) else {
+                throw AIError(
+                    .invalidInput, "\(text.printable) has no unit",
+                    advice: "write \(text.printable)GB, \(text.printable)MB or \(text.printable)B")
+            }
+            return size
+        }
     }
 }
 

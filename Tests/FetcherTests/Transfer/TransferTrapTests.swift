@@ -256,7 +256,7 @@ import Testing
     @Test func aFailureOfTheCDNIsNotTheHubs() async throws {
         bench.hub.fail("^GET", .status(500), times: nil, on: .cdn)
         let error = try failure("w.safetensors", try await pull())
-        #expect(error.message == "\(bench.hub.cdnAddress) fails with status 500")
+        #expect(error.message == "\(bench.hub.cdnAddress) returned HTTP 500")
     }
 
     /// Trap 49: a HEAD or a GET counts as a download. An estimate needs the file list alone.

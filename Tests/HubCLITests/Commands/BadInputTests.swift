@@ -18,6 +18,15 @@ import Testing
         }
     }
 
+    /// 50 was surely meant as GB; taken as bytes it would empty the cache.
+    @Test(arguments: [["gc", "--max-size", "50", "--yes"], ["search", "--fits=50"], ["ls", "--larger-than", "50"]])
+    func aSizeWithoutAUnitIsRefused(words: [String]) async throws {
+        let result = try await Stage().run(words)
+        #expect(result.status == 2)
+        #expect(result.error.contains("50 has no unit\n"), "\(result.error)")
+        #expect(result.error.contains("write 50GB, 50MB or 50B"))
+    }
+
     @Test(arguments: [
         ("../x", "\"../x\" is not a repository name: a part begins or ends with \".\""),
         (

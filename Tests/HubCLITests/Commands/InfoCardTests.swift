@@ -124,7 +124,7 @@ import Testing
         #expect(result.status == 0 && result.output.contains("  files       5, 300 kB\n"))
         #expect(
             result.error
-                == "hub: its README could not be read: \(stage.hub.endpoint) fails with status 500\n")
+                == "hub: its README could not be read: \(stage.hub.endpoint) returned HTTP 500\n")
         #expect(readmeRequests == 1)
         stage.hub.clearFaults()
         stage.hub.fail("README.md", .corrupt(at: 3), times: nil)

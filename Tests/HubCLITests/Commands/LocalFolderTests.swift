@@ -187,6 +187,19 @@ import Testing
         #expect(try stage.listing(folder).filter { $0.hasSuffix(".incomplete") } == [])
     }
 
+    /// Within the same second, and of the same size: nothing but the times in full tells that it is somebody's own.
+    @Test(arguments: ["{\"e\":1}\n", "[]"]) func anEditRightAfterThePullStays(text: String) async throws {
+        #expect(try await pull("-q").status == 0)
+        try FileSystem.replace(place("config.json"), with: Array(text.utf8))
+        let repaired = try await stage.run("verify", folder, "--repair", "--full")
+        #expect(repaired.status == 1, "\(repaired.output)\(repaired.error)")
+        #expect(repaired.error.contains("hub pull org/m --local-dir \(folder) --force"), "\(repaired.error)")
+        #expect(try FileSystem.text(place("config.json")) == text)
+        #expect(try await pull().status == 7)
+        _ = try await stage.run("rm", folder, "--yes")
+        #expect(try FileSystem.text(place("config.json")) == text)
+    }
+
     @Test func oneModelGoesIntoOneFolder() async throws {
         try ModelRepository("org/n", in: stage.root).write("config.json", "{}")
         let result = try await stage.run("pull", "org/m", "org/n", "--local-dir", "model")

@@ -216,7 +216,7 @@ import Testing
         #expect(result.status == 5 && result.output.isEmpty)
         #expect(
             result.error == """
-                hub: only the Hub knows what has moved, and the network is switched off
+                hub: hub outdated needs the network, which is off
                      leave out --offline, or unset HF_HUB_OFFLINE
 
                 """)

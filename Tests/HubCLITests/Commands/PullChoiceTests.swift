@@ -64,7 +64,7 @@ import Testing
         #expect(followed.files == both && followed.fetched == 0)
         #expect(
             followed.error
-                == "hub: org/many: taking what earlier pulls chose: Q4_K_M, \"*F16*\"; --format all takes every file\n"
+                == "hub: org/many: using your earlier selection: Q4_K_M, \"*F16*\"; pass --format all to fetch everything\n"
         )
         let estimate = try await stage.run("pull", "--estimate", "--json", "org/many").document()
         #expect(estimate.objects("models")[0].objects("files").count == 4)
