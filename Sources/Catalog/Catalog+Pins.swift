@@ -21,7 +21,7 @@ public struct Pin: Sendable, Hashable {
 }
 
 extension Catalog {
-    /// Pins a revision of a cache. One that is pinned already gets the new note and keeps its time.
+    /// Pins a revision of a cache. One that is pinned already keeps its time, and its note unless there is a new one.
     ///
     /// - Parameter cache: the cache's key.
     public func pin(cache: String, folder: String, commit: Commit, note: String?, at now: Double) throws(AIError) {
@@ -29,7 +29,7 @@ extension Catalog {
             try connection.run(
                 """
                 INSERT INTO pins (cache, folder, "commit", note, pinned_at) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET note = excluded.note, removed_at = NULL,
+                ON CONFLICT DO UPDATE SET note = coalesce(excluded.note, note), removed_at = NULL,
                     pinned_at = iif(removed_at IS NULL, pinned_at, max(excluded.pinned_at, removed_at))
                 """, cache, folder, commit.hash, note, now)
         }

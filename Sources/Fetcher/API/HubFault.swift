@@ -49,7 +49,10 @@ struct HubFault {
         // Asked without a token, the Hub answers 401 for what is missing and for what is private alike.
         case 401: return missing(fault, name, kind)
         case 404 where repository != nil: return missing(fault, name, kind)
-        case 403: return fault(.unauthorized, "the Hub refuses access to \(name)" + Self.tail(message))
+        case 403:
+            return fault(
+                .unauthorized, "the Hub refuses access to \(name)" + Self.tail(message),
+                advice: hasToken ? nil : "give hub a token: hub auth login, or set HF_TOKEN")
         case 407:
             return fault(
                 .unreachable, "a proxy on the way to \(place) asks for a name and a password (407)",

@@ -18,6 +18,7 @@ package struct CacheDiagnosis: Sendable {
             case orphans = "orphan_blobs"
             case unusedPayloads = "unused_payloads"
             case detached = "detached_revisions"
+            case unfinished = "unfinished_downloads"
             case stalePartials = "stale_partials"
             case lonelyPartials = "partials_without_map"
             case linkedFolders = "linked_folders"
@@ -137,6 +138,7 @@ package struct CacheDiagnosis: Sendable {
     private mutating func addUnneeded() {
         let costs = FreeableSizes(state)
         var (orphans, detached, plain): ([String], [String], [String]) = ([], [], [])
+        var unfinished: [String] = []
         var (orphanBytes, detachedBytes, plainBytes): (Int64, Int64, Int64) = (0, 0, 0)
         var seen = Set(state.repositories.flatMap { $0.physicalFiles.keys })
         for repository in state.repositories {
@@ -146,7 +148,8 @@ package struct CacheDiagnosis: Sendable {
                     orphanBytes += file.size
                 }
             }
-            let revisions = repository.revisions.filter(\.refs.isEmpty)
+            if repository.isUnfinishedFirstDownload { unfinished.append(repository.folder.path) }
+            let revisions = repository.isUnfinishedFirstDownload ? [] : repository.revisions.filter(\.refs.isEmpty)
             detached += revisions.map { repository.folder.snapshot($0.commit) }
             if !revisions.isEmpty { detachedBytes += costs.ofRevisions(revisions, repository) }
             for revision in repository.revisions {
@@ -159,6 +162,7 @@ package struct CacheDiagnosis: Sendable {
         }
         add(.orphans, orphans, bytes: orphanBytes)
         add(.detached, detached, bytes: detachedBytes)
+        add(.unfinished, unfinished)
         add(.plainFiles, plain, bytes: plainBytes)
         let store = SharedStore(layout: state.layout)
         add(

@@ -63,7 +63,9 @@ package struct DeletionPolicy: Sendable {
                     remaining.remove(revision, of: repository)
                     continue
                 }
-                let isDetached = detached && revision.refs.isEmpty
+                // A first download that can be continued goes only where unfinished downloads are asked for too.
+                let isDetached =
+                    detached && revision.refs.isEmpty && (partials || !repository.isUnfinishedFirstDownload)
                 let damage = damaged ? try repository.damage(of: revision, verified) : nil
                 if detached || damaged, !isDetached, damage == nil { continue }
                 // Zero is everything, what a wrong clock has used tomorrow too.
@@ -111,6 +113,12 @@ package struct DeletionPolicy: Sendable {
 }
 
 extension CachedRepository {
+    /// Whether its first download was cut off and can be continued: the ref is written when all files are there.
+    package var isUnfinishedFirstDownload: Bool {
+        !revisions.isEmpty && revisions.allSatisfy(\.refs.isEmpty)
+            && partials.contains { $0.name.hasSuffix(".hub.incomplete") }
+    }
+
     /// What is wrong with a revision, by its links, sizes and what was verified; nil for nothing. Files that were never
     /// asked for are not damage.
     package func damage(of revision: CachedRevision, _ verified: VerifiedContent) throws(AIError) -> String? {

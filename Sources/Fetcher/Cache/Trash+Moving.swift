@@ -306,7 +306,7 @@ extension DeletionPlan.Row.Subject {
         case .files(_, let paths): paths.count == 1 ? "1 file" : "\(paths.count) files"
         case .partial: "partial"
         case .orphan: "blob"
-        case .remains: "remains"
+        case .remains: "leftover folder"
         case .payload: "payload"
         case .local(_, let files) where files.isEmpty: "bookkeeping"
         case .local(_, let files): files.count == 1 ? "1 file" : "\(files.count) files"

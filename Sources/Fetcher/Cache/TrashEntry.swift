@@ -41,6 +41,15 @@ package struct TrashEntry: Sendable, Hashable {
     /// The payload of the shared store that it is of; nil for an entry of a repository.
     var payload: String? { folder.isEmpty ? moves.last.map { Path.name($0.from) } : nil }
 
+    /// Whether it goes back to a place where another would go: both hold the same snapshot, file of one, or repository.
+    package func holdsPlace(of other: TrashEntry) -> Bool {
+        guard folder == other.folder else { return false }
+        func places(_ entry: TrashEntry) -> Set<String> {
+            Set(entry.moves.map(\.from).filter { $0 == folder || $0.hasPrefix("\(folder)/snapshots/") })
+        }
+        return !places(self).isDisjoint(with: places(other))
+    }
+
     static let manifest = "manifest.json"
     static func payloadName(_ hash: String) -> String { "payload-\(hash)" }
 }

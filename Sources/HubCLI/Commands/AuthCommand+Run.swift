@@ -35,7 +35,7 @@ extension AuthCommand {
     private static func readToken(_ context: Context, _ endpoint: Endpoint) async throws -> AccessToken {
         let text = try await context.readSecret("Token for \(endpoint) (input hidden): ")
         let lines = text.split(separator: "\n").filter { $0.contains { !$0.isWhitespace } }
-        let advice = "tokens look like hf_ and letters, and are made at \(endpoint)/settings/tokens"
+        let advice = "tokens start with hf_ and are made at \(endpoint)/settings/tokens"
         guard !lines.isEmpty else {
             throw AIError(.invalidInput, "no token was given", advice: advice)
         }
@@ -46,7 +46,8 @@ extension AuthCommand {
         }
         guard let token = AccessToken(String(lines[0])) else {
             throw AIError(
-                .invalidInput, "this is not a token: it has characters that no token has",
+                .invalidInput,
+                "not a valid token: it contains \(lines[0].contains { $0.isWhitespace } ? "spaces" : "characters that no token has")",
                 advice: advice)
         }
         return token
@@ -67,7 +68,8 @@ extension AuthCommand {
             context.output.line(
                 Styled(
                     removal == .nothing
-                        ? "There was no token in \(file.path)" : "Logged out: \(file.path) is deleted")
+                        ? "Not logged in: there is no token in \(file.path)" : "Logged out: \(file.path) is deleted"
+                )
             )
         }
         if case .link(let target) = removal {
@@ -119,7 +121,8 @@ extension AuthCommand {
                 advice: "unset HF_HUB_DISABLE_IMPLICIT_TOKEN")
         }
         return AIError(
-            .unauthorized, "there is no token: HF_TOKEN is not set, and \(environment.tokenPath) has none",
+            .unauthorized,
+            "not logged in: HF_TOKEN is not set and \(environment.tokenPath) \(FileSystem.exists(environment.tokenPath) ? "has no token" : "does not exist")",
             advice: "hub auth login saves one")
     }
 

@@ -17,7 +17,7 @@ extension CollectCommand {
             if isAsked {
                 throw AIError(
                     .invalidInput,
-                    "with --\(arguments[plain] ? plain.flag.name : choose.flag.name) a person chooses, so --json, -q and --yes do not go with it"
+                    "--\(arguments[plain] ? plain.flag.name : choose.flag.name) cannot be used with --json, -q or --yes"
                 )
             }
             return false
@@ -25,7 +25,7 @@ extension CollectCommand {
         if isAsked, !others.isEmpty || hasKeep {
             throw AIError(
                 .invalidInput,
-                "--\(arguments[plain] ? plain.flag.name : choose.flag.name) takes no rule but --free",
+                "--\(arguments[plain] ? plain.flag.name : choose.flag.name) can only be combined with --free",
                 advice: "leave out either")
         }
         return isAsked || (context.isInteractive && context.output.settings.outputIsTerminal && !hasKeep)
@@ -47,6 +47,7 @@ extension CollectCommand {
         let actions = ScreenActions(workspace: workspace)
         var isTrash = arguments[SharedFlags.trash]
         let review: ScreenReview?
+        context.interruption.kept = "nothing was deleted"
         if isFullScreen {
             let session = try ScreenSession(
                 inventory, goal: goal, isTrash: isTrash, context: context, actions: actions)
@@ -59,6 +60,7 @@ extension CollectCommand {
                 inventory, goal: goal, isTrash: isTrash, context: context, actions: actions
             ).choose()
         }
+        context.interruption.kept = nil
         guard let review else {
             context.output.note("nothing was deleted")
             return

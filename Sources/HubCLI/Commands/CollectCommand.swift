@@ -34,6 +34,8 @@ enum CollectCommand {
     static let command = Command(
         name: "gc", purpose: .changes, doc: "free disk space by rule, after showing what goes and why",
         detail: """
+            Deletes what you choose from the cache, or what rules select.
+
             --detached, --partials, --orphans and --damaged select kinds of things to delete. --older-than and --keep are \
             conditions on cached revisions; all of them must hold. --max-size and --free are targets, reached by deleting \
             the least recently used first. A target that cannot be reached deletes nothing and ends with status 6, unless \
@@ -42,7 +44,7 @@ enum CollectCommand {
             Last use is what hub ls shows as USED; hub help ls says what counts.
 
             Without a rule, on a terminal, gc shows everything that can be deleted in a full-screen list; press ? there \
-            for the keys. Every path is shown before a y deletes it.
+            for the keys. A review lists the rows before a y deletes them; v shows every path.
 
             With a rule, gc shows the plan with a reason for each row, asks, and deletes. Without a terminal and without \
             --yes it deletes nothing and ends with status 2. What is pinned, kept, being downloaded or open in another \

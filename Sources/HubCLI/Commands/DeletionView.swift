@@ -24,10 +24,11 @@ struct DeletionView {
     func run(isDryRun: Bool, isAgreed: Bool, isTrash: Bool, _ failures: inout Failures) async throws
         -> Deletion.Outcome?
     {
+        // A dry run says what the real one would do.
+        try refuseUnknownPins(plan.pinsFault)
         context.output.document(json(nil, isTrash: isTrash))
         showPlan(isTrash: isTrash)
         if isDryRun || plan.isEmpty { return nil }
-        try refuseUnknownPins(plan.pinsFault)
         guard try await agrees(isAgreed, isTrash: isTrash) else {
             context.output.note("nothing was deleted")
             return nil
@@ -61,7 +62,7 @@ struct DeletionView {
         context.interruption.kept = "nothing was deleted"
         let isYes = try await context.confirm(
             isTrash ? "Move this into the trash?" : "Delete this?", isGiven: isAgreed,
-            otherwise: "deleting needs a yes; nothing was deleted")
+            otherwise: "refusing to delete without confirmation")
         context.interruption.kept = kept
         return isYes
     }
@@ -89,8 +90,20 @@ struct DeletionView {
         }
         context.output.line(
             Styled("moved into \(trash.path); ", .strong)
-                + Styled("run hub trash empty to free the space, or hub trash restore to undo this"))
+                + Styled("run hub trash empty to free the space; \(undoing(outcome))"))
         return outcome
+    }
+
+    /// How to get back what went into the trash: the command, where it fits into a line.
+    private func undoing(_ outcome: Deletion.Outcome) -> String {
+        // What went last comes back first: the blobs that earlier rows need went with it.
+        let rows = outcome.done.sorted().reversed().map { plan.rows[$0] }
+        var names: [String] = []
+        for name in rows.map(Self.name) where !names.contains(name) { names.append(name) }
+        guard names.count <= 3, rows.allSatisfy({ $0.repository != nil }) else {
+            return "hub trash ls shows what can be restored"
+        }
+        return "hub trash restore \(names.joined(separator: " ")) undoes this"
     }
 
     private func currentProtection() async throws -> Protection {
@@ -122,7 +135,10 @@ struct DeletionView {
         // A reason that all rows have is said once. The name is never cut: on a narrow terminal the rest goes.
         let reasons = Set(plan.rows.map(\.reason))
         let common = plan.rows.count > 1 && reasons.count == 1 ? reasons.first : nil
-        if let common { context.output.line("\(isTrash ? "To move" : "To delete"): \(common)") }
+        if let common {
+            let target = common.dropping(prefix: "needed for ").map { ", to reach \($0):" } ?? ": \(common)"
+            context.output.line("\(isTrash ? "To move" : "To delete")\(target)")
+        }
         let isOfRevisions = plan.rows.allSatisfy { if case .revision = $0.subject { true } else { false } }
         var table = Table([
             .init(isTrash ? "MOVE" : "DELETE"), .init(isTrash ? "SIZE" : "FREES", .right),

@@ -1,3 +1,4 @@
+import Catalog
 import Fetcher
 import HubCore
 
@@ -160,6 +161,7 @@ struct ListView {
                         "size_bytes": .int(revision.size), "freeable_bytes": .int(revision.freeable),
                         "complete": revision.isComplete.map { .bool($0) },
                         "pinned": .bool(isPinned(revision, repository)),
+                        "pin_note": pins.pin(repository.folder, revision.commit)?.note.map { .string($0) },
                         "damaged": .bool(isDamaged(revision, repository)),
                     ])
                 }),

@@ -36,6 +36,13 @@ enum PathCommand {
                 }
                 path = Path.join(path, file)
                 guard FileSystem.exists(path) else {
+                    if let tree = try folder.readTree(commit),
+                        !tree.files.contains(where: { $0.path == file || $0.path.hasPrefix(file + "/") })
+                    {
+                        throw AIError(
+                            .fileNotFound, "\(whole) does not have the file \(file.printable)",
+                            context: .init(repository: reference.repository.description, path: file))
+                    }
                     throw AIError(
                         .notCached, "\(reference) is not in the cache",
                         advice: "hub pull \(whole) --include '\(file)' downloads it",

@@ -26,7 +26,7 @@ extension PinCommand {
         var done: [Pinned] = []
         for (text, selector) in selectors {
             try await failures.attempt(context.output) {
-                let found = state.repositories.filter { selector.matches($0) }.flatMap { repository in
+                var found = state.repositories.filter { selector.matches($0) }.flatMap { repository in
                     repository.revisions.filter { selector.matches($0, of: repository) }.map {
                         Pinned(
                             repository: repository.repository, folder: repository.folder, commit: $0.commit,
@@ -34,11 +34,19 @@ extension PinCommand {
                     }
                 }
                 guard !found.isEmpty else {
-                    throw AIError(.notCached, "\(text.printable) is not in the cache \(state.layout.root)")
+                    // A glob is matched against what is cached; there is nothing to pull by it.
+                    let advice: String? = if case .glob = selector { "hub ls shows what is cached" } else { nil }
+                    throw AIError(
+                        .notCached, "\(text.printable) is not in the cache \(state.layout.root)", advice: advice)
                 }
-                try await Offload.run {
+                try await Offload.run { [found] in
                     let record = CacheRecord(state.layout, in: try usable(workspace))
                     for pin in found { try record.pin(pin.folder.name, pin.commit, note: pin.note) }
+                }
+                // A pin that had a note keeps it.
+                let pins = Protection(pins: await workspace.pins())
+                for index in found.indices {
+                    found[index].note = pins.pin(found[index].folder, found[index].commit)?.note
                 }
                 done += found
             }

@@ -15,7 +15,7 @@ enum PinCommand {
             No hub command deletes a pinned revision before hub unpin: hub gc skips it and says so, hub rm refuses. A model's \
             name alone pins the revisions of it that are cached now.
 
-            Pins belong to the cache, not to its path: they survive moving or renaming it, and another HF_HOME. A copy of \
+            Pins follow the cache when it is moved, renamed or used through another HF_HOME. A copy of \
             the cache starts with the same pins and has its own from then on. hub marks the cache with the file \
             .locks/hub.id for that. The pins themselves are in hub's catalog; other programs do not know them.
 

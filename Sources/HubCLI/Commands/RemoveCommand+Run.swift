@@ -22,7 +22,16 @@ extension RemoveCommand {
             let start = planner.plan.rows.count
             try await failures.attempt(context.output) {
                 switch target {
-                case .cached(let selector): try plan(text, selector, state, &planner, &told)
+                case .cached(let selector):
+                    do throws(AIError) { try plan(text, selector, state, &planner, &told) } catch {
+                        // Names alone are models'.
+                        guard error.code == .notCached, LocalFolder(context.environment.expand("./" + text)).isKnown
+                        else { throw error }
+                        var told = error
+                        told.specificAdvice =
+                            "./\(text.printable) is a folder: hub rm ./\(text.printable) deletes it"
+                        throw told
+                    }
                 case .folder(let folder):
                     guard !arguments[SharedFlags.trash] else {
                         throw AIError(

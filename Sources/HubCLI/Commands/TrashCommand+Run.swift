@@ -114,6 +114,8 @@ extension TrashCommand {
     ) async throws {
         var failures = Failures()
         var done: [TrashEntry] = []
+        var tried: [TrashEntry] = []
+        var older = 0
         for (text, selector) in selectors {
             let found = entries.filter { entry in selector.matches(entry) && !done.contains(entry) }
             if found.isEmpty {
@@ -124,6 +126,12 @@ extension TrashCommand {
             }
             // The newest first: what older entries need went after them.
             for entry in found {
+                // The same went into the trash twice: the newest is what was there last.
+                guard !tried.contains(where: { $0.holdsPlace(of: entry) }) else {
+                    older += 1
+                    continue
+                }
+                tried.append(entry)
                 try await failures.attempt(context.output) {
                     if !isDryRun { try await Offload.run { try trash.restore(entry, journal: journal) } }
                     done.append(entry)
@@ -137,6 +145,11 @@ extension TrashCommand {
                 let what = entry.what == "revision" ? "" : " (\(entry.what))"
                 context.output.line(Styled(word) + Styled(title(entry), .name) + Styled(what))
             }
+            if older > 0 {
+                context.output.note(
+                    "\(Humanize.plural(older, "older copy", "older copies")) of it \(older == 1 ? "stays" : "stay") in the trash"
+                )
+            }
         }
         try failures.finish()
     }
@@ -148,11 +161,12 @@ extension TrashCommand {
         let age = arguments[olderThan].map { Double($0.seconds) } ?? 0
         let old = entries.filter { age == 0 || context.now - $0.trashedAt >= age }
         show(old, trash, context, isEmpty: entries.isEmpty ? text : "nothing in the trash is that old")
-        if old.isEmpty || arguments[SharedFlags.dryRun] { return }
+        if old.isEmpty { return }
+        if arguments[SharedFlags.dryRun] { return context.output.note("dry run: nothing was deleted") }
         guard
             try await context.confirm(
                 "Delete this permanently?", isGiven: arguments[SharedFlags.yes],
-                otherwise: "deleting needs a yes; nothing was deleted")
+                otherwise: "refusing to delete without confirmation")
         else { return context.output.note("nothing was deleted") }
         let outcome = try await Offload.run { try trash.empty(old) }
         var document = json(old)

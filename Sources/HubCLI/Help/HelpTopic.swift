@@ -23,7 +23,7 @@ struct HelpTopic: Sendable {
         name: "exit-codes", doc: "the exit codes and what they mean",
         detail: """
             When several things were asked for and some fail, hub does all it can, and the exit code is that of the first \
-            failure. A reader that stops early (hub ls | head -1) is not a failure.
+            failure. hub pull looks up all names first, and fetches nothing if one is unknown. A reader that stops early (hub ls | head -1) is not a failure.
             """,
         entries: [
             ("0", "done; also a search that finds nothing"),
@@ -45,7 +45,7 @@ struct HelpTopic: Sendable {
             ("4", "not allowed: the token is rejected, or the model is gated"),
             (
                 "5",
-                "the network: unreachable, timed out, rate limited, switched off but needed, or the server sent nonsense"
+                "the network: unreachable, timed out, rate limited, needed but off, or an invalid response"
             ),
             (
                 "6",

@@ -46,6 +46,8 @@ enum DisplayWidth {
 /// Which end of a text that is too long goes.
 enum Truncation: Sendable {
     case end
+    /// For paths whose names tell them apart.
+    case start
     /// For names whose ends tell them apart: `model-000…02.safetensors`.
     case middle
 }
@@ -59,6 +61,7 @@ extension DisplayWidth {
         guard room > 0 else { return String(ellipsis.prefix(max(width, 0))) }
         switch truncation {
         case .end: return prefix(text, room) + ellipsis
+        case .start: return ellipsis + suffix(text, room)
         case .middle:
             let tail = suffix(text, room / 2)
             // A wide character may leave a cell of the tail's half; the head takes it.

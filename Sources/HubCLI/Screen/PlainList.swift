@@ -42,7 +42,7 @@ struct PlainList {
             context.output.line(Styled("\(review.rowCount); \(sum)", .strong))
             let isAgreed = try await context.confirm(
                 model.isTrash ? "Move this to the trash?" : "Delete this?", isGiven: false,
-                otherwise: "deleting needs a yes; nothing was deleted")
+                otherwise: "refusing to delete without confirmation")
             return isAgreed ? review : nil
         }
     }
@@ -108,7 +108,8 @@ struct PlainList {
         for word in text.split(whereSeparator: { $0.isWhitespace || $0 == "," }) {
             let ends = word.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { Int($0) }
             guard let first = ends[0], let last = ends.count == 1 ? first : ends[1], first <= last else {
-                throw AIError(.invalidInput, "\"\(String(word).printable)\" is not a row; type numbers such as 1 3-5")
+                throw AIError(
+                    .invalidInput, "\"\(String(word).printable)\" is not a row; type numbers such as 1 3-5")
             }
             guard first >= 1, last <= count else {
                 throw AIError(.invalidInput, "there is no row \(word): type 1 to \(count)")

@@ -87,7 +87,7 @@ struct ScreenRenderer: Sendable {
         for number in model.top..<(model.top + layout.bodyHeight) { lines.append(bodyLine(model, number, columns)) }
         if layout.showsMessage { lines.append(line(footer(model), width, .caution)) }
         if layout.showsKeys {
-            lines.append(line(model.mode == .filter ? Self.filterKeys : Self.keys, width, .faint))
+            lines.append(line(model.mode == .filter ? Self.filterKeys : Self.keys(width), width, .faint))
         }
         var page = ScreenPage(lines: Array(lines.prefix(model.lines)))
         if model.mode == .filter, layout.showsMessage {
@@ -100,7 +100,13 @@ struct ScreenRenderer: Sendable {
         return page
     }
 
-    static let keys = "space mark  s sort  / filter  i files  p pin  Enter review  ? help  q quit"
+    /// The keys that fit; the way out and the list of all keys stay the longest.
+    static func keys(_ width: Int) -> String {
+        var keys = ["space mark", "s sort", "/ filter", "i files", "p pin", "Enter review", "? help", "q quit"]
+        for expendable in ["p pin", "i files", "s sort", "/ filter", "space mark", "Enter review"]
+        where keys.joined(separator: "  ").utf8.count > width { keys.removeAll { $0 == expendable } }
+        return keys.joined(separator: "  ")
+    }
     static let filterKeys = "Enter keep the filter  Esc show all"
     static let back = "arrows scroll  any other key: back"
     static func reviewKeys(isTrash: Bool, showsPaths: Bool) -> String {
@@ -222,7 +228,7 @@ struct ScreenRenderer: Sendable {
 
     private func textPage(
         _ model: ScreenModel, title: String, second: String, top: Int, _ body: [[ScreenPage.Span]], keys: String,
-        remark: String = ""
+        remark: String = "", cut: Truncation = .middle
     ) -> ScreenPage {
         let (layout, width) = (model.layout, model.columns)
         var lines: [ScreenPage.Line] = []
@@ -237,9 +243,8 @@ struct ScreenRenderer: Sendable {
             lines.append(
                 .init(
                     spans: body[number].filter { $0.column < width }.map { span in
-                        // Paths differ at both ends.
                         .init(
-                            column: span.column, text: fit(span.text, width - span.column, .middle),
+                            column: span.column, text: fit(span.text, width - span.column, cut),
                             style: span.style)
                     }))
         }
@@ -288,8 +293,9 @@ struct ScreenRenderer: Sendable {
             (model.isTrash ? "Move to the trash: " : "Delete ") + (showsPaths ? review.pathCount : review.rowCount)
             + " from \(SafeText.line(model.inventory.state.layout.root))?"
         return textPage(
-            model, title: title, second: second, top: top, body, keys: Self.reviewKeys(isTrash: model.isTrash, showsPaths: showsPaths),
-            remark: review.plan.remarks.first ?? "")
+            model, title: title, second: second, top: top, body,
+            keys: Self.reviewKeys(isTrash: model.isTrash, showsPaths: showsPaths),
+            remark: review.plan.remarks.first ?? "", cut: showsPaths ? .start : .middle)
     }
 
     // MARK: Texts

@@ -34,7 +34,7 @@ struct ScreenRow: Sendable {
     static func kind(_ item: CacheItem) -> String {
         switch item.subject {
         case .revision: "revision"
-        case .remains: "remains"
+        case .remains: "leftover folder"
         case .partials(_, let names): Humanize.plural(names.count, "partial")
         case .orphans(_, let names): Humanize.plural(names.count, "orphan")
         case .payloads(let names): "(shared store: \(Humanize.plural(names.count, "unused payload")))"

@@ -51,6 +51,9 @@ import Testing
             name: "forbidden", answer: .status(403, #"{"error":"Your plan has no \u001b[31maccess"}"#),
             code: .unauthorized, says: #"Your plan has no \u{1B}[31maccess"#),
         Row(
+            name: "forbidden without a token", answer: .status(403, "no"), code: .unauthorized,
+            says: "give hub a token: hub auth login"),
+        Row(
             name: "bad request", answer: .status(400, "no such key"), code: .protocolViolation, says: "no such key"),
         Row(
             name: "a page of a proxy", answer: .status(407, "<html>secret page</html>"), code: .unreachable,

@@ -113,6 +113,15 @@ import Testing
         #expect(found[.orphans]?.mend == nil && found[.detached]?.mend == nil)
     }
 
+    @Test func aFirstDownloadThatWasCutOffIsNotDetached() throws {
+        let other = cache.repository("models--org--n")
+        try cache.revision(.of("d"), [(sha256("1"), 100)], in: other)
+        try cache.blob("\(sha256("3")).hub.incomplete", size: 5, in: other)
+        let found = try findings()
+        #expect(found[.detached] == nil)
+        #expect(found[.unfinished]?.paths == [other.path])
+    }
+
     @Test func onlySomePathsAreKeptAndAllAreCounted() throws {
         for number in 10..<50 { try cache.blob(sha256("8").dropLast(2) + "\(number)", size: 2, in: folder) }
         let finding = try #require(try findings()[.orphans])

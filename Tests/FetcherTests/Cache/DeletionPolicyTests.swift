@@ -189,6 +189,18 @@ import Testing
         lock.unlock()
     }
 
+    /// The ref is written when all files are there: until then the snapshot of a first download has none.
+    @Test func aFirstDownloadThatCanBeContinuedIsNotDetached() throws {
+        let cache = try cache()
+        let two = cache.repository("models--org--n")
+        for name in Self.ours { try cache.blob(name, size: 50, in: two) }
+        #expect(digits(try plan(cache) { $0.detached = true }) == "c")
+        #expect(
+            try plan(cache) {
+                $0.partials = true; $0.detached = true
+            }.rows.count == 3)
+    }
+
     @Test func aPartialBesideARevisionGoesAlone() throws {
         let cache = try cache()
         for name in Self.ours { try cache.blob(name, size: 50, in: cache.repository()) }

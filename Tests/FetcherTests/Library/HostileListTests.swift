@@ -103,7 +103,7 @@ import Testing
                 ? Self.page("org/good", next: "/api/models?cursor=0")
                 : .json(body, headers: [("Link", "</api/models?cursor=\(asked.index)>; rel=\"next\"")])
         }
-        try expectGoodPage(try await run(server), "without naming anything new")
+        try expectGoodPage(try await run(server), "continues without a new entry")
         #expect(server.requests.count == 11)
     }
 

@@ -87,7 +87,7 @@ import Testing
         #expect(result.status == 2)
         #expect(try result.errorCode() == "invalid_input")
         #expect(
-            result.error.hasPrefix("hub: this is not a token: it has characters that no token has\n"))
+            result.error.hasPrefix("hub: not a valid token: it contains "))
         #expect(!(result.output + result.error).contains(String(input.dropFirst(3))))
         #expect(stage.hub.requests.isEmpty && !FileSystem.exists(file))
     }
@@ -220,7 +220,7 @@ import Testing
         #expect(result.status == 0 && result.error.isEmpty)
         #expect(result.output == "Logged out: \(file) is deleted\n")
         #expect(!FileSystem.exists(file))
-        #expect(try await stage.run("auth", "logout").output == "There was no token in \(file)\n")
+        #expect(try await stage.run("auth", "logout").output == "Not logged in: there is no token in \(file)\n")
         #expect(stage.hub.requests.isEmpty)
     }
 
@@ -275,7 +275,7 @@ import Testing
             #expect(result.status == 4 && result.output.isEmpty)
             #expect(
                 result.error == """
-                    hub: there is no token: HF_TOKEN is not set, and \(file) has none
+                    hub: not logged in: HF_TOKEN is not set and \(file) does not exist
                          hub auth login saves one
 
                     """)

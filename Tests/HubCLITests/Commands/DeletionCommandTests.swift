@@ -43,7 +43,7 @@ import Testing
                 1 row, 10 B in all
 
                 """)
-        #expect(result.error == "hub: deleting needs a yes; nothing was deleted\n     add --yes to go ahead\n")
+        #expect(result.error == "hub: refusing to delete without confirmation\n     add --yes to go ahead\n")
         let document = try await stage.run("gc", "--detached", "--json")
         #expect(document.status == 2)
         #expect(try document.errorCode() == "confirmation_required")

@@ -26,6 +26,16 @@ import Testing
             directory: stage.machine.path)
     }
 
+    /// A name alone is a model's, even where a folder of that name is here.
+    @Test func deletingByTheBareNameOfAFolderSaysHowToNameIt() async throws {
+        #expect(try await pull().status == 0)
+        let result = try await RunningProcess.run(
+            BuiltProduct.path(), ["rm", "model", "--yes"], environment: stage.environment,
+            directory: stage.machine.path)
+        #expect(result.status == 3 && result.error.contains("hub rm ./model deletes it"), "\(result.error)")
+        try expectWhole()
+    }
+
     private func expectWhole() throws {
         #expect(try FileSystem.contents(place("w.safetensors")) == weights ? true : false)
         #expect(try FileSystem.text(place("sub/notes.txt")) == "some words\n")

@@ -35,6 +35,23 @@ import Testing
         #expect(try await stage.run("rm", "org/one", "--yes").status == 0)
     }
 
+    @Test func aNoteStaysUntilThereIsANewOne() async throws {
+        func note() async throws -> JSON? {
+            let models = try await stage.run("ls", "org/one", "--json").document()["models"]?.array
+            return models?.first?["revisions"]?.array?.first?["pin_note"]
+        }
+        #expect(try await stage.run("pin", "org/one", "--note", "for the paper").status == 0)
+        #expect(try await stage.run("pin", "org/one").status == 0)
+        #expect(try await note()?.string == "for the paper")
+        #expect(try await stage.run("pin", "org/one", "--note", "other").status == 0)
+        #expect(try await note()?.string == "other")
+        #expect(try await stage.run("unpin", "org/one").status == 0)
+        #expect(try await stage.run("pin", "org/one").status == 0)
+        #expect(try await note() == nil)
+        let missing = try await stage.run("pin", "zz*")
+        #expect(missing.status == 3 && !missing.error.contains("hub pull"))
+    }
+
     @Test func aPinOfWhatIsGoneCanBeTakenAway() async throws {
         #expect(try await stage.run("pin", "org/*").status == 0)
         try FileSystem.removeTree(Path.join(stage.cache, "models--org--one"))
@@ -51,11 +68,13 @@ import Testing
         for words in [
             ["gc", "--older-than", "0d", "--yes"], ["gc", "--max-size", "0B", "--yes", "--trash"],
             ["gc", "--older-than", "0d", "--yes", "--json"], ["gc", "--plain"],
+            ["gc", "--older-than", "0d", "-n"],
         ] {
             let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
             #expect(result.status == 6, "\(words)")
             #expect(result.error.contains("cannot read the pins (the catalog "), "\(words): \(result.error)")
             #expect(result.error.contains("; nothing was deleted\n"), "\(words)")
+            #expect(!result.output.contains("org/one"), "no plan before it: \(words)")
         }
         #expect(try await stage.run("gc", "--orphans", "--partials", "--yes").status == 0)
         #expect(try await stage.run("ls", "-q", "--sort", "name").lines == ["org/one", "org/two"])

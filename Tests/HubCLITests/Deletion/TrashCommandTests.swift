@@ -34,8 +34,9 @@ import Testing
         let result = try await stage.run("rm", word, "--trash", "--yes")
         #expect(result.status == 0, "\(result.error)")
         #expect(
-            result.lines.last
-                == "moved into \(trash); run hub trash empty to free the space, or hub trash restore to undo this"
+            result.lines.last?
+                .hasPrefix("moved into \(trash); run hub trash empty to free the space; hub trash restore org/")
+                == true
         )
         #expect(try contents() != before)
         let name = String(word.prefix { $0 != ":" })
@@ -70,6 +71,29 @@ import Testing
         #expect(try contents() == there)
         try await expectBothAreNeeded()
         #expect(try await stage.run("ls", "-q", "--sort", "name").lines == ["org/one", "org/two"])
+    }
+
+    /// The line after a move is a command that can be typed as it stands.
+    @Test func theCommandThatUndoesIsWhole() async throws {
+        let before = try contents()
+        let said = try #require(try await stage.run("rm", "org/*", "--trash", "--yes").lines.last)
+        let command = try #require(said.split(separator: "; ").last?.split(separator: " ").map(String.init))
+        #expect(command.first == "hub" && command.last == "this" && command.dropLast().last == "undoes", "\(said)")
+        #expect(try await stage.run(Array(command.dropFirst().dropLast(2))).status == 0)
+        #expect(try contents() == before)
+    }
+
+    /// The same revision went twice: what was there last comes back, and the other copy stays.
+    @Test func ofTheSameTwiceTheNewestComesBack() async throws {
+        #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
+        try stage.plant("models--org--two", commit: commit("3"), files: ["d.bin": "newest"])
+        #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
+        let back = try await stage.run("trash", "restore", "org/two")
+        #expect(back.status == 0 && back.lines.count == 1, "\(back.error)")
+        #expect(back.error == "hub: 1 older copy of it stays in the trash\n")
+        let file = try await stage.run("path", "org/two:d.bin").lines
+        #expect(try FileSystem.text(try #require(file.first)) == "newest")
+        #expect(try await stage.run("trash", "ls", "-q").lines == ["org/two@33333333"])
     }
 
     @Test func whatIsMovedIsNotCalledFreed() async throws {

@@ -103,7 +103,17 @@ extension DoctorCommand {
                 text =
                     "\(many("revision")) that no branch or tag names; deleting \(does("it", "them")) frees \(bytes)"
                 advice =
-                    "hub gc --detached deletes \(does("it", "them")); a commit that you pulled by its hash is one of them"
+                    "hub gc --detached deletes \(does("it", "them")); this includes commits you pulled by hash"
+            case .unfinished:
+                (level, hasPlaces) = (.note, false)
+                let names = finding.paths.map { path in
+                    Repository(folderName: Path.name(path)).map(\.description) ?? path.printable
+                }
+                let more = count > names.count ? " and \(count - names.count) more" : ""
+                text =
+                    "the \(does("download", "downloads")) of \(names.joined(separator: ", "))\(more) \(does("is", "are")) unfinished"
+                advice =
+                    count == 1 ? "hub pull \(names[0]) finishes it" : "hub pull finishes each of them"
             case .stalePartials:
                 (level, text, hasBytes, hasPlaces) = (.note, "\(many("unfinished file")), \(bytes)", true, false)
                 advice = "hub pull continues its own; hub gc --partials deletes all"

@@ -17,7 +17,8 @@ extension DoctorCommand {
             } else if let fault = workspace.catalogFault {
                 findings = [unusable(fault, context, workspace)]
             }
-            return findings + (try backups(path, now: context.now)) + (try putAside(path))
+            let isUsable = workspace.catalog != nil && !findings.contains { $0.name == "usable" }
+            return findings + (try backups(path, isUsable: isUsable, now: context.now)) + (try putAside(path))
         }
     }
 
@@ -64,7 +65,7 @@ extension DoctorCommand {
             let (one, many) = nouns[row.table] ?? (row.table, row.table)
             return "\(Humanize.count(Int64(row.count))) \(row.count == 1 ? one : many)"
         }
-        findings.append(fact("rows", .good, "it has " + rows.joined(separator: ", ")))
+        findings.append(fact("rows", .good, "the catalog lists " + rows.joined(separator: ", ")))
         findings += filling(inspection, workspace.configuration.endpoint)
         return findings
     }
@@ -104,9 +105,11 @@ extension DoctorCommand {
 
     // MARK: Beside it
 
-    private static func backups(_ path: String, now: Double) throws(AIError) -> [DoctorFinding] {
+    private static func backups(_ path: String, isUsable: Bool, now: Double) throws(AIError) -> [DoctorFinding] {
         let all = try CatalogInspection.backups(path)
         guard let newest = all.first else {
+            // What a catalog holds that cannot be read is unknown.
+            guard isUsable else { return [fact("backup", .note, "there is no backup")] }
             return [fact("backup", .good, "no backup yet: nothing to back up (no pins, no times of use)")]
         }
         let size = all.reduce(0) { $0 + $1.size }

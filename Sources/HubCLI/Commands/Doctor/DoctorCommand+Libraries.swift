@@ -10,7 +10,7 @@ extension DoctorCommand {
             DoctorFinding(section: "libraries", name: name, level: .good, text: text, bytes: bytes)
         }
         let memory = try Machine.memory()
-        return [fact("hub", "hub \(Version.number), made with Swift \(Version.swift)")]
+        return [fact("hub", "hub \(Version.number), built with Swift \(Version.swift)")]
             + Version.libraries.map { fact($0.name, "\($0.name) \($0.version)") }
             + [
                 fact(
