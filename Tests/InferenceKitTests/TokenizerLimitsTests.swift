@@ -138,12 +138,12 @@ import Testing
         #expect(error.code == .unsupportedModel && error.message.contains(fault), "\(error.message)")
     }
 
-    /// Each token of two spaces would be as long as all the white space after it.
-    @Test func whiteSpaceThatIsTakenTooOftenIsAnError() async throws {
+    /// Each token of two spaces would be as long as all the whitespace after it.
+    @Test func whitespaceThatIsTakenTooOftenIsAnError() async throws {
         let tokenizer = try tokenizer(#""added_tokens":[{"id":2,"content":"  ","special":true,"rstrip":true}]"#)
         #expect(try tokenizer.encoding(String(repeating: " ", count: 1000)).ids.count == 500)
         let error = try await thrown { try tokenizer.encode(String(repeating: " ", count: 20_000)) }
-        #expect(error.code == .generationFailed && error.message.contains("white space"))
+        #expect(error.code == .generationFailed && error.message.contains("whitespace"))
     }
 
     @Test(arguments: ["9223372036854775807", "9223372036854775808", "18446744073709551615", "4294967296"])
