@@ -255,8 +255,14 @@ final class Output: Sendable {
     /// Lines of progress for a stderr that is not a terminal.
     func progressLine(_ text: String) { toError(SafeText.line(text) + "\n") }
 
-    /// Calls the closure with the errno once writing to stdout has failed.
-    func onFailure(_ closure: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.onFailure = closure } }
+    /// Calls the closure with the errno once writing to stdout has failed; at once if it has failed already.
+    func onFailure(_ closure: @escaping @Sendable (Int32) -> Void) {
+        let failure = state.withLock { state in
+            state.onFailure = closure
+            return state.failure
+        }
+        if failure != 0 { closure(failure) }
+    }
 
     /// The errno of the first write to stdout that failed, or 0.
     var writeFailure: Int32 { state.withLock { $0.failure } }
