@@ -38,9 +38,9 @@ import Testing
         list({ #"[["\#(long)\#($0)", "é\\"]]"# }, count: 2500),
     ]
 
-    @Test(arguments: lists, ["merges", "vocab"]) func aListOfManyElementsIsDivided(list: String, name: String)
-        throws
-    {
+    @Test(arguments: lists.indices, ["merges", "vocab"])
+    func aListOfManyElementsIsDivided(index: Int, name: String) throws {
+        let list = Self.lists[index]
         for text in [
             #"{"version":"1.0","model":{"type":"BPE","\#(name)":\#(list)}}"#,
             #"{"model":{"\#(name)":\#(list),"x":[1],"":{}}, "model2" : {"merges":[]}, "":[[]]}"#,

@@ -134,7 +134,21 @@ package final class RunningProcess: Sendable {
     package func waitForTerminal<Value: Sendable>(
         _ what: String, seconds: Double = TestTimeout.seconds, _ body: @escaping @Sendable ([UInt8]) -> Value?
     ) async throws -> Value {
-        try await state.value(what, seconds: seconds) { body($0.streams[.terminal] ?? []) }
+        try await output(what, seconds: seconds) { body($0[.terminal] ?? []) }
+    }
+
+    /// Waits until what it has written so far gives a value.
+    ///
+    /// - Throws: ``ProcessEnded`` as soon as it has ended and written nothing that does.
+    private func output<Value: Sendable>(
+        _ what: String, seconds: Double, _ body: @escaping @Sendable ([Place: [UInt8]]) -> Value?
+    ) async throws -> Value {
+        try await state.value(what, seconds: seconds) { state -> Result<Value, ProcessEnded>? in
+            if let value = body(state.streams) { return .success(value) }
+            guard state.ending != nil, state.openStreams == 0 else { return nil }
+            let written = state.streams.values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+            return .failure(ProcessEnded(what: what, written: written))
+        }.get()
     }
 
     /// Waits until it has ended and everything it wrote has been read.
@@ -162,9 +176,8 @@ package final class RunningProcess: Sendable {
     /// Waits until it has written a text anywhere; what it has written until then.
     @discardableResult
     package func wait(forText text: String, seconds: Double = TestTimeout.seconds) async throws -> String {
-        try await state.value("\"\(text)\" in the output of process \(pid)", seconds: seconds) { state in
-            state.streams.values.map { String(decoding: $0, as: UTF8.self) }
-                .first { $0.range(of: text) != nil }
+        try await output("\"\(text)\" in the output of process \(pid)", seconds: seconds) { streams in
+            streams.values.map { String(decoding: $0, as: UTF8.self) }.first { $0.range(of: text) != nil }
         }
     }
 
@@ -223,4 +236,11 @@ private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) 
         let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
     }
+}
+
+/// A program ended before it wrote what a test waits for.
+package struct ProcessEnded: Error, CustomStringConvertible {
+    var what: String
+    var written: String
+    package var description: String { "the process ended before \(what); it wrote:\n\(written)" }
 }
