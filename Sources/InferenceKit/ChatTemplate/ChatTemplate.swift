@@ -6,7 +6,7 @@ import ModelFormats
 /// It is rendered as transformers' `apply_chat_template` does, within limits of time, depth and memory. A template can
 /// access only its own text and its variables.
 public struct ChatTemplate: Sendable {
-    /// What a template is given beside the messages.
+    /// The inputs of a template besides the messages.
     public struct Options: Sendable {
         /// The tools that the model may call, as JSON schemas; nil for none.
         public var tools: [JSON]?
@@ -17,7 +17,7 @@ public struct ChatTemplate: Sendable {
         /// Further variables: `bos_token`, `enable_thinking` and others.
         public var variables: JSONObject
 
-        /// What a template is given beside the messages.
+        /// The inputs of a template besides the messages.
         public init(
             tools: [JSON]? = nil, documents: [JSON]? = nil, addsGenerationPrompt: Bool = true,
             variables: JSONObject = [:]

@@ -2,7 +2,7 @@ public import HubCore
 
 /// One turn of a conversation, the input of a chat template.
 public struct Message: Sendable, Hashable {
-    /// Who speaks.
+    /// The author.
     public enum Role: String, Sendable, Hashable {
         /// Instructions from the application.
         case system
@@ -38,7 +38,7 @@ public struct Message: Sendable, Hashable {
         }
     }
 
-    /// Who speaks.
+    /// The author.
     public var role: Role
     /// The text; nil if the model only calls tools.
     public var content: String?
