@@ -1,5 +1,5 @@
-// The low-level SHA-256 calls are "deprecated" in favour of EVP, which gives no way to read the state between two blocks:
-// that state is what places damage in a large file (see RangeDigests).
+// OpenSSL deprecates the low-level SHA-256 calls, but EVP cannot export the state between two blocks. RangeDigests
+// needs that state to locate damage in a large file.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/evp.h>
 #include <openssl/err.h>

@@ -1,4 +1,4 @@
-// libcurl's option calls are variadic, which Swift cannot call: one typed function for each kind of value.
+// libcurl's option calls are variadic, which Swift cannot call, so there is one typed function per kind of value.
 // https://curl.se/libcurl/c/curl_easy_setopt.html
 #pragma once
 #include <curl/curl.h>
@@ -39,11 +39,11 @@ static inline CURLMcode hub_curl_multi_set_long(CURLM *handle, CURLMoption optio
 static inline int hub_curl_limit_buffer(void *bytes, curl_socket_t socket, curlsocktype purpose) {
     int size = (int)(long)bytes;
     (void)purpose;
-    // A system that refuses keeps its own size: nothing is lost but smoothness.
+    // Only a hint: a system that refuses keeps its own size.
     (void)setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     return CURL_SOCKOPT_OK;
 }
-/// Gives the sockets of a transfer a receive buffer of so many bytes.
+/// Sets the receive buffer of a transfer's sockets, in bytes.
 static inline CURLcode hub_curl_set_receive_buffer(CURL *handle, long bytes) {
     curl_easy_setopt(handle, CURLOPT_SOCKOPTDATA, (void *)bytes);
     return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, hub_curl_limit_buffer);

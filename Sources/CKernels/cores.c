@@ -9,7 +9,7 @@
 #include "CKernels.h"
 
 #ifdef __linux__
-/// The lowest CPU of the core that `cpu` belongs to; `cpu` itself where the kernel does not say.
+/// The lowest CPU of the core that `cpu` belongs to; `cpu` itself if the kernel does not report it.
 static int core_leader(int cpu) {
     // https://docs.kernel.org/admin-guide/cputopology.html: "0,4" or "0-1".
     char path[96];
@@ -42,7 +42,7 @@ size_t hub_physical_cores(void) {
 size_t hub_physical_cores(void) {
     int count = 0;
     size_t size = sizeof count;
-    // On Apple silicon the fast cores alone: the others hold up every step that all threads share.
+    // On Apple silicon only the fast cores: the slow ones delay every step that all threads share.
     if (sysctlbyname("hw.perflevel0.physicalcpu", &count, &size, NULL, 0) == 0 && count > 0) return (size_t)count;
     size = sizeof count;
     return sysctlbyname("hw.physicalcpu", &count, &size, NULL, 0) == 0 && count > 0 ? (size_t)count : 1;

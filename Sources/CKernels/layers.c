@@ -1,4 +1,4 @@
-// What a decoder's layer is made of, above the kernels and below Swift.
+// The operations of a decoder layer, built on the kernels and called from Swift.
 #include "variants.h"
 #include <math.h>
 
@@ -23,8 +23,8 @@ void hub_matmul(
     hub_pool *pool, const hub_kernels *kernels, hub_element element, const void *weights, size_t rows, size_t columns,
     const float *x, size_t batch, float *y) {
     struct matmul m = {kernels, element, weights, rows, columns, batch, x, y};
-    // A piece of 256k multiplications, some 10 us, is worth waking another thread. More rows share the vectors in the cache, as
-    // long as every thread gets several pieces. 12 rows are whole tiles of every instruction set.
+    // A piece of 256k multiplications, some 10 us, is worth waking another thread. Larger pieces share the cached
+    // vectors, as long as every thread gets several. 12 rows are whole tiles of every instruction set.
     size_t work = columns * batch, grain = work ? 262144 / work : rows, share = rows / (4 * hub_pool_threads(pool));
     if (share > 48) share = 48;
     if (grain < share) grain = share;

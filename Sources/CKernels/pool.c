@@ -14,11 +14,11 @@ struct hub_pool {
     pthread_t *team;
     pthread_mutex_t lock;
     pthread_cond_t begun, finished;
-    // What is to be done; written before `round` rises, read after.
+    // The work; written before `round` increases, read after.
     pool_body *body;
     void *context;
     size_t count, grain;
-    atomic_size_t next;    // first item that nobody has taken
+    atomic_size_t next;    // first item not yet taken
     atomic_size_t working; // team members not yet done with this round
     atomic_ulong round;
     bool closing;
@@ -29,7 +29,7 @@ struct member {
     size_t worker;
 };
 
-// A forward pass is hundreds of short rounds: looking a while before sleeping saves a wake-up for each.
+// A forward pass is hundreds of short rounds: spinning before sleeping saves a wake-up for each.
 enum { LOOKS = 4000 };
 
 static inline void relax(void) {

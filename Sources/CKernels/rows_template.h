@@ -2,8 +2,8 @@
 //   NAME TARGET VEC WIDTH ZERO LOADX(float *) LOADW(uint8_t *) FMA(a, b, sum) REDUCE(VEC) ELEMENT_BYTES WIDEN(uint8_t *)
 //   TILE_ROWS TILE_BATCH: as many sums as the instruction set has registers for, less those of the operands.
 //
-// Columns go in blocks, so that a tile's vectors stay in the L1 cache while rows pass by. Every sum is taken in the same
-// order whatever the tile, the batch and the number of threads: results are the same to the last bit.
+// Columns go in blocks, so that a tile's vectors stay in the L1 cache while rows pass by. Sums are taken in the same
+// order for every tile, batch and number of threads, so results are bit-identical.
 #define BLOCK 1024
 
 #define TILE(R, B)                                                                                                     \
@@ -47,7 +47,7 @@ TARGET static void NAME(
             }
         at = batch - batch % TILE_BATCH;
     }
-    // One vector reads each weight once: rows from start to end, as memory likes it.
+    // One vector reads each weight once: rows from start to end, in memory order.
     for (; at < batch; at++) {
         for (row = 0; row + 4 <= rows; row += 4) EACH_BLOCK TILE(4, 1);
         for (; row < rows; row++) EACH_BLOCK TILE(1, 1);

@@ -1,8 +1,7 @@
-// The portable kernels: what the others are compared with, and what any CPU runs.
+// The portable kernels: they run on any CPU and are the reference for the others.
 #include "variants.h"
 
-// Without it clang may make one instruction of a * b + c in one tile and two in another, where the CPU has such an
-// instruction (AArch64): sums would depend on the size of the batch.
+// Otherwise clang may fuse a * b + c in one tile and not in another (AArch64), and sums would depend on the batch size.
 #pragma STDC FP_CONTRACT OFF
 
 #define TARGET

@@ -1,7 +1,7 @@
 #include "hub_scan.h"
 #include <string.h>
 
-// Unaligned words, as a file's header puts them; the loop over a piece has no branch, so that it is made into vectors.
+// Words may be unaligned. The loop over a piece has no branch, so the compiler vectorizes it.
 #define SCAN(name, type, test)                                                                     \
     typedef type __attribute__((aligned(1), may_alias)) name##_word;                                \
     static size_t name(const void *source, size_t count) {                                          \
@@ -24,7 +24,7 @@
         return count;                                                                               \
     }
 
-// One number in each block, where it may lie at any byte.
+// One number per block, at any byte offset.
 #define SCAN_BLOCKS(name, type, test)                                                              \
     static size_t name##_blocks(const void *source, size_t count, size_t stride) {                  \
         const unsigned char *bytes = source;                                                        \

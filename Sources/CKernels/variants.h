@@ -1,4 +1,4 @@
-// What the kernel files share among themselves.
+// Shared by the kernel files.
 #pragma once
 #include "CKernels.h"
 #include <string.h>
@@ -30,7 +30,8 @@ static inline float hub_load_bf16(const uint8_t *at) {
     return hub_from_bits((uint32_t)half << 16);
 }
 
-/// IEEE 754 binary16, by bits: _Float16 would call into a run-time library on machines without the instruction.
+/// IEEE 754 binary16, converted by bits: _Float16 would call into a run-time library on machines without the
+/// instruction.
 static inline float hub_load_f16(const uint8_t *at) {
     uint16_t half;
     memcpy(&half, at, sizeof half);

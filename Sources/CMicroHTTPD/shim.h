@@ -1,6 +1,5 @@
-// libmicrohttpd's variadic calls, cast macros and enumerations. Swift cannot use the first two as they are, and the
-// third get other Swift names when a version of the library changes how it declares them.
-// https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
+// libmicrohttpd's variadic calls, cast macros and enumerations. Swift cannot use the first two, and the Swift names of
+// the third change with the library's version. https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 #pragma once
 #include <microhttpd.h>
 #include <netdb.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/// What the library calls, each with `context` first. Lives as long as the daemon.
+/// Callbacks of the library, each with `context` first. They live as long as the daemon.
 typedef struct {
     void *context;
     void (*opened_or_closed)(
@@ -20,28 +19,28 @@ typedef struct {
     void (*misread_length)(void *context);
 } hub_mhd_callbacks;
 
-/// What the library would write into a log; that it cannot read a length is known from nothing else.
+/// Receives the library's log messages: an unreadable Content-Length is reported only there.
 static inline void hub_mhd_log(void *callbacks, const char *format, va_list values) {
     (void)values;
     const hub_mhd_callbacks *all = (const hub_mhd_callbacks *)callbacks;
     if (strstr(format, "Content-Length")) all->misread_length(all->context);
 }
 
-/// Serves `socket`, which listens already and is closed by MHD_stop_daemon: one thread for each connection, watching it
-/// with poll, for select cannot watch a descriptor above 1,023. `idle_seconds` 0 is for ever.
+/// Serves `socket`, which already listens and is closed by MHD_stop_daemon. One thread per connection, with poll,
+/// because select cannot watch a descriptor above 1,023. `idle_seconds` 0 means no limit.
 static inline struct MHD_Daemon *hub_mhd_start(
     int socket, unsigned int connections, unsigned int idle_seconds, hub_mhd_callbacks *callbacks) {
     void *context = callbacks->context;
     struct MHD_OptionItem options[] = {
-        // First, so that it is in use for all that follows.
+        // First, so that it applies to the options that follow.
         {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)hub_mhd_log, callbacks},
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, connections, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, NULL},
         // Room for a request's head of 32 KiB.
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 64 << 10, NULL},
-        // A client may send JSON 1,024 levels deep, and it is read by recursion: more than macOS's 512 KiB. Only what is
-        // touched takes memory.
+        // A client may send JSON 1,024 levels deep, which is parsed recursively and needs more than macOS's 512 KiB.
+        // Untouched stack takes no memory.
         {MHD_OPTION_THREAD_STACK_SIZE, 4 << 20, NULL},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)callbacks->opened_or_closed, context},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)callbacks->arrived, context},
@@ -83,7 +82,7 @@ static inline void hub_mhd_end_with(int socket, const void *bytes, size_t count)
 #else
     int flags = 0; // libmicrohttpd has set SO_NOSIGPIPE
 #endif
-    // A client that does not read what it is told has gone.
+    // A failed send means the client has gone.
     (void)!send(socket, bytes, count, flags);
     shutdown(socket, SHUT_RDWR);
 }

@@ -1,8 +1,7 @@
-// The few calls of ncurses that the full-screen list makes, as functions: most of its own are macros over variables of
-// the library, which Swift cannot call. One thread makes all of them.
-// https://invisible-island.net/ncurses/man/ncurses.3x.html
+// The ncurses calls of the full-screen list, as functions: most of ncurses' own are macros, which Swift cannot call.
+// All are made by one thread. https://invisible-island.net/ncurses/man/ncurses.3x.html
 #pragma once
-// Without it the header hides what knows more than bytes.
+// Without it the header hides the wide-character functions.
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 #include <locale.h>
@@ -18,10 +17,10 @@ enum {
 
 enum { HUB_LOOK_BOLD = 1, HUB_LOOK_DIM = 2, HUB_LOOK_REVERSE = 4 };
 
-/// Takes the terminal on stdin and stdout. The locale has been chosen by then. 0, or -1 where terminfo does not know
-/// the terminal or it cannot place its cursor.
+/// Takes the terminal on stdin and stdout. The locale must be set. 0, or -1 if terminfo does not know the terminal or
+/// it cannot position the cursor.
 static inline int hub_curses_open(int with_colors) {
-    // newterm, for initscr ends the program where the terminal is not known.
+    // newterm, because initscr ends the program on an unknown terminal.
     SCREEN *screen = newterm(NULL, stdout, stdin);
     if (!screen) return -1;
     set_term(screen);
@@ -30,9 +29,9 @@ static inline int hub_curses_open(int with_colors) {
     nonl();
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
-    // How long an Esc may be the beginning of another key. The default is a second.
+    // Milliseconds to wait after Esc for the rest of a key sequence. The default is a second.
     set_escdelay(100);
-    // What terminals send whatever their terminfo says, in either of the modes of the cursor keys.
+    // Sequences that terminals send whatever their terminfo says, in both cursor key modes.
     static const struct { const char *sent; int key; } keys[] = {
         {"\033[A", KEY_UP}, {"\033OA", KEY_UP}, {"\033[B", KEY_DOWN}, {"\033OB", KEY_DOWN},
         {"\033[H", KEY_HOME}, {"\033OH", KEY_HOME}, {"\033[1~", KEY_HOME}, {"\033[7~", KEY_HOME},
@@ -48,12 +47,12 @@ static inline int hub_curses_open(int with_colors) {
     return 0;
 }
 
-/// Leaves the terminal as it was; hub_curses_draw takes it again.
+/// Restores the terminal; hub_curses_draw takes it again.
 static inline void hub_curses_close(void) { endwin(); }
 
 static inline void hub_curses_clear(void) { erase(); }
 
-/// Everything is sent anew with the next hub_curses_draw.
+/// The next hub_curses_draw redraws everything.
 static inline void hub_curses_forget(void) { clearok(curscr, TRUE); }
 
 static inline void hub_curses_resize(int rows, int columns) { resizeterm(rows, columns); }
@@ -79,14 +78,14 @@ static inline void hub_curses_draw(int row, int column) {
 
 static inline void hub_curses_beep(void) { beep(); }
 
-/// Drops what was typed and not read.
+/// Discards unread input.
 static inline void hub_curses_drop_input(void) { flushinp(); }
 
 /// The next key, one of HUB_KEY_*, without waiting; a character is in `character`.
 static inline int hub_curses_key(uint32_t *character) {
     wint_t key = 0;
     int kind;
-    // A new size is no key: who changed it was told by other means.
+    // A resize is not a key; SIGWINCH reports it.
     while ((kind = get_wch(&key)) == KEY_CODE_YES && key == KEY_RESIZE) {}
     if (kind == ERR) return HUB_KEY_NONE;
     if (kind == OK) {
@@ -108,7 +107,7 @@ static inline int hub_curses_key(uint32_t *character) {
     }
 }
 
-/// What gives the terminal back without this library, as one text: out of a signal handler nothing of it may be called.
+/// The escape sequences that restore the terminal, for a signal handler, which may not call this library.
 static inline int hub_curses_leaving(char *text, size_t room) {
     const char *names[] = {"rmkx", "op", "sgr0", "cnorm", "rmcup"};
     size_t used = 0;
@@ -116,7 +115,7 @@ static inline int hub_curses_leaving(char *text, size_t room) {
         const char *value = tigetstr(names[i]);
         if (!value || value == (const char *)-1) continue;
         for (; *value && used < room; value++) {
-            // Padding, "$<2>", is for terminals that are slower than their line.
+            // Padding ("$<2>") is only for slow hardware terminals.
             if (value[0] == '$' && value[1] == '<') {
                 while (*value && *value != '>') value++;
                 if (!*value) break;

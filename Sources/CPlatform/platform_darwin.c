@@ -19,7 +19,7 @@ int hub_preallocate(int descriptor, off_t length) {
     return ftruncate(descriptor, length);
 }
 
-// clonefile(2) works on paths and makes the destination itself; an open destination cannot be cloned into.
+// clonefile(2) works on paths and creates the destination; it cannot clone into an open file.
 int hub_reflink(int source, int destination) {
     (void)source, (void)destination;
     errno = ENOTSUP;
@@ -46,7 +46,7 @@ void hub_read_ahead(int descriptor, off_t offset, off_t length) {
 
 void hub_prefer_large_pages(void *start, size_t length) { (void)start, (void)length; }
 
-// statfs, for statvfs(3) of macOS cuts the number of blocks to 32 bits: 16 TiB of 4 KiB blocks.
+// statfs, because macOS's statvfs(3) cuts the number of blocks to 32 bits: 16 TiB of 4 KiB blocks.
 int hub_disk_space(const char *path, uint64_t *available, uint64_t *total) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;
@@ -55,7 +55,7 @@ int hub_disk_space(const char *path, uint64_t *available, uint64_t *total) {
     return 0;
 }
 
-// CLOCK_MONOTONIC of macOS counts sleep too: when a lid is opened again every timeout would be due.
+// macOS's CLOCK_MONOTONIC counts sleep too: every timeout would expire on waking.
 uint64_t hub_monotonic_nanoseconds(void) { return clock_gettime_nsec_np(CLOCK_UPTIME_RAW); }
 
 int hub_processors(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }

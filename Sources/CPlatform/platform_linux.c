@@ -29,7 +29,7 @@ void hub_share_heap(void) {
 int hub_preallocate(int descriptor, off_t length) {
     if (length == 0) return ftruncate(descriptor, 0);
     struct statfs info;
-    // In memory, reserving means clearing every page that is about to be written: a second pass over the whole file.
+    // On tmpfs, reserving clears every page that is about to be written: a second pass over the whole file.
     if (fstatfs(descriptor, &info) == 0 && info.f_type == TMPFS_MAGIC) return ftruncate(descriptor, length);
     int result;
     do result = fallocate(descriptor, 0, 0, length); while (result == -1 && errno == EINTR);
@@ -49,7 +49,7 @@ int hub_open_unnoticed(const char *path) {
     for (;;) {
         int descriptor = open(path, flags);
         if (descriptor >= 0) return descriptor;
-        // open(2): O_NOATIME is the owner's alone.
+        // open(2): only the owner may use O_NOATIME.
         if (errno == EPERM && (flags & O_NOATIME)) flags &= ~O_NOATIME;
         else if (errno != EINTR) return -1;
     }
@@ -107,7 +107,7 @@ int hub_is_network_file_system(const char *path) {
 }
 
 int hub_keeps_access_times(const char *path) {
-    // The flags of the mount through which the path is reached, those of a bind mount included. statfs(2), since 2.6.36
+    // The flags of the path's mount, bind mounts included. statfs(2), since 2.6.36
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;
     return info.f_flags & (ST_NOATIME | ST_RDONLY) ? 0 : 1;
@@ -138,7 +138,7 @@ int hub_mapped_files(int process, void *context,
     return number ? -1 : 0;
 }
 
-// Where /proc is not mounted. The page cache, which could be had too, is not in these figures.
+// Where /proc is not mounted. These figures leave out the reclaimable page cache.
 static int memory_without_proc(uint64_t *total, uint64_t *available) {
     struct sysinfo info;
     if (sysinfo(&info)) return -1;
@@ -148,7 +148,7 @@ static int memory_without_proc(uint64_t *total, uint64_t *available) {
 }
 
 int hub_memory(uint64_t *total, uint64_t *available) {
-    // https://docs.kernel.org/filesystems/proc.html: MemAvailable is what can be had without swapping.
+    // https://docs.kernel.org/filesystems/proc.html: MemAvailable is the memory available without swapping.
     FILE *file = fopen("/proc/meminfo", "re");
     if (!file) return memory_without_proc(total, available);
     char line[256];

@@ -1,4 +1,4 @@
-// A terminal that a full-screen program has taken: it is given back however that program ends.
+// Restores the terminal after a full-screen program, however it ends.
 #include "CPlatform.h"
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-// What ends a program without its own doing. SIGINT, SIGTERM and SIGTSTP are missing: they are waited for by a thread.
+// Signals that end a program. SIGINT, SIGTERM and SIGTSTP are missing: a thread waits for them.
 static const int ending[] = {SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
 enum { ending_count = sizeof ending / sizeof *ending };
 
@@ -30,14 +30,14 @@ static void give_back(void) {
         if (count < 0 && errno != EINTR) break;
         if (count > 0) rest += count, length -= (size_t)count;
     }
-    // TCSANOW: a terminal that is stopped must not hold up what ends us.
+    // TCSANOW: a stopped terminal must not delay the end of the process.
     while (tcsetattr(terminal, TCSANOW, &before) != 0 && errno == EINTR) {}
 }
 
 static void on_ending(int number) {
     int saved = errno;
     give_back();
-    // Then what the signal did before: a fault happens again, and whoever reports faults is told.
+    // Then the previous action: a fault is raised again and reaches the crash reporter.
     for (int i = 0; i < ending_count; i++)
         if (ending[i] == number) sigaction(number, &former[i], NULL);
     raise(number);
@@ -85,7 +85,7 @@ void hub_terminal_guard_give_back(void) { give_back(); }
 void hub_terminal_guard_take_again(void) { atomic_store(&is_taken, true); }
 
 void hub_terminal_guard_end(void) {
-    // What left by itself has nothing more to write.
+    // A program that left the terminal by itself has nothing more to write.
     leaving_length = 0;
     give_back();
     for (int i = 0; i < ending_count; i++) sigaction(ending[i], &former[i], NULL);

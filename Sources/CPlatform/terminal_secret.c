@@ -1,4 +1,4 @@
-// A secret on its way from a keyboard: the terminal shows nothing, and shows again what is typed however this ends.
+// Turns echo off while a secret is typed and restores it, however the program ends.
 #include "CPlatform.h"
 #include <errno.h>
 #include <pthread.h>
@@ -11,8 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-// What ends or stops a program at its prompt. SIGINT and SIGTERM are missing: the program waits for those itself and
-// ends by ordinary code.
+// Signals that end or stop a program at its prompt. SIGINT and SIGTERM are missing: the program handles those itself.
 static const int caught[] = {SIGHUP, SIGQUIT, SIGTSTP};
 enum { caught_count = sizeof caught / sizeof *caught };
 
@@ -25,12 +24,12 @@ static atomic_int handlers_running;
 
 static int set_mode(const struct termios *mode) {
     int result;
-    // TCSAFLUSH: nothing typed ahead is taken for the secret, and no rest of it for a command afterwards.
+    // TCSAFLUSH: drops input typed ahead, so it is not read as the secret, nor the secret's rest as a command.
     do result = tcsetattr(terminal, TCSAFLUSH, mode); while (result != 0 && errno == EINTR);
     return result;
 }
 
-// On the terminal itself, for stderr may be a file. One that was opened for reading alone leaves only stderr.
+// To the terminal, because stderr may be a file. If the terminal is open for reading only, to stderr.
 static void say(const char *text) {
     if (write(terminal, text, strlen(text)) < 0 && write(STDERR_FILENO, text, strlen(text)) < 0) return;
 }
@@ -41,7 +40,7 @@ static int ask(void) {
     return 0;
 }
 
-// Only what POSIX allows in a handler; tcsetattr is among it.
+// Only calls that POSIX allows in a handler; tcsetattr is one.
 static void on_signal(int number) {
     int saved = errno;
     atomic_fetch_add(&handlers_running, 1);
@@ -49,7 +48,7 @@ static void on_signal(int number) {
         set_mode(&shown);
         say("\n");
     }
-    // Then what the signal does by itself.
+    // Then the signal's default action.
     struct sigaction standard = {.sa_handler = SIG_DFL}, ours;
     sigset_t own, before;
     sigemptyset(&standard.sa_mask);
@@ -58,7 +57,7 @@ static void on_signal(int number) {
     sigaction(number, &standard, &ours);
     pthread_sigmask(SIG_UNBLOCK, &own, &before);
     raise(number);
-    // Only a stop comes back here, when it is over.
+    // Only a stop returns here, after SIGCONT.
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     sigaction(number, &ours, NULL);
     if (is_hidden) ask();
@@ -89,7 +88,7 @@ int hub_secret_begin(int descriptor, const char *text) {
 
 void hub_secret_end(void) {
     if (!atomic_exchange(&is_hidden, false)) return;
-    // One that saw the terminal hidden may be about to hide it again.
+    // A running handler may be about to turn echo off again.
     while (atomic_load(&handlers_running) > 0) sched_yield();
     for (int i = 0; i < caught_count; i++) sigaction(caught[i], &former[i], NULL);
     set_mode(&shown);

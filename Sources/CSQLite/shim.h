@@ -1,8 +1,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-/// The way to FTS5's own functions, its tokenizers among them; NULL where this SQLite has no FTS5.
-/// https://www.sqlite.org/fts5.html#extending_fts5
+/// FTS5's extension API; NULL if this SQLite has no FTS5. https://www.sqlite.org/fts5.html#extending_fts5
 static inline fts5_api *hub_fts5_api(sqlite3 *database) {
     fts5_api *api = NULL;
     sqlite3_stmt *statement = NULL;
@@ -14,6 +13,6 @@ static inline fts5_api *hub_fts5_api(sqlite3 *database) {
     return api;
 }
 
-/// Spares SQLite the counting of its memory, which takes a lock at every allocation. Does nothing once a connection was
-/// opened. https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus
+/// Turns off SQLite's memory statistics, which lock on every allocation. Has no effect after the first connection.
+/// https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus
 static inline void hub_sqlite_count_no_memory(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }

@@ -10,32 +10,30 @@ import Musl
 import Darwin
 #endif
 
-/// An HTTP/1.1 server around a handler, by libmicrohttpd: it speaks the protocol, the handler decides.
+/// An HTTP/1.1 server for a handler, on libmicrohttpd.
 ///
-/// Each connection has a thread of its own, so a handler or a body may block (digests, faults of a test) and stops
-/// nobody else. Files go out by sendfile.
-/// https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
+/// Each connection has its own thread, so a handler or a body may block (digests, test faults) without delaying others.
+/// Files are sent with sendfile. https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 package final class HubServer: Sendable {
     /// Limits of a server.
     package struct Limits: Sendable {
         /// Connections open at once; more wait in the kernel's queue.
         package var connections: UInt32 = 1024
-        /// Connections whose next request is not all here: fewer, so that somebody who holds them open takes no place
-        /// from those who ask.
+        /// Connections whose next request is incomplete: fewer, so that idle clients cannot use up all connections.
         package var waiting = 512
-        /// How long the head of a request may take, from when the connection is open or the last answer is sent.
+        /// Time limit for a request's head, from the opening of the connection or the last response.
         package var head: Duration = .seconds(10)
-        /// How long its body may take.
+        /// Time limit for the body.
         package var body: Duration = .seconds(60)
-        /// Seconds without a byte moving after which a connection is closed; 0 for never.
+        /// Seconds of silence after which a connection is closed; 0 for never.
         package var idleSeconds: UInt32 = 120
-        /// The longest body of a request in bytes.
+        /// Maximum size of a request body in bytes.
         package var requestBody: Int = 4 << 20
 
         package init() {}
     }
 
-    /// The host as it was given.
+    /// The host as given.
     package let host: String
     /// The port listened on.
     package let port: UInt16
@@ -49,8 +47,8 @@ package final class HubServer: Sendable {
     /// Starts to listen and serve.
     ///
     /// - Parameters:
-    ///   - port: 0 for any that is free.
-    ///   - log: hears of every request that was answered, on its connection's thread.
+    /// - port: 0 for any free port.
+    /// - log: called for every answered request, on its connection's thread.
     package init(
         host: String = "127.0.0.1", port: UInt16 = 0, limits: Limits = Limits(),
         log: (@Sendable (AnsweredRequest) -> Void)? = nil, handler: any HTTPHandler

@@ -1,13 +1,13 @@
-// Compute kernels of the inference kit: float32 activations, weights as they lie in the file.
+// Compute kernels of the inference kit: float32 activations, weights as stored in the file.
 //
-// Every weight pointer may be unaligned, for tensors start where a file's header puts them. Matrices are row-major;
-// `x_stride` and `y_stride` count floats. Nothing here allocates except hub_pool_create.
+// Every weight pointer may be unaligned, because tensors start where the file's header puts them. Matrices are
+// row-major; `x_stride` and `y_stride` count floats. Nothing here allocates except hub_pool_create.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include "hub_scan.h"
 
-/// Says that memory is about to be read. It may be any address.
+/// Hints that memory is about to be read. Any address is allowed.
 static inline void hub_prefetch(const void *address) { __builtin_prefetch(address); }
 
 /// How a weight is stored.
@@ -40,12 +40,12 @@ size_t hub_element_bytes(hub_element element);
 /// Elements as float32.
 void hub_widen(hub_element element, const void *source, size_t count, float *out);
 
-/// Physical cores that this process may run on (SMT siblings count once); at least 1.
+/// Number of physical cores this process may run on (SMT siblings count once); at least 1.
 size_t hub_physical_cores(void);
 
 /// A fixed team of threads. One caller at a time; the caller works too.
 typedef struct hub_pool hub_pool;
-/// A team of `threads` threads, the caller included; NULL where the threads cannot be had.
+/// A team of `threads` threads, the caller included; NULL if the threads cannot be created.
 hub_pool *hub_pool_create(size_t threads);
 void hub_pool_destroy(hub_pool *pool);
 size_t hub_pool_threads(const hub_pool *pool);

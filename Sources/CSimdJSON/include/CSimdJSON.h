@@ -1,4 +1,4 @@
-// A C face for simdjson (C++): a document as the tape that simdjson itself writes
+// A C interface to simdjson (C++): a document as simdjson's own tape
 // (https://github.com/simdjson/simdjson/blob/master/doc/tape.md), nothing copied.
 #pragma once
 #include <stdbool.h>
@@ -17,7 +17,8 @@ typedef struct {
 
 typedef struct hub_json_document hub_json_document;
 
-/// Parses `length` bytes of UTF-8 JSON; `padded` says that 64 bytes behind them may be read, else they are copied. On a fault returns NULL and sets `error` to static English text.
+/// Parses `length` bytes of UTF-8 JSON; `padded`: the 64 bytes after them may be read, else they are copied. On failure
+/// returns NULL and sets `error` to static English text.
 hub_json_document *hub_json_parse(const char *bytes, size_t length, bool padded, const char **error);
 hub_json_tape hub_json_read(const hub_json_document *document);
 void hub_json_free(hub_json_document *document);

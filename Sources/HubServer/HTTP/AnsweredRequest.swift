@@ -1,6 +1,6 @@
 package import HubCore
 
-/// One request and what it was answered, for a log.
+/// One request and its response, for a log.
 package struct AnsweredRequest: Sendable {
     /// The client's numeric address.
     package var client: String
@@ -8,12 +8,12 @@ package struct AnsweredRequest: Sendable {
     /// Path and query as they were sent.
     package var target: String
     package var status: Int
-    /// Bytes of the body; nil where only its end tells.
+    /// Bytes of the body; nil if unknown before the end.
     package var length: Int64?
 
     /// `2026-11-22T15:00:36Z 127.0.0.1 GET /api/models 200 1234`
     ///
-    /// - Parameter token: shown in no line, whoever puts it into an address.
+    /// - Parameter token: redacted, even inside an address.
     package func line(at seconds: Double, hiding token: AccessToken?) -> String {
         let length = length.map { String($0) } ?? "-"
         let text = "\(client) \(method) \(target) \(status) \(length)".printable

@@ -1,11 +1,12 @@
-/// What a `Range` header asks of content of a known length. https://www.rfc-editor.org/rfc/rfc9110#section-14.2
+/// The range that a `Range` header requests of content of known length.
+/// https://www.rfc-editor.org/rfc/rfc9110#section-14.2
 package enum ByteRange: Sendable, Equatable {
     /// The whole content: no header, or one that RFC 9110 says to ignore (another unit, bad syntax, several ranges,
     /// which would need a multipart answer that no client of the Hub asks for).
     case whole
     /// These bytes: 206.
     case part(Range<Int64>)
-    /// None of the content is in the range: 416.
+    /// The range lies outside the content: 416.
     case unsatisfiable
 
     package init(header: String?, length: Int64) {
@@ -18,7 +19,7 @@ package enum ByteRange: Sendable, Equatable {
         let spec = text.dropFirst(6)
         guard let dash = spec.firstIndex(of: "-") else { return nil }
         let (first, last) = (spec[..<dash], spec[spec.index(after: dash)...])
-        // Digits only: Int64 would read a sign too. A number too great for 64 bits lies beyond every file.
+        // Digits only: Int64 would accept a sign. A number too large for 64 bits is beyond any file.
         guard (first + last).utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         func number(_ digits: Substring) -> Int64 { Int64(digits) ?? .max }
         switch (first.isEmpty, last.isEmpty) {

@@ -1,4 +1,4 @@
-/// The fields of a request or a response in their order. Names are found whatever their case.
+/// The fields of a request or a response in their order. Names are case-insensitive.
 package struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One line.
     package struct Field: Sendable, Equatable {
@@ -26,10 +26,10 @@ package struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral 
     /// Every value of a name in order.
     package func all(_ name: String) -> [String] { fields.filter { Self.equal($0.name, name) }.map(\.value) }
 
-    /// One more line.
+    /// Appends a field.
     package mutating func add(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
 
-    /// Puts other fields over these; values of the same name are replaced.
+    /// Adds other fields; they replace values of the same name.
     package mutating func merge(_ other: HTTPHeaders) {
         for field in other.fields { self[field.name] = nil }
         fields += other.fields

@@ -4,7 +4,7 @@ import HubCore
 package struct HTTPQuery: Sendable, Equatable {
     package var items: [(key: String, value: String)]
 
-    /// Reads `a=1&b=2`; `+` is a space, as forms write it.
+    /// Parses `a=1&b=2`; `+` is a space, as in forms.
     ///
     /// - Throws: ``HTTPFault`` (400) for a bad escape.
     package init(_ text: String) throws(HTTPFault) {
@@ -32,7 +32,7 @@ package struct HTTPQuery: Sendable, Equatable {
         }
     }
 
-    /// Every value of a list, however it is spelled: `k=a&k=b`, `k[]=a&k[]=b` and `k=a,b`.
+    /// Every value of a list, in any of its spellings: `k=a&k=b`, `k[]=a&k[]=b` and `k=a,b`.
     package func list(_ key: String) -> [String] {
         items.filter { $0.key == key || $0.key == "\(key)[]" }
             .flatMap { $0.value.split(separator: ",").map(String.init) }

@@ -1,9 +1,9 @@
 import HubCore
 
-/// A request as it came over the wire, whole: the bodies of the Hub's protocol are small.
+/// A request as received, with its whole body: the Hub's request bodies are small.
 package struct HTTPRequest: Sendable {
     package var method: String
-    /// Path and query as they were sent, escapes not decoded.
+    /// Path and query as sent, still percent-encoded.
     package var target: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
@@ -15,10 +15,10 @@ package struct HTTPRequest: Sendable {
         self.body = body
     }
 
-    /// The path as it was sent.
+    /// The path as sent.
     package var rawPath: String { String(target.prefix { $0 != "?" }) }
 
-    /// The query as it was sent, without its question mark.
+    /// The query as sent, without its question mark.
     package var rawQuery: String {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) } ?? ""
     }
@@ -26,11 +26,11 @@ package struct HTTPRequest: Sendable {
     /// The query's items.
     package func query() throws(HTTPFault) -> HTTPQuery { try HTTPQuery(rawQuery) }
 
-    /// The path's parts, each decoded. A part can hold a slash, for the Hub's clients write `refs%2Fpr%2F1` and
+    /// The path's parts, each decoded. A part can contain a slash: the Hub's clients write `refs%2Fpr%2F1` and
     /// `sub%2Fdir`.
     ///
-    /// - Throws: ``HTTPFault`` (400) for a bad escape, for what is not UTF-8 once decoded, for a NUL or another
-    ///   control character, and for `.` and `..`, which mean other places and which no client of the Hub sends.
+    /// - Throws: ``HTTPFault`` (400) for a bad escape, for invalid UTF-8, for control characters including NUL, and for
+    ///   `.` and `..`, which no client of the Hub sends.
     package func pathParts() throws(HTTPFault) -> [String] {
         guard rawPath.hasPrefix("/") else { throw .malformed("the path does not begin with a slash") }
         var parts: [String] = []
@@ -51,7 +51,7 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// Why a request cannot be served as HTTP, before anything of the Hub is asked.
+/// An HTTP error found before the Hub's service handles the request.
 package struct HTTPFault: Error, Sendable {
     package var status: Int
     package var reason: String

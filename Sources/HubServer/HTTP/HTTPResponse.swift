@@ -5,7 +5,7 @@ package protocol HTTPHandler: Sendable {
     func respond(to request: HTTPRequest) -> HTTPResponse
 }
 
-/// What is sent back. The length is the body's own; `Content-Length` is never among the headers.
+/// A response. The length comes from the body; `Content-Length` is never among the headers.
 package struct HTTPResponse: Sendable {
     package var status: Int
     package var headers: HTTPHeaders
@@ -29,12 +29,12 @@ package struct HTTPResponse: Sendable {
 package enum HTTPBody: Sendable {
     /// Bytes in memory.
     case bytes([UInt8])
-    /// A part of an open file, sent by the kernel without a copy (sendfile).
+    /// A range of an open file, sent with sendfile.
     case file(OpenFile, Range<Int64>)
-    /// Bytes made while they are sent; without a length they go out in chunks.
+    /// Bytes produced while sending; chunked if the length is unknown.
     case stream(length: Int64?, any BodyProducer)
 
-    /// The number of bytes; nil where only the end will tell.
+    /// The number of bytes; nil if unknown before the end.
     package var length: Int64? {
         switch self {
         case .bytes(let bytes): Int64(bytes.count)
@@ -44,10 +44,9 @@ package enum HTTPBody: Sendable {
     }
 }
 
-/// Makes the bytes of a body one piece after the other, on the connection's thread. It may block: only this one
-/// response waits.
+/// Produces the bytes of a body piece by piece on the connection's thread. It may block: only this response waits.
 package protocol BodyProducer: AnyObject, Sendable {
-    /// Fills the buffer's beginning with the bytes from `position` on.
+    /// Fills the start of the buffer with the bytes from `position`.
     func produce(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> BodyStep
     /// The response is over, sent whole or not. Called once.
     func finished()
@@ -57,23 +56,23 @@ extension BodyProducer {
     package func finished() {}
 }
 
-/// What a producer did.
+/// The result of one call to a producer.
 package enum BodyStep: Sendable, Equatable {
-    /// So many bytes lie in the buffer, at least one.
+    /// The number of bytes written to the buffer, at least one.
     case bytes(Int)
     /// The body is complete.
     case end
-    /// The connection is to be cut now, whatever was promised.
+    /// Close the connection now, even if bytes are missing.
     case abort
 }
 
-/// An open file that several responses may share; closed with the last of them.
+/// An open file that several responses may share; the last one closes it.
 package final class OpenFile: Sendable {
     package let descriptor: FileDescriptor
-    /// Its state when it was opened.
+    /// The status when it was opened.
     package let status: FileStatus
 
-    /// Opens a file for reading. Never waits, not even for the writer of a named pipe.
+    /// Opens a file for reading. Never blocks, not even on a named pipe.
     package init(_ path: String) throws(AIError) {
         descriptor = try FileDescriptor(path, [.nonBlocking])
         status = try descriptor.status()

@@ -8,16 +8,16 @@ import Musl
 import Darwin
 #endif
 
-/// A TCP socket that listens. Made here and not by libmicrohttpd, so that a failure says why and the descriptor is
-/// not inherited by programs that this process starts.
+/// A listening TCP socket. Not created by libmicrohttpd, so that errors have a reason and child processes do not
+/// inherit the descriptor.
 struct ListeningSocket {
     let descriptor: Int32
-    /// The port, also where any was asked for.
+    /// The port, also if port 0 was requested.
     let port: UInt16
 
     /// Binds the first address of `host` that can be bound.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a host without an address; else the errno of the last try.
+    /// - Throws: ``ErrorCode/invalidInput`` for a host without an address; else the errno of the last attempt.
     init(host: String, port: UInt16) throws(AIError) {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -55,7 +55,7 @@ struct ListeningSocket {
         var yes: Int32 = 1
         // Without it a restarted server waits a minute for the old connections' ports.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        // Many clients connect at once; a short queue drops their SYNs, which costs each a second.
+        // Many clients connect at once; a short queue drops SYNs, which costs a second each.
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, bind(descriptor, info.ai_addr, info.ai_addrlen) == 0,
             listen(descriptor, 1024) == 0
         else {
@@ -73,7 +73,7 @@ struct ListeningSocket {
         return withUnsafeMutableBytes(of: &storage) { bytes in
             let address = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
             guard getsockname(descriptor, address, &length) == 0 else { return 0 }
-            // The port lies at the same place, in network order, for IPv4 and IPv6.
+            // The port is at the same offset, in network order, for IPv4 and IPv6.
             return UInt16(bytes[2]) << 8 | UInt16(bytes[3])
         }
     }

@@ -1,6 +1,5 @@
-/// Whether the head of a request says without doubt where its body ends. A proxy in front that reads it in another way
-/// would take a part of one request for the next one (request smuggling).
-/// https://www.rfc-editor.org/rfc/rfc9112#section-6.3
+/// Checks that the head of a request is unambiguous about where the body ends. Otherwise a proxy in front could read it
+/// differently (request smuggling). https://www.rfc-editor.org/rfc/rfc9112#section-6.3
 enum RequestFraming {
     static func check(_ headers: HTTPHeaders) throws(HTTPFault) {
         guard headers.fields.allSatisfy({ isToken($0.name) }) else {

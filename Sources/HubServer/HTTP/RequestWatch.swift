@@ -10,16 +10,16 @@ import Musl
 import Darwin
 #endif
 
-/// The connections whose next request is not all here. Each has a deadline, and only so many may wait at once.
+/// The connections whose next request is incomplete. Each has a deadline, and their number is limited.
 ///
-/// libmicrohttpd counts seconds of silence, which a client that sends a byte now and then never reaches. A connection
-/// that is late, or the one closest to its deadline where a new one is too many, is shut down; its own thread notices.
-/// The limit is not one on a client's address: many clients come from one address, and one client can have many.
+/// libmicrohttpd's timeout counts seconds of silence, so a client that sends a byte now and then escapes it. A late
+/// connection is shut down, and so is the one closest to its deadline when there are too many; its own thread notices.
+/// The limit is not per address: many clients can share one, and one client can have many.
 final class RequestWatch: Sendable {
     private struct Waiting {
         var socket: Int32
         var deadline: ContinuousClock.Instant
-        /// The connection's thread, once the request's first line is here.
+        /// The connection's thread, once the request line has arrived.
         var thread: pthread_t?
     }
 
@@ -31,23 +31,23 @@ final class RequestWatch: Sendable {
 
     init(limits: HubServer.Limits) { self.limits = limits }
 
-    /// A connection was opened, or its last request is over: the head of the next is due.
+    /// Starts the deadline for the next request's head.
     func expectHead(_ connection: OpaquePointer) { expect(connection, within: limits.head) }
 
-    /// The head is here, its body is due.
+    /// Starts the deadline for the body, once the head has arrived.
     func expectBody(_ connection: OpaquePointer) { expect(connection, within: limits.body) }
 
-    /// The request's first line is here.
+    /// The request line has arrived.
     func arrived(_ connection: OpaquePointer) {
         state.withLock { $0.waiting[Int(bitPattern: connection)]?.thread = pthread_self() }
     }
 
-    /// All of the request is here, or the connection is being closed: after that its socket may be somebody else's.
+    /// Call when the request is complete or the connection closes; its socket may be reused afterwards.
     func forget(_ connection: OpaquePointer) {
         state.withLock { _ = $0.waiting.removeValue(forKey: Int(bitPattern: connection)) }
     }
 
-    /// Answers the request that this thread reads past libmicrohttpd, and ends its connection.
+    /// Answers the request that this thread is reading, bypassing libmicrohttpd, and closes the connection.
     func refuse(with bytes: [UInt8]) {
         state.withLock { state in
             let mine = state.waiting.first {
@@ -59,7 +59,7 @@ final class RequestWatch: Sendable {
         }
     }
 
-    /// Ends the connections whose deadline has passed.
+    /// Shuts down the connections whose deadline has passed.
     func endLate() {
         let now = ContinuousClock.now
         state.withLock { state in

@@ -9,13 +9,12 @@ import Musl
 import Darwin
 #endif
 
-/// Hands a response to libmicrohttpd. MHD_NO makes it cut the connection: the honest answer where not even an error
-/// can be put together.
+/// Hands a response to libmicrohttpd. MHD_NO closes the connection, for when not even an error response can be built.
 func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
     guard let made = make(response.body) else { return hub_mhd_no }
     defer { MHD_destroy_response(made) }
     for field in response.headers.fields {
-        // Refused: a name or value with a line break, which would forge headers.
+        // Rejects line breaks in a name or value: header injection.
         guard MHD_add_response_header(made, field.name, field.value) == hub_mhd_yes else { return hub_mhd_no }
     }
     return MHD_queue_response(connection, UInt32(response.status), made)
@@ -26,7 +25,7 @@ private func make(_ body: HTTPBody) -> OpaquePointer? {
     case .bytes(let bytes):
         return bytes.withUnsafeBytes { hub_mhd_bytes($0.baseAddress, $0.count) }
     case .file(let file, let range):
-        // libmicrohttpd closes what it is given.
+        // libmicrohttpd closes the descriptor it is given.
         let copy = fcntl(file.descriptor.raw, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return nil }
         guard

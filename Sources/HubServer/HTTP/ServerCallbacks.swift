@@ -4,7 +4,7 @@ import HubCore
 // The functions that libmicrohttpd calls, in the order of a connection's life: opened, then for each request arrived
 // (its first line), handled (once for the head, once for each piece of the body, once at the end) and over, then closed.
 
-/// What all requests of a server share. Lives as long as the server does.
+/// Shared by all requests of a server. Lives as long as the server.
 final class ServerContext: Sendable {
     let handler: any HTTPHandler
     let bodyLimit: Int
@@ -44,7 +44,7 @@ final class ServerContext: Sendable {
     }
 }
 
-/// One request on its way in. Touched by its connection's thread alone.
+/// A request being received. Used only by its connection's thread.
 private final class PendingRequest {
     let target: String
     var body: [UInt8] = []
@@ -63,8 +63,7 @@ func connectionOpenedOrClosed(
     if what == hub_mhd_opened { watch.expectHead(connection) } else { watch.forget(connection) }
 }
 
-/// Keeps the target as it was sent: later libmicrohttpd gives only the decoded path, in which an escaped slash looks
-/// like any other.
+/// Keeps the target as sent: libmicrohttpd later gives only the decoded path, which loses escaped slashes.
 func requestArrived(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -112,7 +111,7 @@ func handleRequest(
         String(cString: method), pending.target, headers: headers(of: connection), body: pending.body)
     if !pending.sawHead {
         pending.sawHead = true
-        // Answered before the body, and so it is never sent; libmicrohttpd closes the connection.
+        // Answered before the body is read; libmicrohttpd then closes the connection.
         if let refusal = refusal(of: request, bodyLimit: server.bodyLimit) {
             server.watch.forget(connection)
             return server.answer(request, with: refusal, on: connection)
@@ -125,10 +124,10 @@ func handleRequest(
     return server.answer(request, with: response, on: connection)
 }
 
-/// The answer to a head that needs nothing else to be refused.
+/// The error response to a bad head; nil if it is acceptable.
 private func refusal(of request: HTTPRequest, bodyLimit: Int) -> HTTPResponse? {
     do throws(HTTPFault) { try RequestFraming.check(request.headers) } catch {
-        // Where the next request begins is not known.
+        // The start of the next request is unknown, so the connection closes.
         return .json(
             .object(["error": .string(error.reason)]), status: error.status, headers: ["Connection": "close"])
     }

@@ -1,8 +1,8 @@
 package import HubCore
 
-/// How the bytes of a file are handed out. The real Hub redirects; a Hub on this machine sends them itself.
+/// How a file's bytes are delivered. The real Hub redirects; a local Hub sends them itself.
 package protocol FileDelivery: Sendable {
-    /// The answer; nil where the file is no longer the one that was asked for.
+    /// The response; nil if the file has changed since it was resolved.
     func deliver(_ asked: FileRequest) throws(AIError) -> HTTPResponse?
 }
 
@@ -12,7 +12,7 @@ package struct FileRequest: Sendable {
     package var commit: String
     package var file: ServedFile
     package var request: HTTPRequest
-    /// Whether it was asked for by `/api/resolve-cache/`, the second address of a small file.
+    /// Whether it was requested through `/api/resolve-cache/`, the second address of a small file.
     package var isCached: Bool
 
     package init(
@@ -25,11 +25,11 @@ package struct FileRequest: Sendable {
         self.isCached = isCached
     }
 
-    /// The headers that every answer about the file has, a redirect included.
+    /// The headers of every response about the file, redirects included.
     package var headers: HTTPHeaders {
         var headers: HTTPHeaders = [
             "X-Repo-Commit": commit, "Accept-Ranges": "bytes", "ETag": "\"\(file.etag)\"",
-            // Never run by a browser as a page of this origin, whatever the file is.
+            // A browser must never run a served file as a page of this origin.
             "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
         ]
         if file.lfs != nil {
@@ -39,14 +39,14 @@ package struct FileRequest: Sendable {
         return headers
     }
 
-    /// The bytes, or the part of them that `Range` asks for.
+    /// The bytes, or the range that `Range` requests.
     package func content(_ headers: HTTPHeaders) throws(AIError) -> HTTPResponse? {
         guard let open = try file.open() else { return nil }
         var headers = headers
         if headers["Content-Type"] == nil {
             headers["Content-Type"] = file.lfs == nil ? "text/plain; charset=utf-8" : "application/octet-stream"
         }
-        // RFC 9110, 13.1.5: a part only of the very content that the client has begun.
+        // RFC 9110, 13.1.5: a range only if the content is the same as the client's.
         let isSame = request.headers["If-Range"].map { $0 == headers["ETag"] } ?? true
         switch ByteRange(header: isSame ? request.headers["Range"] : nil, length: file.size) {
         case .whole: return HTTPResponse(200, headers: headers, body: .file(open, 0..<file.size))
@@ -60,7 +60,7 @@ package struct FileRequest: Sendable {
     }
 }
 
-/// Sends every file from the address it was asked by, with the digest as its ETag.
+/// Sends every file without a redirect, with the digest as its ETag.
 package struct DirectDelivery: FileDelivery {
     package init() {}
 

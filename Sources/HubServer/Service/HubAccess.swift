@@ -1,24 +1,23 @@
 package import HubCore
 
-/// Who may ask a Hub.
+/// Access control of a Hub.
 ///
-/// A program in a browser can reach every address of this machine, and by DNS rebinding it can even read the answers:
-/// its own name is made to lead to 127.0.0.1. Its requests then carry that name as `Host`, so only names that no
-/// stranger can own are served: `localhost`, addresses as such, and what ``names`` lists. No answer ever carries a
-/// CORS header, which keeps other pages out.
+/// A program in a browser can reach every address of this machine, and by DNS rebinding, which points an attacker's
+/// name at 127.0.0.1, it can read the responses. Such requests carry that name as `Host`, so only safe names are
+/// served: `localhost`, IP addresses and ``names``. No response carries a CORS header, which keeps other pages out.
 package struct HubAccess: Sendable {
-    /// What a client has to show.
+    /// What a client must present.
     package enum Policy: Sendable, Hashable {
-        /// Anybody on this machine may read what is neither private nor gated. Only names of the loopback are served.
+        /// Anyone on this machine may read public repositories. Only loopback names are served.
         case loopback
         /// Every request needs the token.
         case token
     }
 
     package var policy: Policy
-    /// The token that opens everything; nil where nobody can be authorised.
+    /// The token that gives full access; nil if there is none.
     package var token: String?
-    /// Further names that `Host` may say, lower case.
+    /// Further allowed `Host` names, lower case.
     package var names: Set<String>
 
     package init(_ policy: Policy, token: String? = nil, names: Set<String> = []) {
@@ -29,8 +28,8 @@ package struct HubAccess: Sendable {
 
     /// The rule for a server bound to `host`.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where others could reach it and no token is set: what is served can be
-    ///   gated or private.
+    /// - Throws: ``ErrorCode/invalidInput`` if other machines can reach it and no token is set: it may serve gated or
+    ///   private repositories.
     package static func serving(on host: String, token: String?, names: Set<String> = []) throws(AIError)
         -> HubAccess
     {
@@ -43,7 +42,7 @@ package struct HubAccess: Sendable {
         return HubAccess(.token, token: token, names: names.union(isAddress(host) ? [] : [host]))
     }
 
-    /// Whether the request's `Host` is one of ours. RFC 9112 wants a request without one, or with two, refused.
+    /// Whether the request's `Host` is allowed. RFC 9112 requires exactly one.
     func admits(hosts: [String]) throws(HTTPFault) -> Bool {
         guard hosts.count == 1, let name = Self.name(ofHost: hosts[0]) else {
             throw .malformed("the request needs one Host")
@@ -52,7 +51,7 @@ package struct HubAccess: Sendable {
         return name == "localhost" || Self.isAddress(name) || names.contains(name)
     }
 
-    /// What the `Authorization` of a request is worth.
+    /// The identity that a request's `Authorization` proves.
     func identity(_ headers: HTTPHeaders) -> HubIdentity {
         guard let shown = headers["Authorization"] else { return .anonymous }
         guard let token, let bearer = Self.bearer(shown), Self.equal(bearer, token) else { return .stranger }
@@ -64,14 +63,14 @@ package struct HubAccess: Sendable {
         return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
     }
 
-    /// Compares without telling by the time it takes how much was right.
+    /// Compares in constant time.
     private static func equal(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         return left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The name of `name:port`, lower case, an IPv6 address without its brackets; nil where it is not one.
-    /// Only IPv6 addresses have brackets.
+    /// The name in `name:port`, lower case, an IPv6 address without brackets; nil if malformed. Only IPv6 addresses
+    /// have brackets.
     static func name(ofHost host: String) -> String? {
         let text = host.lowercased()
         if text.hasPrefix("[") {
@@ -92,7 +91,7 @@ package struct HubAccess: Sendable {
         name == "localhost" || name == "::1" || (name.hasPrefix("127.") && isAddress(name))
     }
 
-    /// Whether a name is an address, which no DNS server can redirect.
+    /// Whether a name is an IP address, which DNS cannot redirect.
     static func isAddress(_ name: String) -> Bool {
         if name.contains(":") {
             return name.utf8.allSatisfy { $0.isLowercaseHex || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }
@@ -102,12 +101,12 @@ package struct HubAccess: Sendable {
     }
 }
 
-/// Who asks.
+/// The sender of a request.
 enum HubIdentity: Sendable, Hashable {
     /// No credential was shown.
     case anonymous
-    /// A credential that is not ours: the client's own token for another Hub, as clients send it to every endpoint.
+    /// An unknown credential: clients send their token for another Hub to every endpoint.
     case stranger
-    /// Whoever holds the token.
+    /// A client with the server's token.
     case owner
 }

@@ -1,7 +1,7 @@
 import HubCore
 
-/// A refusal in the Hub's own form: a status, `X-Error-Code` and `X-Error-Message`, and a JSON body with the message.
-/// What the codes mean to clients: huggingface_hub, `utils/_http.py`, `hf_raise_for_status`.
+/// An error response in the Hub's format: a status, `X-Error-Code` and `X-Error-Message`, and a JSON body with the
+/// message. How clients read the codes: huggingface_hub, `utils/_http.py`, `hf_raise_for_status`.
 struct HubFault: Error {
     var status: Int
     var code: String?
@@ -11,7 +11,7 @@ struct HubFault: Error {
     var response: HTTPResponse {
         var all = headers
         all["X-Error-Code"] = code
-        // Names from the request are in it: a header holds visible ASCII only.
+        // It quotes names from the request, and a header holds only visible ASCII.
         all["X-Error-Message"] = String(
             decoding: message.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
         return .json(.object(["error": .string(message)]), status: status, headers: all)
@@ -21,7 +21,7 @@ struct HubFault: Error {
 
     static func badRequest(_ reason: String) -> HubFault { HubFault(status: 400, message: reason) }
 
-    /// No repository, or a private one: the Hub does not tell them apart, and asks those without a token to log in.
+    /// No repository, or a private one: the Hub does not distinguish them, and asks clients without a token to log in.
     static func repository(_ identity: HubIdentity) -> HubFault {
         identity == .anonymous
             ? HubFault(status: 401, code: "RepoNotFound", message: "Invalid username or password.")
@@ -47,10 +47,10 @@ struct HubFault: Error {
         HubFault(status: 404, code: "EntryNotFound", message: message, headers: ["X-Repo-Commit": commit])
     }
 
-    /// No address of the Hub.
+    /// An unknown address.
     static let page = HubFault(status: 404, message: "Sorry, we can't find the page you are looking for.")
 
-    /// A token that is not ours. Clients know this by its words.
+    /// An invalid token. Clients recognise it by this text.
     static let credentials = HubFault(
         status: 401, message: "Invalid credentials in Authorization header", headers: ["WWW-Authenticate": "Bearer"]
     )
@@ -62,7 +62,7 @@ struct HubFault: Error {
         HubFault(status: 405, message: "This address answers \(allowed) only", headers: ["Allow": allowed])
     }
 
-    /// The machine's own fault: it is told to the operator, and to the client without paths of this machine.
+    /// An error of this machine: the operator sees it in full, the client without local paths.
     static func machine(_ error: AIError) -> HubFault {
         HubFault(
             status: 500, message: "This Hub cannot read the repository (\(error.code.rawValue)); its log says why")

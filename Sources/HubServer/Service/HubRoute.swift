@@ -1,7 +1,7 @@
 import HubCore
 
-/// What an address of the Hub names. `{id}` is one part or two, so an address can be read in two ways
-/// (`/api/models/gpt2/refs`: the refs of gpt2, or the model gpt2/refs); all readings come back, the likelier first.
+/// A route of the Hub. `{id}` is one part or two, so an address can be ambiguous (`/api/models/gpt2/refs`: the refs of
+/// gpt2, or the model gpt2/refs); all readings are returned, the likelier first.
 enum HubRoute: Hashable {
     case whoami
     case agentHarnesses
@@ -11,7 +11,7 @@ enum HubRoute: Hashable {
     case refs(Repository)
     case pathsInfo(Repository, revision: String)
     case resolve(Repository, revision: String, path: String)
-    /// Where the Hub sends those who resolve a small file: the same by its commit.
+    /// The Hub's redirect target for a small file: the same file by commit.
     case resolveCache(Repository, commit: String, path: String)
 
     var repository: Repository? {
@@ -23,7 +23,7 @@ enum HubRoute: Hashable {
         }
     }
 
-    /// The methods that the address answers.
+    /// The methods that the route accepts.
     var methods: [String] {
         if case .pathsInfo = self { ["POST"] } else { ["GET", "HEAD"] }
     }

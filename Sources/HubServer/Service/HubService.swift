@@ -9,19 +9,19 @@ package struct HubService: HTTPHandler {
     let pages: PageSizes
     let report: @Sendable (AIError) -> Void
 
-    /// How many items one page of a list holds at most.
+    /// Maximum number of items in a page of a list.
     package struct PageSizes: Sendable {
         package var models = 1000
         package var tree = 1000
-        /// Of a tree with `expand`, whose items are dear on the real Hub.
+        /// For a tree with `expand`, whose items are expensive on the real Hub.
         package var expandedTree = 50
 
         package init() {}
     }
 
     /// - Parameters:
-    ///   - delivery: how a file's bytes are handed out; from the same address where nothing is said.
-    ///   - report: hears of every fault of this machine that a client only sees as status 500.
+    /// - delivery: how a file's bytes are delivered; the default sends them without a redirect.
+    /// - report: called for every error that the client sees only as status 500.
     package init(
         _ source: any RepositorySource, access: HubAccess, delivery: any FileDelivery = DirectDelivery(),
         pages: PageSizes = PageSizes(), report: @escaping @Sendable (AIError) -> Void
@@ -42,8 +42,8 @@ package struct HubService: HTTPHandler {
         let query: HTTPQuery
         do throws(HTTPFault) {
             guard try access.admits(hosts: request.headers.all("Host")) else {
-                // RFC 9110, 15.5.20: not a server for this name.
-                throw HTTPFault(status: 421, reason: "this server does not go by that Host")
+                // RFC 9110, 15.5.20: this server does not serve that name.
+                throw HTTPFault(status: 421, reason: "this server does not serve that Host")
             }
             parts = try request.pathParts()
             query = try request.query()
@@ -65,7 +65,7 @@ package struct HubService: HTTPHandler {
         }
     }
 
-    /// Runs what reads the source; a fault of this machine becomes status 500 and is reported.
+    /// Reads from the source; an error becomes status 500 and is reported.
     func reading<Value>(_ body: () throws(AIError) -> Value) throws(HubFault) -> Value {
         do throws(AIError) { return try body() } catch {
             report(error)
@@ -74,7 +74,7 @@ package struct HubService: HTTPHandler {
     }
 }
 
-/// One request on its way through the service.
+/// One request in the service.
 struct HubCall {
     let service: HubService
     let request: HTTPRequest
@@ -94,7 +94,7 @@ struct HubCall {
             ]))
     }
 
-    /// Serves the first reading whose repository there is and who asks may see.
+    /// Serves the first reading whose repository exists and is visible to the client.
     func answer(_ readings: [HubRoute]) throws(HubFault) -> HTTPResponse {
         for route in readings where route.methods.contains(request.method) {
             guard let repository = route.repository,

@@ -1,10 +1,10 @@
 import HubCore
 
 extension HubCall {
-    /// `/api/models` and its like: searched, filtered, sorted, paged.
+    /// `/api/models` and similar lists: searched, filtered, sorted, paged.
     func list(_ kind: RepositoryKind) throws(HubFault) -> HTTPResponse {
         for key in ["apps", "inference", "inference_provider"] where query[key] != nil {
-            // Answering as if it had not been asked would be a wrong answer.
+            // Ignoring the filter would give a wrong answer.
             throw .badRequest("this Hub does not know the filter \(key)")
         }
         var cards = try service.reading { () throws(AIError) in try service.source.cards(kind) }
@@ -17,7 +17,7 @@ extension HubCall {
         }
     }
 
-    /// The card's members, with commit and files where they are to be shown: these cost reading the files, once.
+    /// The card's members, with commit and files if requested: these require reading the files once.
     private func withFiles(
         _ card: RepositoryCard, _ kind: RepositoryKind, _ keys: [String]
     ) throws(HubFault) -> JSONObject {
@@ -62,7 +62,7 @@ extension HubCall {
         return cards
     }
 
-    /// Greatest first, as the Hub sorts; equal ones by name, so that pages do not overlap.
+    /// Descending, as the Hub sorts; ties by name, so that pages do not overlap.
     private func sorted(_ cards: [RepositoryCard]) throws(HubFault) -> [RepositoryCard] {
         func byID(_ left: RepositoryCard, _ right: RepositoryCard) -> Bool { left.id < right.id }
         switch query["sort"] {
@@ -83,7 +83,7 @@ extension HubCall {
         return keyed.sorted { $0.0 != $1.0 ? $0.0 > $1.0 : $0.1.id < $1.1.id }.map(\.1)
     }
 
-    /// The members that come back: few, with `full` more, with `expand` those it names.
+    /// The members to return: a few, more with `full`, or those named by `expand`.
     private var shownKeys: [String] {
         let expand = query.list("expand")
         if !expand.isEmpty { return ["_id", "id"] + expand }

@@ -1,10 +1,10 @@
 import HubCore
 
 extension HubCall {
-    /// One page of a list. The next one's absolute address stands in `Link`, for clients follow it as it is; its cursor
-    /// counts the items passed.
+    /// One page of a list. `Link` holds the absolute address of the next page, which clients follow as is; its cursor
+    /// counts the items so far.
     ///
-    /// - Parameter render: makes an item's JSON; called for this page's items alone.
+    /// - Parameter render: makes an item's JSON; called only for this page's items.
     func page<Item>(
         _ items: [Item], size: Int, _ render: (Item) throws(HubFault) -> JSONObject
     ) throws(HubFault) -> HTTPResponse {
@@ -15,7 +15,7 @@ extension HubCall {
         if start + page.count < items.count, !page.isEmpty {
             var next = query
             next["cursor"] = String(start + page.count)
-            // admits(hosts:) has seen to it that there is one Host and that it is ours.
+            // admits(hosts:) has checked that there is exactly one Host and that it is allowed.
             let host = request.headers["Host"] ?? ""
             headers["Link"] = "<http://\(host)\(request.rawPath)?\(next.text)>; rel=\"next\""
         }

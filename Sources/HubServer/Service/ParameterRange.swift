@@ -1,6 +1,6 @@
 import HubCore
 
-/// `min:6B,max:128B`, either side alone too: the filter `num_parameters`.
+/// The filter `num_parameters`: `min:6B,max:128B`, or one side alone.
 struct ParameterRange: Hashable {
     var least: Double?
     var most: Double?
@@ -18,7 +18,7 @@ struct ParameterRange: Hashable {
         if least == nil, most == nil { return nil }
     }
 
-    /// What does not say its number is in no range.
+    /// A card without a parameter count is in no range.
     func contains(_ card: RepositoryCard) -> Bool {
         let count = card.fields["safetensors"]?["total"]?.double ?? card.fields["gguf"]?["total"]?.double
         guard let count else { return false }

@@ -1,6 +1,6 @@
 import HubCore
 
-/// A request about one repository that exists and that who asks may see.
+/// A request about one existing repository that the client may see.
 struct RepositoryCall {
     let call: HubCall
     let repository: Repository
@@ -64,7 +64,7 @@ struct RepositoryCall {
         let asked = FileRequest(
             repository: repository, commit: revision.commit, file: file, request: call.request, isCached: isCached)
         let response = try call.service.reading { () throws(AIError) in try call.service.delivery.deliver(asked) }
-        // The file changed between the look at it and its opening; this commit of it is gone.
+        // The file changed between stat and open; its commit is gone.
         guard let response else { throw .revision(name) }
         return response
     }

@@ -1,7 +1,7 @@
 import HubCore
 
 extension RepositoryCall {
-    /// `/tree/{rev}[/{path}]`: a folder's entries, with `recursive` all below it.
+    /// `/tree/{rev}[/{path}]`: a folder's entries; with `recursive`, everything below it.
     func tree(_ name: String, _ path: String) throws(HubFault) -> HTTPResponse {
         let revision = try revision(name)
         guard path.isEmpty || revision.folder(path) != nil else {
@@ -13,7 +13,7 @@ extension RepositoryCall {
             path.utf8.starts(with: prefix)
                 && (isRecursive || !path.utf8.dropFirst(prefix.count).contains(UInt8(ascii: "/")))
         }
-        // Both lists are in the order of paths; merged, a folder comes before what it holds.
+        // Both lists are in the order of paths; merged, a folder comes before its contents.
         var entries = revision.folders.filter { isWanted($0.path) }.map { ($0.path, $0.treeEntry) }
         entries += revision.files.filter { isWanted($0.path) }.map { ($0.path, $0.treeEntry) }
         entries.sort { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
@@ -22,7 +22,7 @@ extension RepositoryCall {
         return try call.page(entries.map(\.1), size: size) { entry throws(HubFault) in expanded(entry, revision) }
     }
 
-    /// `/paths-info/{rev}`: the entries of the paths in the body; what there is not is left out.
+    /// `/paths-info/{rev}`: the entries of the paths in the body; missing paths are left out.
     func pathsInfo(_ name: String) throws(HubFault) -> HTTPResponse {
         let revision = try revision(name)
         let (paths, expand) = try wanted()
@@ -33,7 +33,7 @@ extension RepositoryCall {
         return .json(.array(entries.map { .object(expand ? withCommit($0, revision) : $0) }))
     }
 
-    /// The body as a form, as Python sends it, or as JSON, as JavaScript does.
+    /// The body as a form (sent by Python) or as JSON (sent by JavaScript).
     private func wanted() throws(HubFault) -> (paths: [String], expand: Bool) {
         let body = call.request.body
         if call.request.headers["Content-Type"]?.lowercased().hasPrefix("application/json") == true {
@@ -58,7 +58,7 @@ extension RepositoryCall {
         call.query.flag("expand") ? withCommit(entry, revision) : entry
     }
 
-    /// What `expand` adds. A folder has no history: everything came with the commit that is served.
+    /// Adds the members of `expand`. A served folder has no history, so every entry has the current commit.
     private func withCommit(_ entry: JSONObject, _ revision: ServedRevision) -> JSONObject {
         var out = entry
         out["lastCommit"] = .object([

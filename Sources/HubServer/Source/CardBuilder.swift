@@ -1,7 +1,7 @@
 import HubCore
 
-/// Puts a repository's metadata together: what the files tell, over it the README's front matter, over it `.hub.json`,
-/// whose members go out as they are.
+/// Builds a repository's metadata from its files, overridden by the README's front matter, overridden by `.hub.json`,
+/// whose members are served unchanged.
 enum CardBuilder {
     static func card(_ repository: Repository, folder: String, scan: FolderScan) throws(AIError) -> RepositoryCard {
         let own = try ownFields(folder)
@@ -10,7 +10,7 @@ enum CardBuilder {
         let created = "\(Timestamp.iso8601(scan.oldest).dropLast()).000Z"
         let id = repository.id.name
         var fields: JSONObject = [
-            // The Hub's object id: 24 digits that stay the same.
+            // A stable stand-in for the Hub's object id: 24 digits.
             "_id": .string(String(GitTree.hash("blob", Array("\(repository)".utf8)).hex.prefix(24))),
             "id": .string(id),
             "author": repository.id.owner.map { .string($0) },
@@ -45,7 +45,7 @@ enum CardBuilder {
     }
 
     private static func matter(_ folder: String, _ scan: FolderScan) throws(AIError) -> JSONObject {
-        // By the scan and not by the path: the scan has already refused a link that leaves the folder.
+        // From the scan, which has rejected links that leave the folder.
         guard let readme = scan.entries.first(where: { $0.path == "README.md" }) else { return [:] }
         guard readme.identity.size <= 1 << 20, let text = try FileSystem.text(readme.location) else { return [:] }
         return FrontMatter.read(text)

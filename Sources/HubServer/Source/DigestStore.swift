@@ -1,7 +1,7 @@
 import HubCore
 import Synchronization
 
-/// Digests taken so far, kept in memory by the identity of the file, so that each content is read once.
+/// Computed digests, in memory by file identity, so that each file is read once.
 final class DigestStore: Sendable {
     private struct Key: Hashable {
         var identity: FileIdentity
@@ -9,9 +9,9 @@ final class DigestStore: Sendable {
     }
     private let known = Mutex<[Key: ContentDigest]>([:])
 
-    /// The digest of a file, taken now if it is not known. Reads the file outside the lock, so others are not held up.
+    /// The digest of a file, computed if unknown. Reads the file outside the lock.
     ///
-    /// - Returns: nil where the file is gone or changes while it is read; a fresh scan will tell what is there now.
+    /// - Returns: nil if the file is gone or changes while it is read; scan again.
     func digest(of entry: FolderScan.Entry, isLFS: Bool) throws(AIError) -> ContentDigest? {
         let key = Key(identity: entry.identity, isLFS: isLFS)
         if let digest = known.withLock({ $0[key] }) { return digest }

@@ -7,7 +7,7 @@ final class FolderRepository: ServedRepository {
     let folder: String
     private let root: String
     private let digests: DigestStore
-    /// The last revision made of each folder and the scan it was made of; while the scan stays the same, so does it.
+    /// The last revision of each folder and its scan; reused while the scan is unchanged.
     private let made = Mutex<[String: (scan: FolderScan, revision: ServedRevision)]>([:])
     private let hashing = Mutex(())
 
@@ -44,7 +44,7 @@ final class FolderRepository: ServedRepository {
         return nil
     }
 
-    /// Every revision by its full name: main, and `name@REV` beside it.
+    /// Every revision by its full name: main, and sibling folders `name@REV`.
     private func folders() throws(AIError) -> [(ref: String, folder: String)] {
         var out = [(ref: "refs/heads/main", folder: folder)]
         let own = Path.name(folder) + "@"
@@ -62,11 +62,11 @@ final class FolderRepository: ServedRepository {
     }
 
     private func revision(in folder: String) throws(AIError) -> ServedRevision {
-        // A file that changes under the reader's hands is looked at again, but not for ever.
+        // Retries when a file changes while being read, a limited number of times.
         for _ in 0..<5 {
             let scan = try FolderScan(folder, root: root)
             if let known = made.withLock({ $0[folder] }), known.scan == scan { return known.revision }
-            // Many requests ask for a repository at once; the first reads the files, the others wait for it.
+            // Of concurrent requests for a repository the first reads the files; the others wait.
             let revision = try hashing.withLock { _ throws(AIError) -> ServedRevision? in
                 if let known = made.withLock({ $0[folder] }), known.scan == scan { return known.revision }
                 guard let files = try files(scan) else { return nil }
@@ -90,7 +90,7 @@ final class FolderRepository: ServedRepository {
         return files
     }
 
-    /// The endings that a new repository's `.gitattributes` puts in LFS, as far as models use them.
+    /// The model file extensions that a new repository's `.gitattributes` puts in LFS.
     static func isWeights(_ path: String) -> Bool { weights.contains { path.hasSuffix($0) } }
 
     private static let weights = [

@@ -1,12 +1,12 @@
 import HubCore
 
-/// What lies in a repository's folder now, by stat alone.
+/// The current contents of a repository's folder, from stat alone.
 struct FolderScan: Hashable {
     /// One file to serve.
     struct Entry: Hashable {
-        /// Below the repository's folder.
+        /// Relative to the repository's folder.
         var path: String
-        /// Where its bytes lie: itself, or what a symbolic link leads to.
+        /// The file itself, or the target of a symbolic link.
         var location: String
         var identity: FileIdentity
     }
@@ -20,16 +20,16 @@ struct FolderScan: Hashable {
 
     /// Walks a folder.
     ///
-    /// A link to a file is served as that file if it stays inside `root`; a link that leaves it is no file of the
-    /// repository, so that nobody can read this machine through a model he was sent. Links to folders are not
-    /// followed, as in git. What is neither file nor folder, and a name that the Hub forbids, is left out.
+    /// A link to a file is served as that file if it stays inside `root`; a link that leaves it is ignored, so that a
+    /// downloaded model cannot expose other files of this machine. Links to folders are not followed, as in git.
+    /// Special files and names that the Hub forbids are left out.
     ///
-    /// - Parameter root: the folder served, its own links resolved.
+    /// - Parameter root: the served folder, links resolved.
     init(_ folder: String, root: String) throws(AIError) {
         try walk(folder, below: "", root)
     }
 
-    /// Not part of a repository: git's own folder, our metadata, and what `hf download --local-dir` leaves behind.
+    /// Not part of a repository: git's own folder, our metadata, and the files that `hf download --local-dir` leaves.
     private static let hidden: Set<String> = [".git", ".hub.json", ".cache/huggingface"]
 
     private mutating func walk(_ folder: String, below prefix: String, _ root: String) throws(AIError) {

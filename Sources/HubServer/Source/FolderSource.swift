@@ -9,18 +9,18 @@ import Synchronization
 ///     DIR/org/name/.hub.json   optional metadata under the Hub's own names (pipeline_tag, tags, gated, private, ...)
 ///     DIR/org/name@REV/        another revision: `pr1` is refs/pr/1, anything else a branch (`feature%2Fx` has a slash)
 ///
-/// Read anew for each request, so files may come, go and change; digests are kept as long as a file is the same.
-/// A file is in LFS if it has 1 MiB or more or the ending of weights.
+/// Scanned for each request, so files may come, go and change; digests are kept while a file is unchanged. A file is in
+/// LFS if it is 1 MiB or larger or has an extension of weights.
 package final class FolderSource: RepositorySource {
-    /// The folder with its own links resolved. No byte outside it is ever served.
+    /// The folder with links resolved. No byte outside it is ever served.
     package let root: String
 
     private let digests = DigestStore()
     private let repositories = Mutex<[Repository: FolderRepository]>([:])
     private let report: @Sendable (AIError) -> Void
 
-    /// - Parameter report: hears of a repository that is left out of a list because its metadata cannot be read.
-    /// - Throws: ``ErrorCode/fileNotFound`` where there is no such folder.
+    /// - Parameter report: called for a repository that a list omits because its metadata cannot be read.
+    /// - Throws: ``ErrorCode/fileNotFound`` if the folder does not exist.
     package init(_ folder: String, report: @escaping @Sendable (AIError) -> Void) throws(AIError) {
         guard let root = FileSystem.resolved(folder), let status = try FileSystem.status(root),
             status.kind == .directory
@@ -54,7 +54,7 @@ package final class FolderSource: RepositorySource {
         }
     }
 
-    /// What is never an organisation, for the Hub's addresses begin with it.
+    /// Names that cannot be organisations: the Hub's addresses begin with them.
     private static let reserved: Set<String> = ["api", "models", "datasets", "spaces", "kernels"]
 
     private func base(_ kind: RepositoryKind) -> String { kind == .model ? root : Path.join(root, kind.plural) }
@@ -74,13 +74,13 @@ package final class FolderSource: RepositorySource {
         return out
     }
 
-    /// The folder of a repository, links resolved; nil where it is none or lies outside the root.
+    /// The folder of a repository, links resolved; nil if it is missing or outside the root.
     private func folder(of repository: Repository) throws(AIError) -> String? {
         let parts = repository.id.name.split(separator: "/").map(String.init)
         guard let owner = parts.first, !(repository.kind == .model && Self.reserved.contains(owner)) else {
             return nil
         }
-        // The names as they are on disk: a file system that ignores case would serve one repository by many names.
+        // Compares with the names on disk: a file system that ignores case would serve one repository by many names.
         guard try FileSystem.entries(base(repository.kind))?.contains(owner) == true else { return nil }
         let top = Path.join(base(repository.kind), owner)
         let names = try FileSystem.entries(top) ?? []

@@ -1,12 +1,12 @@
 package import HubCore
 
-/// The header of a README.md between two lines of `---`, as far as a line reader understands YAML: members at the
-/// left margin whose value is a scalar, `[a, b]`, or a list of `- item` lines. Nested structures are left out.
+/// The header of a README.md between two lines of `---`, as far as a line parser understands YAML: top-level members
+/// whose value is a scalar, `[a, b]`, or a list of `- item` lines. Nested structures are left out.
 /// https://huggingface.co/docs/hub/model-cards#model-card-metadata
 package enum FrontMatter {
     package static func read(_ readme: String) -> JSONObject {
         var fields = JSONObject()
-        // A list whose items follow: `tags:`. Broken off by anything that is no item.
+        // A list whose items follow: `tags:`. Ended by any line that is not an item.
         var list: (key: String, items: [JSON])?
         func close() {
             if let list, !list.items.isEmpty { fields[list.key] = .array(list.items) }
@@ -56,7 +56,7 @@ package enum FrontMatter {
             return text.count > 1 && text.last == quote ? .string(String(text.dropFirst().dropLast())) : nil
         }
         let bare = text.range(of: " #").map { trimmed(text[..<$0.lowerBound]) } ?? text
-        // A block scalar, an inline mapping, an anchor: more than a line reader understands.
+        // A block scalar, an inline mapping, an anchor: beyond a line parser.
         guard let first = bare.first, !"|>{[&*!".contains(first) else { return nil }
         if let value = ["true": true, "false": false][bare] { return .bool(value) }
         if let value = Int64(bare) { return .int(value) }

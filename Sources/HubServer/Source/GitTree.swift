@@ -1,15 +1,14 @@
 import HubCore
 
-/// The tree objects that git would make of a list of files, all of mode 100644.
+/// The git tree objects of a list of files, all of mode 100644.
 /// https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 struct GitTree {
-    /// The hash of the topmost tree.
+    /// The hash of the root tree.
     private(set) var root = ""
     /// Every folder below it, in the order of paths.
     private(set) var folders: [ServedFolder] = []
 
-    /// - Parameter files: in the order of their paths' bytes, which is git's own: a folder sorts as if its name ended in
-    ///   a slash, and what it holds lies together.
+    /// - Parameter files: in byte order of their paths, as git sorts: a folder sorts as if its name ended in a slash.
     init(_ files: [ServedFile]) {
         root = build(files[...], prefix: 0)
         folders.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }

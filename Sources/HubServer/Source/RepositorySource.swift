@@ -1,6 +1,6 @@
 package import HubCore
 
-/// Where a Hub's repositories come from: a folder, a cache, a test.
+/// The source of a Hub's repositories: a folder, a cache, a test.
 package protocol RepositorySource: Sendable {
     /// The cards of all repositories of a kind, in no particular order. Cheap: no file's content is read for it.
     func cards(_ kind: RepositoryKind) throws(AIError) -> [RepositoryCard]
@@ -11,14 +11,14 @@ package protocol RepositorySource: Sendable {
 
 /// One repository that is served.
 package protocol ServedRepository: Sendable {
-    /// What the Hub says of it, without its files.
+    /// The Hub's metadata, without files.
     func card() throws(AIError) -> RepositoryCard
 
     /// Its branches, tags and pull requests.
     func refs() throws(AIError) -> [ServedRef]
 
-    /// What a revision holds now: a branch or tag by its short or full name, a commit, or the beginning of one of at
-    /// least seven digits. nil where there is no such revision.
+    /// The current files of a revision: a branch or tag by short or full name, or a commit or its prefix of at least
+    /// seven digits. nil if unknown.
     func revision(_ name: String) throws(AIError) -> ServedRevision?
 }
 
@@ -26,7 +26,7 @@ package protocol ServedRepository: Sendable {
 package struct ServedRef: Sendable, Hashable {
     /// `main`
     package var name: String
-    /// `refs/heads/main`; what it begins with says whether it is a branch, a tag or a pull request.
+    /// `refs/heads/main`; the prefix says whether it is a branch, a tag or a pull request.
     package var ref: String
     package var commit: String
 

@@ -4,12 +4,13 @@ package import HubCore
 package struct ServedRevision: Sendable {
     /// 40 lower-case hexadecimal digits.
     package let commit: String
-    /// By path, in the order of its bytes.
+    /// In byte order of their paths.
     package let files: [ServedFile]
     /// Every folder with the hash of git's tree object, in the same order.
     package let folders: [ServedFolder]
 
-    /// - Parameter commit: nil makes one from the content, the same wherever the same files are served by this name.
+    /// - Parameter commit: nil derives one from the content, so the same files under the same name have the same
+    ///   commit.
     package init(_ repository: Repository, files: [ServedFile], commit: String? = nil) {
         let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         let tree = GitTree(sorted)
@@ -19,7 +20,7 @@ package struct ServedRevision: Sendable {
             commit ?? GitTree.hash("commit", Array("tree \(tree.root)\nrepository \(repository)\n".utf8)).hex
     }
 
-    /// The file of this very name: bytes are compared, for Unicode has several spellings of one text.
+    /// The file with exactly these bytes as its path: Unicode has several spellings of one text.
     package func file(_ path: String) -> ServedFile? {
         var (low, high) = (0, files.count)
         while low < high {
@@ -34,7 +35,7 @@ package struct ServedRevision: Sendable {
         return files[low]
     }
 
-    /// The folder of this very name.
+    /// The folder with exactly these bytes as its path.
     package func folder(_ path: String) -> ServedFolder? {
         folders.first { $0.path.utf8.elementsEqual(path.utf8) }
     }
@@ -47,7 +48,7 @@ package struct ServedFolder: Sendable, Hashable {
     package var oid: String
 }
 
-/// A file of a revision: what the Hub says of it, and where its bytes lie.
+/// A file of a revision: the Hub's metadata and its location on disk.
 package struct ServedFile: Sendable, Hashable {
     package var path: String
     package var size: Int64
@@ -55,17 +56,18 @@ package struct ServedFile: Sendable, Hashable {
     package var oid: String
     /// Set for a file in LFS.
     package var lfs: Pointer?
-    /// The hash by which Xet knows it, if it does.
+    /// The Xet hash, if any.
     package var xetHash: String?
     /// The file on this machine.
     package var location: String
-    /// The state of that file when the digests were taken.
+    /// The file's identity when the digests were computed.
     package var identity: FileIdentity
 
-    /// What git holds in place of a file in LFS. https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+    /// The pointer file that git stores in place of a file in LFS.
+    /// https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
     package struct Pointer: Sendable, Hashable {
         package var sha256: String
-        /// Bytes of the pointer's text.
+        /// Size of the pointer file in bytes.
         package var size: Int
     }
 
@@ -90,7 +92,7 @@ package struct ServedFile: Sendable, Hashable {
     /// The digest of the content, which names it: the file's etag.
     package var etag: String { lfs?.sha256 ?? oid }
 
-    /// Opens the file; nil where it is gone or is no longer the one whose digest was taken.
+    /// Opens the file; nil if it is gone or has changed since the digest was computed.
     package func open() throws(AIError) -> OpenFile? {
         guard FileSystem.exists(location) else { return nil }
         let file = try OpenFile(location)
@@ -98,8 +100,7 @@ package struct ServedFile: Sendable, Hashable {
     }
 }
 
-/// What tells that a file is unchanged. The time of change (ctime) is part of it because a program can set the time
-/// of modification back, but not that one.
+/// Identifies an unchanged file. It includes ctime because a program can set back mtime, but not ctime.
 package struct FileIdentity: Sendable, Hashable {
     package var device: UInt64
     package var inode: UInt64

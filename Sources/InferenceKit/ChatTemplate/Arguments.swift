@@ -1,15 +1,15 @@
 extension Jinja {
-    /// What a call was given.
+    /// The arguments of a call.
     struct Arguments {
         var positional: [Value] = []
         var keywords: [(name: Text, value: Value)] = []
 
-        /// All that was given.
+        /// All arguments.
         var values: [Value] { positional + keywords.map(\.value) }
 
-        /// The values of named parameters, nil for those not given.
+        /// The values of the parameters, nil if not given.
         ///
-        /// - Throws: where there are more than the parameters, or one that is none of them.
+        /// - Throws: for too many arguments, or an unknown name.
         func bound(_ function: String, _ parameters: [Text], _ run: Run) throws(Fault) -> [Value?] {
             guard positional.count <= parameters.count else {
                 throw run.fail(
@@ -70,7 +70,7 @@ extension Jinja.Run {
         return result
     }
 
-    /// A whole number that an argument must be.
+    /// An argument that must be an integer.
     func whole(_ value: Value?, _ what: String) throws(Fault) -> Int? {
         guard let value else { return nil }
         guard let number = value.wholeNumber else {
@@ -79,7 +79,7 @@ extension Jinja.Run {
         return number
     }
 
-    /// A string that an argument must be.
+    /// An argument that must be a string.
     func text(_ value: Value?, _ what: String) throws(Fault) -> Text? {
         guard let value else { return nil }
         guard let text = value.text else { throw fail("\(what) must be str, not \(value.typeName)") }
@@ -90,7 +90,7 @@ extension Jinja.Run {
 // MARK: - Macros
 
 extension Jinja.Run {
-    /// A macro with the variables around it.
+    /// A macro with its enclosing scope.
     func macro(_ body: Jinja.MacroBody, _ scope: Scope) throws(Fault) -> Value {
         try keep(scope)
         let macro = Jinja.Macro(body, scope)
@@ -100,7 +100,7 @@ extension Jinja.Run {
             })
     }
 
-    /// `{% call %}`: its body is the macro that the one called knows as `caller`.
+    /// `{% call %}`: its body is the macro `caller` of the called macro.
     func runCall(_ body: Jinja.MacroBody, _ call: Expression, _ scope: Scope) throws(Fault) {
         guard case .chain(let base, var suffixes) = call, let last = suffixes.popLast(),
             case .call(let arguments) = last.kind
@@ -126,14 +126,14 @@ extension Jinja.Run {
         return text
     }
 
-    /// What was given by name, of which the parameters take theirs.
+    /// The keyword arguments, from which the parameters take theirs.
     private struct Keywords {
         private var all: [(name: Text, value: Value?)] = []
         private var places: [Text: Int] = [:]
 
         init(_ given: [(name: Text, value: Value)]) {
             for keyword in given {
-                // Of two `caller` the parameter takes the first.
+                // If there are two `caller`, the parameter takes the first.
                 if places[keyword.name] == nil { places[keyword.name] = all.count }
                 all.append((keyword.name, keyword.value))
             }
@@ -141,7 +141,7 @@ extension Jinja.Run {
 
         var isEmpty: Bool { all.isEmpty }
 
-        /// What no parameter took.
+        /// The arguments that no parameter took.
         var rest: [(name: Text, value: Value)] {
             all.compactMap { keyword in keyword.value.map { (keyword.name, $0) } }
         }
@@ -191,7 +191,7 @@ extension Jinja.Run {
         }
     }
 
-    /// What was given by a parameter's name.
+    /// The argument for a parameter's name.
     private func taken(_ parameter: Int, _ keywords: inout Keywords) throws(Fault) -> Value? {
         if keywords.isEmpty { return nil }
         let name = Text(names[parameter])
@@ -201,6 +201,6 @@ extension Jinja.Run {
 }
 
 extension Jinja.MacroBody {
-    /// As messages call it.
+    /// Its name in messages.
     fileprivate var title: String { name.map { "macro '\($0)'" } ?? "the body of a call block" }
 }

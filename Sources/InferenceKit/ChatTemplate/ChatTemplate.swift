@@ -1,23 +1,23 @@
 public import HubCore
 import ModelFormats
 
-/// A chat template: Jinja from a model's repository that makes one text of a conversation.
+/// A chat template: Jinja from a model's repository that renders a conversation as one text.
 ///
-/// It is rendered as transformers' `apply_chat_template` does, within limits of time, depth and memory, whatever the
-/// template says. Nothing but its own text and what it is given can be reached from within.
+/// It is rendered as transformers' `apply_chat_template` does, within limits of time, depth and memory. A template can
+/// access only its own text and its variables.
 public struct ChatTemplate: Sendable {
-    /// What a template is given beside the messages.
+    /// The inputs of a template besides the messages.
     public struct Options: Sendable {
         /// The tools that the model may call, as JSON schemas; nil for none.
         public var tools: [JSON]?
         /// Documents to answer from, each with `title` and `text`; nil for none.
         public var documents: [JSON]?
-        /// Whether the text ends where the model is to go on as the assistant.
+        /// Whether the text ends with the start of the assistant's turn.
         public var addsGenerationPrompt: Bool
-        /// More variables: `bos_token` and its like, `enable_thinking` and others that a template knows.
+        /// Further variables: `bos_token`, `enable_thinking` and others.
         public var variables: JSONObject
 
-        /// What a template is given beside the messages.
+        /// The inputs of a template besides the messages.
         public init(
             tools: [JSON]? = nil, documents: [JSON]? = nil, addsGenerationPrompt: Bool = true,
             variables: JSONObject = [:]
@@ -29,26 +29,26 @@ public struct ChatTemplate: Sendable {
         }
     }
 
-    /// What came of a rendering.
+    /// The result of a rendering.
     public struct Rendering: Sendable, Hashable {
         /// The text for the tokenizer, which must not add special tokens to it.
         public var text: String
-        /// Where the text lies that the model is to learn to say, by Unicode scalars, as the template's generation
-        /// blocks mark it; empty where it has none.
+        /// The ranges of the template's generation blocks (text to train on), in Unicode scalars; empty if there are
+        /// none.
         public var generated: [Range<Int>]
     }
 
-    /// Where it comes from, for errors.
+    /// The file it comes from, for errors.
     public let path: String
-    /// The template itself.
+    /// The template's source text.
     public let source: String
     private let program: Jinja.Program
 
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// - Parameter path: The file it comes from, for errors.
-    /// - Throws: ``ErrorCode/malformedModel`` with the line and what is wrong there;
-    ///   ``ErrorCode/unsupportedModel`` for what Jinja can do and this cannot.
+    /// - Throws: ``ErrorCode/malformedModel`` with the line and the reason; ``ErrorCode/unsupportedModel`` for Jinja
+    ///   features not implemented here.
     public init(_ source: String, path: String) throws(AIError) {
         guard source.utf8.count <= Self.longest else {
             throw .malformed(path, "the chat template has more than \(Self.longest) bytes")
@@ -65,18 +65,17 @@ public struct ChatTemplate: Sendable {
     /// The longest known template has some 30,000 bytes.
     private static let longest = 1 << 20
 
-    /// Makes one text of a conversation. It may take five seconds where a template is hostile; typically it takes less
-    /// than a millisecond.
+    /// Renders a conversation. Typically under a millisecond; a hostile template is stopped after five seconds.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` with the template's own words where it refuses the conversation;
-    ///   ``ErrorCode/malformedModel`` with the line where it cannot be rendered or uses up a limit;
-    ///   ``ErrorCode/unsupportedModel`` for what Jinja can do and this cannot; ``ErrorCode/cancelled`` where its task
+    /// - Throws: ``ErrorCode/invalidInput`` with the template's own message if it rejects the conversation;
+    ///   ``ErrorCode/malformedModel`` with the line if it cannot be rendered or exceeds a limit;
+    ///   ``ErrorCode/unsupportedModel`` for Jinja features not implemented here; ``ErrorCode/cancelled`` if the task
     ///   was cancelled.
     public func render(_ messages: [Message], _ options: Options = Options()) throws(AIError) -> Rendering {
         try render(json: messages.map(\.json), options)
     }
 
-    /// Makes one text of a conversation whose messages are objects with whatever members the template reads.
+    /// Renders a conversation whose messages are JSON objects with any members.
     public func render(json messages: [JSON], _ options: Options = Options()) throws(AIError) -> Rendering {
         try render(json: messages, options, limits: Jinja.Limits(), clock: .now)
     }
@@ -105,7 +104,7 @@ public struct ChatTemplate: Sendable {
         return Rendering(text: Jinja.Text(run.output).string, generated: run.generated)
     }
 
-    /// A member of a message that is null is as one that is not there, for templates know the latter.
+    /// Removes null members of a message, because templates test for absent ones.
     private static func withoutNulls(_ message: JSON) -> JSON {
         guard let members = message.object?.members, members.contains(where: { $0.value == .null }) else {
             return message
@@ -113,8 +112,8 @@ public struct ChatTemplate: Sendable {
         return .object(JSONObject(members.filter { $0.value != .null }.map { ($0.key, $0.value) }))
     }
 
-    /// Templates read a model's thoughts under one name or another: transformers gives each of them what the first of
-    /// the others holds.
+    /// Templates read a model's reasoning under different names: transformers fills each of them from the first one
+    /// present.
     private static func withReasoning(_ message: JSON) -> JSON {
         guard let members = message.object else { return message }
         let names = ["reasoning_content", "thinking", "reasoning"]
@@ -144,7 +143,7 @@ public struct ChatTemplate: Sendable {
 }
 
 extension Jinja.Run {
-    /// Sets the outermost variables: those of every template first, which what is given may hide.
+    /// Sets the global variables: the built-in ones first, which the given ones may shadow.
     func start(_ program: Jinja.Program, _ variables: JSONObject) throws(Fault) {
         let functions = Dictionary(uniqueKeysWithValues: Jinja.globals.map { ($0.name, $0.make) })
         for (number, name) in names.enumerated() {

@@ -3,13 +3,13 @@ import ModelFormats
 
 /// The chat templates of one model by name, most often the one called `default`.
 public struct ChatTemplates: Sendable {
-    /// The name of the template for conversations of every kind.
+    /// The name of the general template.
     public static let defaultName = "default"
-    /// The name of the template that is taken where there are tools.
+    /// The name of the template used when there are tools.
     public static let toolName = "tool_use"
 
     private let templates: [(name: String, source: String, path: String)]
-    /// The special tokens that templates write: `bos_token`, `eos_token` and their like.
+    /// The special tokens available to templates: `bos_token`, `eos_token` and so on.
     public let specialTokens: JSONObject
 
     /// The names, sorted.
@@ -20,13 +20,13 @@ public struct ChatTemplates: Sendable {
         self.specialTokens = specialTokens
     }
 
-    /// One template, which takes the place of a model's own.
+    /// A single template that replaces a model's own.
     public init(_ source: String, path: String, specialTokens: JSONObject = [:]) {
         self.init([(Self.defaultName, source, path)], specialTokens)
     }
 
-    /// Renders a conversation through the template that fits it. The model's special tokens are given to it where the
-    /// options do not name them.
+    /// Renders a conversation with the matching template. The model's special tokens are variables unless the options
+    /// set them.
     ///
     /// - Throws: what ``template(named:hasTools:)`` and ``ChatTemplate/render(json:_:)`` throw.
     public func render(
@@ -42,9 +42,9 @@ public struct ChatTemplates: Sendable {
     /// The template for a conversation.
     ///
     /// - Parameters:
-    ///   - name: The template asked for; nil for `tool_use` where there are tools and such a template, else `default`.
+    ///   - name: The requested template; nil for `tool_use` if there are tools and such a template, else `default`.
     ///   - hasTools: Whether there are tools.
-    /// - Throws: ``ErrorCode/invalidInput`` listing the names where there is none of that name; what
+    /// - Throws: ``ErrorCode/invalidInput`` listing the names if there is no such template; what
     ///   ``ChatTemplate/init(_:path:)`` throws.
     public func template(named name: String? = nil, hasTools: Bool = false) throws(AIError) -> ChatTemplate {
         let wanted = name ?? (hasTools && names.contains(Self.toolName) ? Self.toolName : Self.defaultName)
@@ -70,7 +70,7 @@ public struct ChatTemplates: Sendable {
 
     /// Reads the templates of a folder as transformers does: `chat_template.jinja` and `additional_chat_templates/`, or
     /// else `chat_template` of tokenizer_config.json, a text, a list of names and texts, or texts by name; a
-    /// processor's `chat_template.json` where there is nothing else.
+    /// processor's `chat_template.json` if there is nothing else.
     ///
     /// - Returns: nil where the folder has none.
     /// - Throws: ``ErrorCode/malformedModel`` naming the file and what is wrong with it.
@@ -100,7 +100,7 @@ public struct ChatTemplates: Sendable {
             let path = Path.join(more, file)
             guard let source = try text(path) else { continue }
             let name = String(file.dropLast(".jinja".count))
-            // A default among these takes the place of chat_template.jinja.
+            // A default among these replaces chat_template.jinja.
             found.removeAll { $0.name == name }
             found.append((name, source, path))
         }
@@ -129,15 +129,15 @@ public struct ChatTemplates: Sendable {
             guard let name, let source else {
                 throw .malformed(path, "an entry of chat_template has no name or no template")
             }
-            // Of two with one name Python keeps the last.
+            // Python keeps the last of two with the same name.
             found.removeAll { $0.name == name }
             found.append((name, source, path))
         }
         return found
     }
 
-    /// Every member that is named like a special token, those of one model's own among them. As transformers does, the
-    /// map overrides a configuration that is older than the added tokens in it, and counts for nothing beside another.
+    /// Every member named like a special token, model-specific ones included. As in transformers, the map overrides a
+    /// configuration without `added_tokens_decoder` and is ignored otherwise.
     /// https://github.com/huggingface/transformers/blob/v5.0.0/src/transformers/tokenization_utils_base.py
     private static func specialTokens(_ configuration: JSON?, _ map: JSON?) -> JSONObject {
         var members = configuration?.object ?? [:]
@@ -160,8 +160,8 @@ public struct ChatTemplates: Sendable {
     /// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
     ///
     /// - Parameters:
-    ///   - metadata: The file's pairs whose values are texts; others are not looked at.
-    ///   - specialTokens: The texts of the file's special tokens, by `bos_token` and their like.
+    ///   - metadata: The file's string-valued pairs.
+    ///   - specialTokens: The texts of the file's special tokens, by names such as `bos_token`.
     ///   - path: The file, for errors.
     /// - Returns: nil where the file has none.
     public static func gguf(

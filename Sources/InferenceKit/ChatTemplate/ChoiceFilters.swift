@@ -59,13 +59,13 @@ extension Jinja {
 }
 
 extension Jinja.Run {
-    /// A value as it is compared: texts in lower case unless case counts.
+    /// A value for comparison: strings in lower case unless case matters.
     fileprivate func comparable(_ value: Value, _ isCaseSensitive: Bool) throws(Fault) -> Value {
         guard !isCaseSensitive, case .string(let text) = value else { return value }
         return try made(text.lowercased())
     }
 
-    /// What elements are ordered by: a list of the values of several attributes.
+    /// The sort keys of elements: a list of the values of several attributes.
     fileprivate func sortKeys(
         _ values: [Value], _ attribute: Value?, isCaseSensitive: Bool
     ) throws(Fault) -> [Value] {
@@ -139,7 +139,7 @@ extension Jinja.Run {
         }
     }
 
-    /// What `map` does with each element.
+    /// The function that `map` applies to each element.
     private func change(_ arguments: Arguments) throws(Fault) -> (Jinja.Run, Value) throws(Fault) -> Value {
         if arguments.positional.isEmpty, let attribute = arguments.keywords.first(where: { $0.name == "attribute" })
         {
@@ -148,7 +148,7 @@ extension Jinja.Run {
                 throw fail("Unexpected keyword argument '\(other.name.string)'")
             }
             let path = try path(attribute.value)
-            // None stands for no fallback.
+            // None means no fallback.
             let missing = fallback.flatMap { $0.value.isNone ? nil : $0.value }
             return { run, element throws(Fault) in try run.follow(path, element, fallback: missing) }
         }
@@ -165,14 +165,14 @@ extension Jinja.Run {
         _ value: Value, _ arguments: Arguments, isKept: Bool, byAttribute: Bool
     ) throws(Fault) -> Value {
         try stream(choosing: value, arguments.values) { run throws(Fault) in
-            // Nothing that is false is looked into, not even none.
+            // Jinja does not look up attributes of falsy values.
             guard value.isTrue else { return nil }
             let holds = try run.condition(arguments, byAttribute: byAttribute)
             return { run, element throws(Fault) in try holds(run, element) == isKept }
         }
     }
 
-    /// What `select` and its like ask of each element.
+    /// The condition that `select` and similar filters test.
     private func condition(
         _ arguments: Arguments, byAttribute: Bool
     ) throws(Fault) -> (Jinja.Run, Value) throws(Fault) -> Bool {

@@ -8,7 +8,7 @@ import Darwin
 
 /// Numbers as Python writes them.
 extension Jinja {
-    /// `repr` of a float: the shortest digits that give it back, an exponent from 1e16 on and below 1e-4.
+    /// `repr` of a float: the shortest digits that round-trip, with an exponent from 1e16 on and below 1e-4.
     static func representation(of value: Double) -> String {
         if value.isNaN { return "nan" }
         if value.isInfinite { return value < 0 ? "-inf" : "inf" }
@@ -29,9 +29,9 @@ extension Jinja {
         return "\(sign)\(whole)\(zeros).\(fraction.isEmpty ? "0" : fraction)"
     }
 
-    /// The digits of a positive number without zeros around them, and the power of ten of the first.
+    /// The digits of a positive number without leading or trailing zeros, and the first one's power of ten.
     private static func shortestDigits(_ value: Double) -> (digits: Substring, exponent: Int) {
-        // Swift's own description has the same digits, but another rule for the exponent.
+        // Swift's description has the same digits, but a different rule for the exponent.
         let parts = "\(value)".split(separator: "e")
         let number = parts[0].split(separator: ".", omittingEmptySubsequences: false)
         let whole = number[0]
@@ -57,9 +57,9 @@ extension Jinja {
         return String(decoding: buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// `round(value, digits)`: to the nearest, of two as near to the even one, of the exact value.
+    /// `round(value, digits)`: to nearest, ties to even, of the exact value.
     static func rounded(_ value: Double, digits: Int) -> Double {
-        // What lies nearer to the value than to its neighbours is read as the value again.
+        // A step below half an ulp cannot change the value.
         guard value.isFinite, digits <= 323, pow(10, Double(-digits)) >= value.ulp / 4 else { return value }
         if digits < -308 { return value < 0 ? -0.0 : 0.0 }
         if digits >= 0 { return Double(formatted(value, "f", precision: digits)) ?? value }

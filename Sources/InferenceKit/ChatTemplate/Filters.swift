@@ -1,9 +1,9 @@
 extension Jinja {
-    /// What a bar applies to a value.
+    /// A filter: `value | filter`.
     enum Filter: Sendable {
-        /// With parameters of these names; nil for those not given.
+        /// With named parameters; nil for those not given.
         case fixed([Text], @Sendable (Run, Value, [Value?]) throws(Fault) -> Value)
-        /// With whatever was given.
+        /// With any arguments.
         case open(@Sendable (Run, Value, Arguments) throws(Fault) -> Value)
     }
 
@@ -34,7 +34,7 @@ extension Jinja {
         }
     }
 
-    /// A filter that gives a marked text for one.
+    /// A filter that keeps a string's markup mark.
     private static func soft(
         _ parameters: [Text] = [], _ body: @escaping @Sendable (Run, Text, [Value?]) throws(Fault) -> Value
     ) -> Filter {
@@ -128,7 +128,7 @@ extension Jinja.Run {
         return style
     }
 
-    /// The string that a filter does not make of its value by itself.
+    /// The value, which must already be a string.
     fileprivate func strictText(_ value: Value, _ filter: String) throws(Fault) -> Text {
         if case .undefined(let undefined) = value { throw fail(undefined.message) }
         guard let text = value.text else {
@@ -218,7 +218,7 @@ extension Jinja.Run {
 }
 
 extension Jinja.Text {
-    /// As the filter `title`: what follows white space, a hyphen or an opening bracket begins with a capital.
+    /// As the filter `title`: capitalizes after white space, a hyphen or an opening bracket.
     fileprivate func wordsCapitalized() -> Text {
         var upper = CaseMapping(.upper)
         var result: [Unicode.Scalar] = []
@@ -277,7 +277,7 @@ extension Jinja.Text {
 }
 
 extension Unicode.Scalar {
-    /// Whether it takes one character of a URL: itself, or a plus sign for a space.
+    /// Whether it is one character in a URL: itself, or a plus sign for a space.
     fileprivate func standsInURL(isQuery: Bool) -> Bool {
         switch self {
         case "0"..."9", "A"..."Z", "a"..."z", "_", ".", "-", "~": true

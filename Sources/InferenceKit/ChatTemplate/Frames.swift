@@ -1,16 +1,16 @@
 extension Jinja {
-    /// Which names each body of a program begins without.
+    /// Finds the names that are unset at the start of each body of a program.
     ///
-    /// Jinja decides when it compiles what a name in a body is: one that the body sets before it reads it, and that no
-    /// body around it knows, has no value until then, even for what lies within the body and stands before.
+    /// Jinja resolves names when it compiles: a name that a body sets before reading it, and that no enclosing body
+    /// knows, is undefined until then, also for inner bodies that come earlier.
     /// https://github.com/pallets/jinja/blob/3.1.6/src/jinja2/idtracking.py
     enum Frames {
-        /// A program's outermost body with all that is in it.
+        /// A program's outermost body, resolved recursively.
         static func settled(_ statements: [Statement]) -> Body {
             settled(Body(statements: statements), within: nil, parameters: [])
         }
 
-        /// The blocks of a settled program by name, wherever they stand.
+        /// The blocks of a settled program by name, at any depth.
         static func blocks(of body: Body) -> [Text: Block] {
             var found: [Text: Block] = [:]
             func search(_ statements: [Statement]) {
@@ -66,7 +66,7 @@ extension Jinja {
                 let parameters = Set(pairs.flatMap(\.target.names))
                 return .with(pairs, settled(body, within: names, parameters: parameters))
             case .block(var block):
-                // It knows nothing of what lies around it.
+                // A block sees no enclosing names.
                 block.body = settled(block.body, within: nil, parameters: [])
                 return .block(block)
             }
@@ -88,7 +88,7 @@ extension Jinja {
 }
 
 extension Jinja.Target {
-    /// The names that are set, whatever tuples they lie in.
+    /// The assigned names, nested tuples included.
     fileprivate var names: [Int] {
         switch self {
         case .name(let name): [name]
@@ -98,14 +98,14 @@ extension Jinja.Target {
     }
 }
 
-/// What one body knows: the names that occur in it outside the bodies within.
+/// The names that occur in one body, inner bodies excluded.
 private final class Names {
     typealias Expression = Jinja.Expression
 
     private let outer: Names?
     private var known: Set<Int>
     private(set) var unset: [Int] = []
-    /// Whether what is visited may not be run.
+    /// Whether the visited code may be skipped at run time.
     private var isInBranch = false
 
     init(_ outer: Names?, _ parameters: Set<Int>) {

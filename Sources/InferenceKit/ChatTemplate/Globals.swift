@@ -71,7 +71,7 @@ extension Jinja.Run {
         return .range(range)
     }
 
-    /// The dictionary that `dict(...)` makes of its arguments.
+    /// The result of `dict(...)`.
     func dictionary(_ arguments: Arguments, _ name: String) throws(Fault) -> Jinja.Dict {
         guard arguments.positional.count <= 1 else {
             throw fail("\(name) expected at most 1 argument, got \(arguments.positional.count)")

@@ -1,56 +1,55 @@
 import HubCore
 
-/// The part of Jinja 3.1 that chat templates are written in, with the meaning that transformers gives it
+/// The part of Jinja 3.1 that chat templates use, configured as in transformers
 /// (https://github.com/huggingface/transformers/blob/main/src/transformers/utils/chat_template_utils.py): immutable,
 /// sandboxed, `trim_blocks`, `lstrip_blocks`, loop controls, generation blocks.
 ///
-/// A template is text from the network. It can neither reach anything outside nor run on: whatever it does is paid for
-/// out of ``Limits``.
+/// A template is untrusted text. It cannot access anything outside, and ``Limits`` bounds its work.
 enum Jinja {
-    /// What one rendering may use up.
+    /// The limits of one rendering.
     struct Limits: Sendable {
-        /// Nodes evaluated, and everything else in proportion: elements looked at, sixteen characters looked at.
+        /// Evaluated nodes; other work counts in proportion: one per visited element or sixteen characters.
         var steps = 20_000_000
-        /// Characters of all texts made, the output among them, four bytes each; sixteen for each character of the
-        /// conversation come on top.
+        /// Characters of all created strings, output included, four bytes each; plus sixteen for each character of the
+        /// conversation.
         var characters = 16 << 20
-        /// Elements of all lists made, sixteen bytes each, and everything else that is kept in proportion.
+        /// Elements of all created lists, sixteen bytes each; other kept values in proportion.
         var cells = 8 << 20
-        /// Expressions, statements and macros within each other. One level is at most some hundred bytes of stack.
+        /// Nesting of expressions, statements and macros. A level takes at most a few hundred bytes of stack.
         var depth = 400
-        /// Seconds until it ends, whatever else it has used up by then.
+        /// Seconds until it is stopped.
         var seconds = 5
-        /// Asked every thousand steps or so: the rendering ends where it says yes.
+        /// Checked about every thousand steps; true ends the rendering.
         var isCancelled: @Sendable () -> Bool = { Task.isCancelled }
-        /// Seconds by a clock that never goes back: that of the thread, for a busy machine is not the template's fault.
+        /// Monotonic clock in seconds: the thread's CPU time, so that a busy machine does not count.
         var now: @Sendable () -> Double = { Clock.threadSeconds }
     }
 
-    /// Levels that parentheses and blocks of a template may lie within each other.
+    /// Maximum nesting of parentheses and blocks in a template.
     static let nesting = 100
-    /// Levels that lists and dictionaries may lie within each other.
+    /// Maximum nesting of lists and dictionaries.
     static let valueDepth = 128
-    /// The longest a range may be, as in Jinja's own sandbox.
+    /// Maximum length of a range, as in Jinja's own sandbox.
     static let longestRange = 100_000
-    /// The longest a name may be, in characters: names are copied and looked up all the time.
+    /// Maximum length of a name in characters: names are copied and looked up often.
     static let longestName = 1000
-    /// The widest field that formatting pads to, and the most digits it writes.
+    /// Maximum field width and number of digits in formatting.
     static let widestField = 10_000
 
-    /// Why a template cannot be read or a rendering ended.
+    /// Why a template cannot be parsed or a rendering stopped.
     struct Fault: Error {
         enum Kind {
-            /// The template is not Jinja.
+            /// The template is not valid Jinja.
             case syntax
-            /// What it says cannot be done with these values.
+            /// An operation failed with these values.
             case runtime
-            /// The template itself called `raise_exception`.
+            /// The template called `raise_exception`.
             case raised
-            /// It used up a limit.
+            /// It exceeded a limit.
             case limit
-            /// Jinja knows it, this does not.
+            /// Valid Jinja that is not implemented here.
             case unsupported
-            /// Whoever asked for it no longer wants it.
+            /// The task was cancelled.
             case cancelled
         }
 

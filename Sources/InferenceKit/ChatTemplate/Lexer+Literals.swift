@@ -1,5 +1,5 @@
 extension Jinja.Lexer {
-    /// Takes a name, if one begins here.
+    /// Reads a name, if one begins here.
     mutating func takeName() throws(Jinja.Fault) -> Bool {
         guard source[at] == "_" || source[at].properties.isXIDStart else { return false }
         var end = at + 1
@@ -14,7 +14,7 @@ extension Jinja.Lexer {
         return true
     }
 
-    /// Takes a number, if one begins here.
+    /// Reads a number, if one begins here.
     mutating func takeNumber() throws(Jinja.Fault) -> Bool {
         guard isDigit(at) else { return false }
         if at == 0 || source[at - 1] != ".", let end = floatEnd(at) {
@@ -37,7 +37,7 @@ extension Jinja.Lexer {
 
     private func digits(_ range: Range<Int>) -> String { Jinja.Text(source[range].filter { $0 != "_" }).string }
 
-    /// Behind digits that single underscores may part.
+    /// The end of digits, which single underscores may separate.
     private func digitsEnd(_ start: Int, where holds: (Unicode.Scalar) -> Bool) -> Int {
         var end = start
         while end < source.count {
@@ -83,19 +83,19 @@ extension Jinja.Lexer {
         return (10, start, digitsEnd(start, where: isDecimal))
     }
 
-    /// Takes a string, if one begins here.
+    /// Reads a string, if one begins here.
     mutating func takeString() throws(Jinja.Fault) -> Bool {
         let quote = source[at]
         guard quote == "'" || quote == "\"" else { return false }
         var end = at + 1
         while end < source.count, source[end] != quote { end += source[end] == "\\" ? 2 : 1 }
-        // Where no string ends, the quote itself is what cannot be.
+        // An unterminated string: the quote itself is the error.
         guard end < source.count else { return false }
         take(.string(try unescaped(at + 1..<end)), to: end + 1)
         return true
     }
 
-    /// As Python's `unicode-escape`: an escape that is none stays as it is.
+    /// As Python's `unicode-escape`: unknown escapes stay unchanged.
     private func unescaped(_ range: Range<Int>) throws(Jinja.Fault) -> Jinja.Text {
         var result: [Unicode.Scalar] = []
         var place = range.lowerBound
@@ -108,7 +108,7 @@ extension Jinja.Lexer {
             }
             let escape = source[place]
             place += 1
-            // An escaped line break is none.
+            // An escaped line break is dropped.
             if escape == "\n" { continue }
             if let plain = Self.plainEscapes[escape] {
                 result.append(plain)
@@ -127,7 +127,7 @@ extension Jinja.Lexer {
                 throw Jinja.Fault(
                     kind: .unsupported, message: "characters by name (\\N{...}) cannot be used", line: line)
             } else {
-                // What is not ASCII was itself made an escape before: its backslash then belongs to this one.
+                // Non-ASCII characters were turned into escapes before, so this backslash escapes theirs.
                 result += (escape.isASCII ? "\\\(escape)" : escape.pythonEscape).unicodeScalars
             }
         }
@@ -141,7 +141,7 @@ extension Jinja.Lexer {
     private static let hexadecimal: [Unicode.Scalar: Int] = ["x": 2, "u": 4, "U": 8]
 
     private func codePoint(_ digits: String, radix: Int) throws(Jinja.Fault) -> Unicode.Scalar {
-        // A sign would pass for a number.
+        // UInt32 would accept a sign.
         guard digits.unicodeScalars.allSatisfy(\.properties.isASCIIHexDigit),
             let value = UInt32(digits, radix: radix)
         else { throw fail("'\(digits)' is not a code point") }

@@ -1,5 +1,5 @@
 extension Jinja {
-    /// Cuts a template into tokens, white space around tags handled as `trim_blocks` and `lstrip_blocks` ask for.
+    /// Splits a template into tokens and handles white space around tags as `trim_blocks` and `lstrip_blocks` do.
     struct Lexer {
         let source: [Unicode.Scalar]
         var at = 0
@@ -23,7 +23,7 @@ extension Jinja {
                 }
                 isAfterReturn = scalar == "\r"
             }
-            // One line break at the end is not kept.
+            // Drops one trailing line break.
             if scalars.last == "\n" { scalars.removeLast() }
             source = scalars
         }
@@ -64,11 +64,11 @@ extension Jinja.Lexer {
 
     private struct Tag {
         var kind: TagKind
-        /// Where the opening brace is.
+        /// Offset of the opening brace.
         var start: Int
-        /// `-`, `+` or none, right behind the brace.
+        /// `-`, `+` or none, right after the brace.
         var sign: Unicode.Scalar?
-        /// Where what is inside begins.
+        /// Offset of the contents.
         var contents: Int
     }
 
@@ -96,7 +96,7 @@ extension Jinja.Lexer {
         }
     }
 
-    /// Behind `raw %}`, where that is what comes.
+    /// The offset after `raw %}`, if that comes next.
     private func rawEnd(_ start: Int) -> Int? {
         let place = spaceEnd(keywordEnd("raw", spaceEnd(start)) ?? source.count)
         if scalar(place) == "-", scalar(place + 1) == "%", scalar(place + 2) == "}" { return spaceEnd(place + 3) }
@@ -118,7 +118,7 @@ extension Jinja.Lexer {
         return place
     }
 
-    /// The text up to a tag, without what the tag's sign or `lstrip_blocks` takes from its end.
+    /// Adds the text up to a tag, less the white space that the tag's sign or `lstrip_blocks` strips.
     private mutating func addText(before tag: Tag) {
         var end = tag.start
         if tag.sign == "-" {
@@ -131,7 +131,7 @@ extension Jinja.Lexer {
         line += newlines(tag.start..<tag.contents)
     }
 
-    /// Where the white space between a line's beginning and a tag begins; the tag's place where there is other text.
+    /// The start of the tag's line if only white space precedes the tag, else the tag's offset.
     private func indentationStart(before tag: Int) -> Int {
         var place = tag
         while place > at, source[place - 1] != "\n" {
@@ -151,7 +151,7 @@ extension Jinja.Lexer {
         at = place
     }
 
-    /// Behind a closing `%}` or `#}` at a place, with the white space that it takes along; nil where there is none.
+    /// The offset after a closing `%}` or `#}` and the white space it strips; nil if there is none.
     private func blockEnd(_ place: Int, _ mark: Unicode.Scalar) -> Int? {
         switch scalar(place) {
         case "-" where scalar(place + 1) == mark && scalar(place + 2) == "}": spaceEnd(place + 3)

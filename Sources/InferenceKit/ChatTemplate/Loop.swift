@@ -1,15 +1,15 @@
 extension Jinja {
-    /// The state of a `for`, which its body sees as `loop`.
+    /// The state of a `for`: the variable `loop`.
     final class Loop {
         let level: Int
         private let loop: ForLoop
-        // Nil once the loop is over: a loop that is kept must keep nothing alive.
+        // Nil after the loop, so that a stored loop keeps nothing alive.
         private var scope: Scope?
-        /// What is still to be held against the condition.
+        /// Values not yet tested by the condition.
         private var values: Cursor?
-        /// What has passed it already.
+        /// Values that have passed it.
         private var passed: ArraySlice<Value> = []
-        /// What was taken to see what comes.
+        /// The value read ahead.
         private var upcoming: Value?
         private var current: Value?
         private var previous: Value?
@@ -25,7 +25,7 @@ extension Jinja {
             count = loop.condition == nil ? values.count : nil
         }
 
-        /// The next turn's value; nil at the end.
+        /// The value of the next iteration; nil at the end.
         func advance(_ run: Run) throws(Fault) -> Value? {
             try run.spend(1)
             guard let value = try peek(run) else { return nil }
@@ -36,7 +36,7 @@ extension Jinja {
             return value
         }
 
-        /// Called when the loop is over.
+        /// Call after the loop.
         func end() {
             scope = nil
             values = nil
@@ -54,7 +54,7 @@ extension Jinja {
 
         private func pull(_ run: Run) throws(Fault) -> Value? {
             if let value = passed.popFirst() { return value }
-            // A copy, for what is drawn may look at this very loop.
+            // A copy, because evaluating an element may access this loop.
             while var rest = values, let value = try rest.next(run) {
                 values = rest
                 guard let condition = loop.condition, let scope else { return value }
@@ -65,7 +65,7 @@ extension Jinja {
             return nil
         }
 
-        /// How many turns there are. What is not known is drawn to tell.
+        /// The number of iterations; draws the remaining elements if it is unknown.
         func length(_ run: Run) throws(Fault) -> Int {
             if let count { return count }
             var rest: [Value] = []
@@ -78,7 +78,7 @@ extension Jinja {
             return index + 1 + rest.count
         }
 
-        // MARK: What a template reads
+        // MARK: Attributes
 
         func attribute(_ name: Text, _ run: Run) throws(Fault) -> Value? {
             switch name {

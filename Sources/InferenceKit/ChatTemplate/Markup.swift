@@ -1,5 +1,5 @@
-/// Text that is marked as safe for HTML, as markupsafe does it: what is joined to it by `+`, `%` and its methods is
-/// escaped. https://github.com/pallets/markupsafe/blob/3.0.4/src/markupsafe/__init__.py
+/// Text that is marked as safe for HTML, as in markupsafe: text combined with it by `+`, `%` or its methods is escaped.
+/// https://github.com/pallets/markupsafe/blob/3.0.4/src/markupsafe/__init__.py
 extension Jinja.Text {
     var marked: Text { marked(true) }
     var plain: Text { marked(false) }
@@ -38,7 +38,7 @@ extension Unicode.Scalar {
 extension Jinja.Value {
     var isMarkup: Bool { text?.isMarkup ?? false }
 
-    /// With the mark on a text, or on those that a list or tuple holds.
+    /// Marks a string, or the strings in a list or tuple, as safe.
     fileprivate func marked(_ run: Jinja.Run) throws(Jinja.Fault) -> Value {
         switch self {
         case .string(let text): return .string(text.marked)
@@ -52,7 +52,7 @@ extension Jinja.Value {
 }
 
 extension Jinja.Run {
-    /// `escape(value)`: what is marked stays as it is.
+    /// `escape(value)`: marked text stays unchanged.
     func escaped(_ value: Value) throws(Fault) -> Text {
         if case .string(let text) = value, text.isMarkup { return text }
         let text = try text(of: value)
@@ -61,7 +61,7 @@ extension Jinja.Run {
         return text.escaped().marked
     }
 
-    /// The method of a marked text: it takes marked texts, or escapes what it takes, and gives marked ones.
+    /// The method of a marked text: escapes unmarked arguments and returns marked text.
     func markedMethod(_ name: Text, _ text: Text) throws(Fault) -> Value? {
         if name == "unescape" || name == "striptags" {
             throw unsupported("the method \(name.string)() of a text that is marked as safe")
@@ -81,7 +81,7 @@ extension Jinja.Run {
             Jinja.Function(name.string) { run, arguments throws(Fault) in
                 var arguments = arguments
                 try run.escape(&arguments, of: name)
-                // Formats know by the mark that they escape.
+                // Formats escape their arguments if marked.
                 let isFormat = name == "format" || name == "format_map"
                 let result = try method(run, isFormat ? text : text.plain, arguments)
                 return gives ? try result.marked(run) : result

@@ -1,12 +1,12 @@
 public import HubCore
 
-/// One turn of a conversation, as a model's chat template is given it.
+/// One turn of a conversation, the input of a chat template.
 public struct Message: Sendable, Hashable {
-    /// Who speaks.
+    /// The author.
     public enum Role: String, Sendable, Hashable {
-        /// Whoever set the model up.
+        /// Instructions from the application.
         case system
-        /// The person.
+        /// The user.
         case user
         /// The model.
         case assistant
@@ -14,9 +14,9 @@ public struct Message: Sendable, Hashable {
         case tool
     }
 
-    /// A call of a tool that the model asked for.
+    /// A tool call made by the model.
     public struct ToolCall: Sendable, Hashable {
-        /// What ties the result to the call, where the model's template uses such.
+        /// Links the result to the call, if the template uses ids.
         public var id: String?
         /// The tool's name.
         public var name: String
@@ -38,17 +38,17 @@ public struct Message: Sendable, Hashable {
         }
     }
 
-    /// Who speaks.
+    /// The author.
     public var role: Role
-    /// What is said; nil where the model only calls tools.
+    /// The text; nil if the model only calls tools.
     public var content: String?
-    /// What the model thought before it spoke.
+    /// The model's reasoning before its answer.
     public var reasoning: String?
-    /// The tools that the model calls.
+    /// The model's tool calls.
     public var toolCalls: [ToolCall]
-    /// Of a tool's result: the call it answers.
+    /// For a tool's result: the id of its call.
     public var toolCallID: String?
-    /// Of a tool's result: the tool's name.
+    /// For a tool's result: the tool's name.
     public var name: String?
 
     /// A turn.
@@ -64,20 +64,20 @@ public struct Message: Sendable, Hashable {
         self.name = name
     }
 
-    /// What the model is told before the conversation.
+    /// A system turn.
     public static func system(_ content: String) -> Message { Message(role: .system, content: content) }
-    /// What the person says.
+    /// A user turn.
     public static func user(_ content: String) -> Message { Message(role: .user, content: content) }
-    /// What the model says.
+    /// An assistant turn.
     public static func assistant(_ content: String, toolCalls: [ToolCall] = []) -> Message {
         Message(role: .assistant, content: content, toolCalls: toolCalls)
     }
-    /// What a tool gave.
+    /// A tool's result.
     public static func tool(_ content: String, callID: String? = nil, name: String? = nil) -> Message {
         Message(role: .tool, content: content, toolCallID: callID, name: name)
     }
 
-    /// The turn as a template sees it: what is not there is absent.
+    /// The turn for a template; nil members are omitted.
     public var json: JSON {
         .object([
             "role": .string(role.rawValue), "content": content.map { .string($0) },

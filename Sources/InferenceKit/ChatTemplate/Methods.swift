@@ -3,7 +3,7 @@ extension Jinja {
 }
 
 extension Jinja.Run {
-    /// A method of a value's Python class; undefined where it would change the value.
+    /// A method of a value's Python class; undefined if it would mutate the value.
     func method(_ name: Text, of value: Value) throws(Fault) -> Value? {
         switch value {
         case .string(let text) where text.isMarkup: return try markedMethod(name, text)
@@ -82,7 +82,7 @@ extension Jinja {
         },
         "copy": { run, dictionary, arguments throws(Fault) in
             _ = try arguments.bound("copy", [], run)
-            // Nothing can change either, so that they need not be two.
+            // Both are immutable, so no copy is needed.
             return .dictionary(dictionary)
         },
         "fromkeys": { run, _, arguments throws(Fault) in try run.dictionaryFromKeys(arguments) },
@@ -124,7 +124,7 @@ extension Jinja.Run {
         return .dictionary(dictionary)
     }
 
-    /// The part of a sequence that `start` and `stop` of a search name; nil where it begins behind the end.
+    /// The range given by a search's `start` and `stop`; nil if it begins past the end.
     func bounds(_ count: Int, _ start: Value?, _ stop: Value?) throws(Fault) -> Range<Int>? {
         func place(_ value: Value?, _ fallback: Int) throws(Fault) -> Int {
             guard let value, !value.isNone else { return fallback }

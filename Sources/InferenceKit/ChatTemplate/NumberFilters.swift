@@ -45,7 +45,7 @@ extension Jinja {
 }
 
 extension Jinja.Value {
-    /// `float(value)`; nil where it would fail.
+    /// `float(value)`; nil if it fails.
     fileprivate var float: Double? {
         guard case .string(let text) = self else { return number }
         let digits = text.withASCIIDigits.stripped(left: true, right: true, where: \.isPythonSpace)
@@ -59,13 +59,13 @@ extension Jinja.Value {
         guard digits.scalars.allSatisfy({ "0123456789+-.eE_".unicodeScalars.contains($0) }),
             let plain = digits.withoutUnderscores
         else { return nil }
-        // Swift wants digits on both sides of the point.
+        // Swift requires digits on both sides of the point.
         return Double(plain) ?? Double(plain.replacingPoint)
     }
 }
 
 extension Jinja.Text {
-    /// Without the underscores that part digits; nil where one does not.
+    /// Without the underscores between digits; nil for a misplaced one.
     fileprivate var withoutUnderscores: String? {
         for (place, scalar) in scalars.enumerated() where scalar == "_" {
             guard place > 0, place + 1 < count, scalars[place - 1].properties.isASCIIHexDigit,
@@ -89,12 +89,12 @@ extension String {
 }
 
 extension Jinja.Run {
-    /// `int(value, base)`, or else of its `float`; nil where neither goes.
+    /// `int(value, base)`, else of its `float`; nil if both fail.
     fileprivate func integer(_ value: Value, _ base: Int) throws(Fault) -> Value? {
         switch value {
         case .undefined(let undefined): throw fail(undefined.message)
         case .string(let text):
-            // Once for this and once for `float`.
+            // Counts for both this and `float`.
             try spend(kindsOf: 2 * text.count)
             if let number = try integer(text, base) { return .int(number) }
         case .float(let number) where number.isInfinite: throw fail("cannot convert float infinity to integer")
@@ -120,7 +120,7 @@ extension Jinja.Run {
             if rest.lowercased().hasPrefix(Text(prefix), at: 0) {
                 radix = value
                 rest = rest.slice(2..<rest.count)
-                // `0x_1` is a number too.
+                // `0x_1` is valid too.
                 if rest.scalars.first == "_" { rest = rest.slice(1..<rest.count) }
             }
         }
@@ -144,7 +144,7 @@ extension Jinja.Run {
             throw fail("type \(value.typeName) doesn't define __round__ method")
         }
         if method != "common" {
-            // Python takes a whole number through whole numbers, which give it back.
+            // Python rounds an integer to itself.
             if precision >= 0, value.wholeNumber != nil { return .float(number) }
             return .float(try rounded(number, precision, method == "ceil" ? .up : .down))
         }
@@ -154,13 +154,13 @@ extension Jinja.Run {
             guard rounded.isFinite || !number.isFinite else { throw fail("rounded value too large to represent") }
             return .float(rounded)
         }
-        // What the smallest number is the negative of cannot be counted; from 20 on it makes no difference.
+        // Int.min cannot be negated; above 20 the precision makes no difference.
         return .int(precision >= 0 ? whole : try rounded(whole, toPowerOfTen: -max(precision, -20)))
     }
 
-    /// To a multiple of a power of ten, of two as near to the even one.
+    /// To a multiple of a power of ten, ties to even.
     private func rounded(_ whole: Int, toPowerOfTen power: Int) throws(Fault) -> Int {
-        // Half of what these are rounded to is more than any number of 64 bits, or is the multiple next to zero.
+        // Half of this power exceeds every 64-bit integer, so the result is zero.
         if power > 19 || power == 19 && whole.magnitude <= 5_000_000_000_000_000_000 { return 0 }
         let step = (0..<min(power, 18)).reduce(1) { result, _ in result * 10 }
         let (quotient, remainder) = whole.quotientAndRemainder(dividingBy: step)

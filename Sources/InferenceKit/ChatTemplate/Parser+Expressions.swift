@@ -1,4 +1,4 @@
-/// The ranks of operators, the loosest first.
+/// Operator precedences, lowest first.
 private enum Rank {
     static let or = 1
     static let and = 2
@@ -37,7 +37,7 @@ extension Jinja.Parser {
         .remainder: .arithmetic(.remainder), .power: .arithmetic(.power),
     ]
 
-    /// An expression, or several with commas between them, which make a tuple.
+    /// An expression, or a tuple of comma-separated ones.
     mutating func tuple(
         allowsCondition: Bool = true, isInParentheses: Bool = false
     ) throws(Fault) -> Expression {
@@ -62,7 +62,7 @@ extension Jinja.Parser {
         }
     }
 
-    /// `a if b else c`, and everything that binds tighter.
+    /// `a if b else c`, and everything of higher precedence.
     mutating func expression() throws(Fault) -> Expression {
         try enter()
         defer { leave() }
@@ -71,7 +71,7 @@ extension Jinja.Parser {
         var conditions = 0
         defer { depth -= conditions }
         while isName("if") {
-            // Each lies within the next.
+            // Each nests in the next.
             try enter()
             conditions += 1
             looseDepth += 1
@@ -95,7 +95,7 @@ extension Jinja.Parser {
         }
     }
 
-    /// Operators of at least a rank: operands of tighter ones are read by calling itself.
+    /// Operators of at least this precedence, by recursion.
     private mutating func operation(_ lowest: Int) throws(Fault) -> Expression {
         try enter()
         defer { leave() }
@@ -109,7 +109,7 @@ extension Jinja.Parser {
         return left
     }
 
-    /// All operations of one rank in a row, from the left.
+    /// Consecutive operations of one precedence, left to right.
     private mutating func row(_ left: Expression, _ rank: Int) throws(Fault) -> Expression {
         var operands = [left]
         var comparisons: [(operation: Jinja.Comparison, operand: Expression)] = []
@@ -133,7 +133,7 @@ extension Jinja.Parser {
         }
     }
 
-    /// `-a`, `+a` or `a` with what follows it.
+    /// `-a`, `+a` or `a` with its suffixes.
     private mutating func signed(takesFilters: Bool) throws(Fault) -> Expression {
         var value: Expression
         if isSymbol(.minus) || isSymbol(.plus) {
@@ -150,7 +150,7 @@ extension Jinja.Parser {
 
     private mutating func suffixes(takesFilters: Bool) throws(Fault) -> [Suffix] {
         var result: [Suffix] = []
-        // Once there was a filter or a test, a dot or a bracket no longer belongs to the value.
+        // After a filter or a test, a dot or a bracket no longer belongs to the value.
         var allowsAccess = true
         while true {
             let line = line
@@ -237,7 +237,7 @@ extension Jinja.Parser {
     }
 }
 
-// MARK: - What follows a value
+// MARK: - Suffixes
 
 extension Jinja.Parser {
     private mutating func attribute() throws(Fault) -> Suffix {

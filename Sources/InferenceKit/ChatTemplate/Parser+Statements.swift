@@ -2,7 +2,7 @@ extension Jinja.Parser {
     typealias Target = Jinja.Target
     typealias Kind = Jinja.Statement.Kind
 
-    /// A statement, from its tag's name up to the end of its last tag, which is left to be read.
+    /// A statement, from its tag's name up to its last tag's end, which is not consumed.
     mutating func statement() throws(Fault) -> Statement {
         try enter()
         let line = line
@@ -21,7 +21,7 @@ extension Jinja.Parser {
         case "block": kind = try block()
         case "generation":
             next()
-            // To Jinja it is a call block.
+            // Jinja parses it as a call block.
             kind = .generation(try macroBody(nil, [], until: "endgeneration"))
         case "break", "continue":
             next()
@@ -41,7 +41,7 @@ extension Jinja.Parser {
 
     private mutating func forLoop() throws(Fault) -> Kind {
         next()
-        // The name `loop` may be no target anywhere within a loop.
+        // `loop` must not be assigned anywhere in a loop.
         loopDepth += 1
         let target = try target(allowsAttributes: false)
         guard skip(name: "in") else { throw unexpected("in") }
@@ -71,7 +71,7 @@ extension Jinja.Parser {
             branches.append((condition, body))
             switch end {
             case "elif":
-                // `next()` above takes the tag's name, which has been read already.
+                // `next()` above expects the tag's name.
                 back()
             case "else":
                 branches.append((nil, try statements(until: "endif").body))
@@ -107,7 +107,7 @@ extension Jinja.Parser {
         return .with(pairs, try inner(until: "endwith"))
     }
 
-    /// One target, or several with commas between them.
+    /// One target, or a comma-separated list.
     private mutating func target(allowsAttributes: Bool) throws(Fault) -> Target {
         var targets: [Target] = []
         var isTuple = false
@@ -120,7 +120,7 @@ extension Jinja.Parser {
         return isTuple ? .tuple(targets) : targets[0]
     }
 
-    // `in` is not among them: `for a, in` is no Jinja.
+    // `in` does not end a target: `for a, in` is not valid.
     private var isTargetEnd: Bool {
         isSymbol(.assign) || isSymbol(.closeParenthesis) || current.kind == .blockEnd
     }
@@ -172,7 +172,7 @@ extension Jinja.Parser {
     private mutating func macroBody(
         _ name: String?, _ parameters: [(name: Int, fallback: Expression?)], until end: String
     ) throws(Fault) -> Jinja.MacroBody {
-        // A macro is a function of its own: a loop around it cannot be left from within.
+        // A macro is a separate function: `break` in it cannot leave an outer loop.
         let loops = loopDepth
         loopDepth = 0
         defer { loopDepth = loops }
@@ -250,7 +250,7 @@ extension Jinja.Parser {
         return .block(Jinja.Block(name: name, isScoped: isScoped, isRequired: isRequired, body: body))
     }
 
-    /// Reads over a tag that no chat template can use: there are no other templates, and nothing is escaped.
+    /// Skips a tag that no chat template can use: there are no other templates, and nothing is escaped.
     private mutating func refused(_ tag: String) throws(Fault) -> Kind {
         next()
         if tag == "autoescape" {

@@ -1,20 +1,20 @@
 extension Jinja {
-    /// Makes a program of tokens. What Jinja finds wrong with a template when it compiles it is found here.
+    /// Parses tokens into a program and reports the errors that Jinja reports when compiling.
     struct Parser {
         private let tokens: [Token]
         private var at = 0
         var depth = 0
         private var names = SpecialName.all
         private var numbers: [String: Int]
-        /// The tags that are open, the innermost last.
+        /// The open tags, the innermost last.
         var openTags: [String] = []
-        /// What would end each body that is open.
+        /// The tags that end each open body.
         var ends: [[String]] = []
         var loopDepth = 0
-        /// Whether names of filters and tests are looked up only where they are used, as within `if`.
+        /// Above 0, unknown filters and tests fail only when run, as inside `if`.
         var looseDepth = 0
         var blockNames: Set<String> = []
-        /// For each macro that is open, which special names its body reads.
+        /// The special names read by each open macro.
         private var specialUses: [Set<Int>] = []
 
         static func program(_ template: String) throws(Fault) -> Program {
@@ -49,7 +49,7 @@ extension Jinja.Parser {
         return token
     }
 
-    /// Reads the last token again.
+    /// Steps back by one token.
     mutating func back() { at -= 1 }
 
     func isName(_ name: String) -> Bool { current.kind == .name(name) }
@@ -89,7 +89,7 @@ extension Jinja.Parser {
         return name
     }
 
-    /// Goes one level deeper; the caller leaves it by ``leave()``. Recursion is bounded by nothing else.
+    /// Enters a nesting level; the caller ends it with ``leave()``. This is the only bound on recursion.
     mutating func enter() throws(Fault) {
         depth += 1
         guard depth <= Jinja.nesting else {
@@ -117,7 +117,7 @@ extension Jinja.Parser {
         return .name(number)
     }
 
-    /// Reads a body and tells which special names are read in it.
+    /// Parses a body and returns the special names read in it.
     mutating func withSpecialUses<Value>(
         _ body: (inout Self) throws(Fault) -> Value
     ) throws(Fault) -> (Value, Set<Int>) {
@@ -132,7 +132,7 @@ extension Jinja.Parser {
 // MARK: - Bodies
 
 extension Jinja.Parser {
-    /// Statements up to one of the tags named, which is left to be read; up to the template's end where none is.
+    /// Statements up to one of the named tags, which is not consumed; with no names, up to the template's end.
     mutating func body(until names: [String]) throws(Fault) -> [Statement] {
         var result: [Statement] = []
         ends.append(names)
@@ -163,7 +163,7 @@ extension Jinja.Parser {
         }
     }
 
-    /// What follows an opening tag: its end, then statements up to one of the tags named, which is taken.
+    /// The rest of an opening tag, then statements up to one of the named tags, which is consumed.
     mutating func statements(until names: String...) throws(Fault) -> (body: [Statement], end: String) {
         _ = skip(.colon)
         try expect(.blockEnd)
@@ -171,7 +171,7 @@ extension Jinja.Parser {
         return (statements, try expectName())
     }
 
-    /// Statements with variables of their own.
+    /// Statements in a new scope.
     mutating func inner(until name: String) throws(Fault) -> Jinja.Body {
         Jinja.Body(statements: try statements(until: name).body)
     }

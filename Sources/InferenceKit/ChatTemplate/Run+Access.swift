@@ -1,5 +1,5 @@
 extension Jinja.Run {
-    /// What a value is gone through by.
+    /// The elements of a value in iteration order.
     func elements(_ value: Value, orElse message: String? = nil) throws(Fault) -> [Value] {
         switch value {
         case .list(let items), .tuple(let items): return items.values
@@ -28,7 +28,7 @@ extension Jinja.Run {
         }
     }
 
-    /// `len`; nil where a value has none.
+    /// `len`; nil if a value has none.
     func length(_ value: Value) throws(Fault) -> Int? {
         switch value {
         case .undefined: 0
@@ -43,7 +43,7 @@ extension Jinja.Run {
 
     // MARK: value.name and value[...]
 
-    /// `value.name`: an attribute, or else the element of that name.
+    /// `value.name`: an attribute, else the element with that key.
     func attribute(_ name: Text, of value: Value) throws(Fault) -> Value {
         if case .undefined(let undefined) = value { throw fail(undefined.message) }
         if let found = try ownAttribute(name, of: value) { return found }
@@ -51,13 +51,13 @@ extension Jinja.Run {
         return try missing(name, of: value)
     }
 
-    /// What is undefined for want of an attribute of that name, which it tells when it is used.
+    /// The undefined value for a missing attribute; reports it when used.
     func missing(_ name: Text, of value: Value) throws(Fault) -> Value {
         try spend(kindsOf: name.count)
         return .undefined(.attribute(name.string, owner: value.ownerName))
     }
 
-    /// `value[index]`: an element, or else the attribute of that name.
+    /// `value[index]`: an element, else the attribute of that name.
     func item(_ index: Value, of value: Value) throws(Fault) -> Value {
         if let found = try element(index, of: value) { return found }
         if let name = index.text {
@@ -67,7 +67,7 @@ extension Jinja.Run {
         return .undefined(.element(try representation(of: index).string, owner: value.ownerName))
     }
 
-    /// The element at an index or under a key; nil where there is none.
+    /// The element at an index or key; nil if missing.
     func element(_ index: Value, of value: Value) throws(Fault) -> Value? {
         func place(_ count: Int) -> Int? {
             guard let number = index.wholeNumber else { return nil }
@@ -78,7 +78,7 @@ extension Jinja.Run {
         case .undefined(let undefined): throw fail(undefined.message)
         case .dictionary(let dictionary):
             switch index {
-            // What cannot be a key is not a key.
+            // Unhashable values are not keys.
             case .list, .dictionary, .view: return nil
             default: return dictionary[try key(index)]
             }
@@ -90,11 +90,11 @@ extension Jinja.Run {
         }
     }
 
-    /// An attribute that Python's object has; what the sandbox keeps back is undefined, and says so when it is used.
+    /// An attribute of the Python object; one that the sandbox blocks is undefined and reports it when used.
     private func ownAttribute(_ name: Text, of value: Value) throws(Fault) -> Value? {
         try spend(characters: name.count)
         if name.scalars.first == "_" {
-            // Every object has some of those; none may be reached.
+            // Python's internal attributes are blocked.
             guard name.hasPrefix("__", at: 0), Self.internals.contains(name) else { return nil }
             return .undefined(.unsafe(name.string, owner: value.typeName))
         }
@@ -174,7 +174,7 @@ extension Jinja.Run {
         return (0..<range.count).map { values[range[$0]] }
     }
 
-    /// As Python does, whose ranges may end beyond 64 bits.
+    /// As Python, whose ranges may end beyond 64 bits.
     private func picked(
         _ whole: Jinja.NumberRange, _ part: Jinja.NumberRange
     ) throws(Fault) -> Jinja.NumberRange {

@@ -54,7 +54,7 @@ extension Jinja.Run {
                 "the inline if-expression on line \(line) evaluated to false and no else section was defined."))
     }
 
-    /// The first operand that is true, or false; the last where none is.
+    /// The first operand that is true (or false), else the last.
     private func first(of operands: [Expression], isTrue: Bool, _ scope: Scope) throws(Fault) -> Value {
         var value = Value.none
         for operand in operands {

@@ -1,10 +1,10 @@
 /// `str.format`: https://docs.python.org/3/library/string.html#format-string-syntax
 extension Jinja.Run {
-    /// What fields name.
+    /// The arguments of a format.
     private struct Fields {
         var positional: [Value]
         var named: [Text: Value]
-        /// Whether what they give is escaped.
+        /// Whether fields are escaped.
         var isMarkup: Bool
     }
 
@@ -18,7 +18,7 @@ extension Jinja.Run {
         return .string(text.marked(format.isMarkup))
     }
 
-    /// - Parameter next: The number of the next field without one; nil once fields were numbered.
+    /// - Parameter next: The number of the next field without one; nil once fields are numbered.
     private func format(
         _ format: ArraySlice<Unicode.Scalar>, _ arguments: Fields, _ next: inout Int?, level: Int
     ) throws(Fault) -> Text {
@@ -36,7 +36,7 @@ extension Jinja.Run {
                 throw fail("Single '}' encountered in format string")
             } else {
                 let field = try cutField(&rest)
-                // It is gone through for its parts, and each is looked at for what it is.
+                // One pass to split it, one to classify the parts.
                 try spend(kindsOf: 2 * field.count)
                 let text = try replaced(field, arguments, &next, level)
                 try reserve(text.count)
@@ -47,7 +47,7 @@ extension Jinja.Run {
         return Text(result)
     }
 
-    /// What is between braces, which may lie within each other.
+    /// The text between braces, which may be nested.
     private func cutField(_ rest: inout ArraySlice<Unicode.Scalar>) throws(Fault) -> ArraySlice<Unicode.Scalar> {
         var open = 1
         for place in rest.indices {
@@ -133,7 +133,7 @@ extension Jinja.Run {
 }
 
 extension Jinja.Run {
-    /// The number that a field or an index in one is; nil where it is a name, as what has a sign.
+    /// The number of a field or index; nil for a name, such as anything with a sign.
     private func fieldNumber(_ name: Text) throws(Fault) -> Int? {
         let digits = name.withASCIIDigits
         guard !digits.isEmpty, digits.scalars.allSatisfy({ (0x30...0x39).contains($0.value) }) else { return nil }
@@ -142,7 +142,7 @@ extension Jinja.Run {
     }
 }
 
-/// What follows the colon of a field.
+/// The format specification: the part after a field's colon.
 private struct Specification {
     var fill: Unicode.Scalar = " "
     var align: Unicode.Scalar?
@@ -282,7 +282,7 @@ extension Jinja.Run {
         return try assembled(isNegative, "", String(text[..<wholeEnd]), rest, 3, specification)
     }
 
-    /// Sign, digits in groups and what follows them, padded.
+    /// Sign, grouped digits and the rest, padded.
     private func assembled(
         _ isNegative: Bool, _ prefix: String, _ digits: String, _ rest: String, _ group: Int,
         _ specification: Specification
@@ -291,10 +291,10 @@ extension Jinja.Run {
         let head = Text((isNegative ? "-" : plus) + prefix)
         var body = Array(digits.unicodeScalars)
         if specification.align == "=" || specification.align == nil && specification.fill == "0" {
-            // Zeros in front are grouped with the digits.
+            // Leading zeros are grouped with the digits.
             let room = specification.width - head.count - rest.unicodeScalars.count
             if specification.fill == "0" {
-                // No separator comes first: there is one more zero then.
+                // A separator cannot come first, so there is one more zero.
                 var count = body.count
                 while count + (specification.grouping == nil ? 0 : (count - 1) / group) < room { count += 1 }
                 try reserve(2 * count)

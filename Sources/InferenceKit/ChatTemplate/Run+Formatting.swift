@@ -3,7 +3,7 @@ private struct Field {
     var sign = ""
     var prefix = ""
     var body: Jinja.Text
-    /// Whether it is a number, which is put to the right.
+    /// Whether it is a number, which is right-aligned.
     var isNumber = false
 }
 
@@ -12,7 +12,7 @@ extension Jinja.Run {
         guard width <= Jinja.widestField else { throw limit("a field is wider than \(Jinja.widestField)") }
     }
 
-    /// A text in the middle, at the left or at the right of a field.
+    /// A text centred, left-aligned or right-aligned in a field.
     func padded(_ text: Text, _ width: Int, _ align: Unicode.Scalar, _ fill: Unicode.Scalar) throws(Fault) -> Text {
         guard width > text.count else { return text }
         try reserve(width)
@@ -25,9 +25,9 @@ extension Jinja.Run {
 
     // MARK: format % values
 
-    /// Python's `%` of a string.
+    /// Python's `%` operator on strings.
     func printf(_ format: Text, _ values: Value) throws(Fault) -> Value {
-        // Keys, flags, widths and lengths may be as long as the template says, and lead to nothing.
+        // Keys, flags, widths and lengths may be long without producing output.
         try spend(kindsOf: format.count)
         var reader = PercentReader(format, values)
         var result: [Unicode.Scalar] = []
@@ -55,7 +55,7 @@ extension Jinja.Run {
             if case .tuple(let items) = values { positional = items.values } else { positional = [values] }
             isMapping =
                 switch values {
-                // What has elements is one for Python, and need not be used.
+                // Python accepts an unused container.
                 case .dictionary, .list, .range, .undefined: true
                 default: false
                 }

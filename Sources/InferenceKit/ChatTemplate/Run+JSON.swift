@@ -1,8 +1,8 @@
 extension Jinja.Run {
-    /// How `tojson` writes.
+    /// The options of `tojson`.
     struct JSONStyle {
         var escapesNonASCII = false
-        /// What each level is indented by; nil for one line.
+        /// The indentation per level; nil for one line.
         var indent: Text?
         var itemSeparator: Text = ", "
         var keySeparator: Text = ": "
@@ -117,12 +117,12 @@ extension Jinja.Run {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is written by its code, where it has no escape of its own.
+    /// Whether it is written as `\uXXXX`, unless it has a short escape.
     fileprivate func isEscaped(_ style: Jinja.Run.JSONStyle) -> Bool {
         value < 0x20 || (style.escapesNonASCII && value > 0x7E)
     }
 
-    /// How many characters it is written with.
+    /// Its length in the output.
     fileprivate func jsonCount(_ style: Jinja.Run.JSONStyle) -> Int {
         switch self {
         case "\"", "\\", "\n", "\r", "\t", "\u{8}", "\u{C}": 2

@@ -60,7 +60,7 @@ extension Jinja.Run {
         case .string(let text):
             let count = try product(text.count, times)
             try reserve(count)
-            // An empty text however often is empty, and needs no loop.
+            // An empty string repeated is empty.
             return .string(
                 Text(count == 0 ? [] : (0..<times).flatMap { _ in text.scalars }).marked(text.isMarkup))
         case .list(let items): return try list(try repeated(items.values, times))
@@ -90,7 +90,7 @@ extension Jinja.Run {
                     operation == .remainder
                         ? "integer modulo by zero" : "integer division or modulo by zero")
             }
-            // The one quotient that does not fit, and the only one without a remainder to correct.
+            // Int.min / -1 overflows; for -1 there is no remainder to correct.
             if right == -1 {
                 result = operation == .remainder ? (0, false) : 0.subtractingReportingOverflow(left)
             } else {
@@ -137,7 +137,7 @@ extension Jinja.Run {
         case .floorDivide:
             guard right != 0 else { throw fail("float floor division by zero") }
             let rest = try remainder(left, right)
-            // Python's own way, which rounding cannot put on the wrong side.
+            // Python's method, which is safe against rounding.
             let quotient = (left - rest) / right
             let floor = quotient.rounded(.down)
             return .float(quotient - floor > 0.5 ? floor + 1 : floor)
@@ -157,7 +157,7 @@ extension Jinja.Run {
 
     /// With the divisor's sign.
     private func remainder(_ left: Double, _ right: Double) throws(Fault) -> Double {
-        // C goes through the bits between their exponents, two thousand at most.
+        // C's fmod loops over the bits between the exponents, two thousand at most.
         try spend(20)
         let rest = fmod(left, right)
         if rest == 0 { return right < 0 ? -0.0 : 0.0 }
@@ -267,8 +267,7 @@ extension Jinja.Run {
         return try !precedes(right, left, sign, isTurned: !isTurned)
     }
 
-    /// Whether one comes before the other. Messages name the operands in the order they were written, which
-    /// `isTurned` tells.
+    /// Whether one is less than the other. With `isTurned`, messages name the operands in reverse order.
     func precedes(
         _ left: Value, _ right: Value, _ sign: String = "<", isTurned: Bool = false
     ) throws(Fault) -> Bool {

@@ -3,7 +3,7 @@ extension Jinja.Run {
     typealias Statement = Jinja.Statement
     typealias Flow = Jinja.Flow
 
-    /// Runs statements until one leaves them.
+    /// Runs statements until one breaks out.
     func run(_ statements: [Statement], _ scope: Scope) throws(Fault) -> Flow {
         try enter()
         defer { leave() }
@@ -14,7 +14,7 @@ extension Jinja.Run {
         return .normal
     }
 
-    /// Runs a body in the scope that was made for it.
+    /// Runs a body in its scope.
     func run(_ body: Jinja.Body, _ scope: Scope) throws(Fault) -> Flow {
         try spend(body.unset.count)
         for name in body.unset { scope.set(name, .undefined(.name(names[name]))) }
@@ -54,7 +54,7 @@ extension Jinja.Run {
         for value in values { try write(try text(of: evaluate(value, scope))) }
     }
 
-    /// What a body writes, as a text. The body can be left only within itself.
+    /// The output of a body as a string. `break` cannot leave the body.
     func captured(_ scope: Scope, _ body: (Scope) throws(Fault) -> Void) throws(Fault) -> Text {
         let outside = output
         let isOutermost = outerCount == nil
@@ -76,8 +76,8 @@ extension Jinja.Run {
         return value
     }
 
-    /// A generation block: what the model is to learn to say. Transformers notes where its text begins by what the
-    /// template itself has written so far, whatever it is collected in.
+    /// A generation block: the text to train on. Transformers takes its start from the length of the template's main
+    /// output, even inside a capture.
     private func generate(_ body: Jinja.MacroBody, _ scope: Scope) throws(Fault) {
         let inner = Scope(scope)
         try bind(Arguments(), of: body, inner)
@@ -106,7 +106,7 @@ extension Jinja.Run {
         return .normal
     }
 
-    /// What a recursive loop writes for some values.
+    /// The output of a recursive loop for some values.
     func recurse(_ loop: Jinja.ForLoop, _ sequence: Value, _ scope: Scope, level: Int) throws(Fault) -> Text {
         try captured(scope) { scope throws(Fault) in _ = try run(loop, over: sequence, scope, level: level) }
     }
@@ -119,7 +119,7 @@ extension Jinja.Run {
         let state = Jinja.Loop(try cursor(sequence), loop, scope, level: level)
         defer { state.end() }
         var isCompleted = false
-        // Each value is tested when its turn comes: the body may have changed what the condition reads.
+        // Each value is tested just before its iteration: the body may change the condition's variables.
         while let value = try state.advance(self) {
             let inner = Scope(scope)
             inner.set(Jinja.SpecialName.loop, .loop(state))
@@ -128,7 +128,7 @@ extension Jinja.Run {
             if flow == .normal { isCompleted = true }
             if flow == .breakLoop { break }
         }
-        // As in Jinja, a turn that was left early does not count as one.
+        // As in Jinja, an iteration that was left early does not count.
         if !isCompleted, !loop.otherwise.statements.isEmpty { return try run(loop.otherwise, Scope(scope)) }
         return .normal
     }
@@ -137,21 +137,20 @@ extension Jinja.Run {
         _ pairs: [(target: Jinja.Target, value: Jinja.Expression)], _ body: Jinja.Body, _ scope: Scope
     ) throws(Fault) -> Flow {
         let inner = Scope(scope)
-        // None of the values sees the others' names.
+        // No value sees the names of the others.
         for pair in pairs { try assign(pair.target, try evaluate(pair.value, scope), inner) }
         return try run(body, inner)
     }
 
     // MARK: Blocks
 
-    /// A block of a template without a parent is where it stands. Unless it is scoped it sees only what was given and
-    /// what was set outermost.
+    /// Without a parent template, a block is rendered in place. Unless scoped, it sees only global variables.
     private func run(_ block: Jinja.Block, _ scope: Scope) throws(Fault) -> Flow {
         if block.isRequired { throw fail("Required block '\(block.name)' not found") }
         return try run(block.body, Scope(block.isScoped ? try seen(from: scope) : context))
     }
 
-    /// What a scoped block sees: names without a value yet hide nothing.
+    /// The variables of a scoped block: unset names shadow nothing.
     private func seen(from scope: Scope) throws(Fault) -> Scope {
         let result = Scope(context)
         var next: Scope? = scope
@@ -166,7 +165,7 @@ extension Jinja.Run {
         return result
     }
 
-    /// `self`: the blocks of the template by name, each as it is without what surrounds it.
+    /// `self`: the blocks of the template by name, each rendered without its surroundings.
     static func blocks(_ blocks: [Text: Jinja.Block]) -> Value {
         let function = Jinja.Function("self") { run, _ throws(Fault) in
             throw run.fail("'TemplateReference' object is not callable")

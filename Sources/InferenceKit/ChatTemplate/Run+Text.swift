@@ -24,7 +24,7 @@ extension Jinja.Run {
 
     /// `repr` of a float.
     func representation(of float: Double) throws(Fault) -> String {
-        // What it takes to find the shortest digits.
+        // The cost of finding the shortest digits.
         try spend(10)
         return Jinja.representation(of: float)
     }
@@ -93,7 +93,7 @@ extension Jinja.Run {
 }
 
 extension Jinja.Run {
-    /// Called where numbers are reckoned with.
+    /// Called before arithmetic.
     func refuseLong(_ values: Value...) throws(Fault) {
         for case .long(let digits) in values {
             throw unsupported("a number of more than 64 bits (\(digits.string))")
@@ -102,7 +102,7 @@ extension Jinja.Run {
 }
 
 extension Jinja.Text {
-    /// The most that `quoted` may be.
+    /// The maximum length of `quoted`.
     fileprivate var quotedCount: Int {
         scalars.reduce(2) { count, scalar in
             switch scalar {

@@ -1,7 +1,7 @@
 import HubCore
 
 extension Jinja {
-    /// One rendering of a template: what it has left to use up, its variables, its output.
+    /// One rendering of a template: its remaining budget, variables and output.
     final class Run {
         typealias Fault = Jinja.Fault
         typealias Value = Jinja.Value
@@ -10,32 +10,32 @@ extension Jinja {
         let names: [String]
         let limits: Limits
         let clock: TemplateClock
-        /// The line that is being run.
+        /// The current line.
         var line = 1
-        /// What the innermost buffer holds.
+        /// The innermost buffer.
         var output: [Unicode.Scalar] = []
-        /// How long the outermost output is while a buffer collects; nil while none does.
+        /// The length of the main output during a capture; nil otherwise.
         var outerCount: Int?
-        /// Where generation blocks lie in the output.
+        /// The ranges of generation blocks in the output.
         var generated: [Range<Int>] = []
-        /// What is given to the template, and what it sets outermost: the variables that blocks see.
+        /// The given variables and the template's globals: the variables that blocks see.
         let context: Scope
-        /// The outermost variables.
+        /// The global scope.
         let root: Scope
 
         private var steps: Int
-        /// How few steps are left when the clock is looked at next.
+        /// The number of remaining steps at which the clock is checked next.
         private var nextLook: Int
         private let deadline: Double
         private var characters: Int
         private var cells: Int
         private var depth = 0
-        // Namespaces and the scopes of macros can hold each other in a ring, which nothing would ever free.
+        // Namespaces and macro scopes can form reference cycles, which `end()` breaks.
         private var namespaces: [Namespace] = []
         private var scopes: [Scope] = []
         private var streams: [Stream] = []
 
-        /// Steps between two looks at the clock.
+        /// Steps between two checks of the clock.
         private static let stride = 1024
 
         init(_ program: Program, _ limits: Limits, _ clock: TemplateClock) {
@@ -51,7 +51,7 @@ extension Jinja {
             root = Scope(context)
         }
 
-        /// Frees whatever holds each other. The run is over then.
+        /// Breaks reference cycles. The run is over.
         func end() {
             for namespace in namespaces { namespace.members = Dict() }
             for scope in scopes { scope.clear() }
@@ -70,19 +70,19 @@ extension Jinja {
             return namespace
         }
 
-        /// Remembers a scope that a macro holds.
+        /// Records a scope that a macro holds.
         func keep(_ scope: Scope) throws(Fault) {
             try spend(cells: 32)
             scopes.append(scope)
         }
 
-        /// Remembers a stream that holds elements which it has taken.
+        /// Records a stream that holds elements it has taken.
         func keep(_ stream: Stream) throws(Fault) {
             try spend(cells: 32)
             streams.append(stream)
         }
 
-        // MARK: What is used up
+        // MARK: Budget
 
         func spend(_ count: Int) throws(Fault) {
             steps -= count
@@ -98,33 +98,33 @@ extension Jinja {
             }
         }
 
-        /// Pays for looking at characters.
+        /// Charges for scanning characters.
         func spend(characters count: Int) throws(Fault) { try spend(1 + count / 16) }
 
-        /// What it takes C to print a float, of which the largest have 309 digits before the point.
+        /// The cost of printing a float with C; the largest have 309 digits before the point.
         static let stepsOfPrinting = 40
 
-        /// Pays for looking up what characters are, which takes longer by far than telling one from another.
+        /// Charges for looking up Unicode properties, which costs far more than comparing characters.
         func spend(kindsOf count: Int) throws(Fault) { try spend(1 + count) }
 
-        /// Pays for looking a text up in a table, or for putting it there.
+        /// Charges for looking up or inserting a string in a table.
         func spend(hashing text: Text) throws(Fault) { try spend(characters: 2 * text.count) }
 
-        /// Pays for looking for a text in another, more of which is looked at wherever the first character stands.
+        /// Charges for searching a string, with extra for each occurrence of the first character.
         func spend(lookingFor needle: Text, in text: Text) throws(Fault) {
             try spend(characters: needle.count + (needle.count > 1 ? 4 : 1) * text.count)
         }
 
-        /// Pays for elements that are kept.
+        /// Charges for stored elements.
         func spend(cells count: Int) throws(Fault) {
             try spend(1)
-            // As many as the template says: one more might be more than can be counted.
+            // The template chooses the count: adding one could overflow.
             try spend(count)
             cells -= count
             if cells < 0 { throw limit("it makes more than \(limits.cells) values") }
         }
 
-        /// Pays for a text that is to be made. Called before it is, for it may be as long as the template says.
+        /// Charges for a new string. Call it before creating the string, whose length the template chooses.
         func reserve(_ count: Int) throws(Fault) {
             try spend(characters: count)
             guard count <= characters else {
@@ -133,28 +133,28 @@ extension Jinja {
             characters -= count
         }
 
-        /// Pays for a text that there is already, and adds it to another.
+        /// Charges for an existing string and appends it.
         func append(_ text: String, to result: inout [Unicode.Scalar]) throws(Fault) {
             try reserve(text.utf8.count)
             result += text.unicodeScalars
         }
 
-        /// Takes in a text of the conversation: the longer it is, the more may be made of it.
+        /// Raises the character limit for a string of the conversation.
         func grant(_ count: Int) throws(Fault) {
             try spend(characters: count)
             characters += 16 * count
         }
 
-        /// Pays for pieces of a text, which are counted only as far as they can be paid for.
+        /// The number of pieces worth counting when splitting a string: one more than the budget allows.
         var mostPieces: Int { cells + 1 }
 
-        /// The length of so many copies.
+        /// The length of `times` copies.
         func product(_ count: Int, _ times: Int) throws(Fault) -> Int {
             let (product, overflow) = count.multipliedReportingOverflow(by: max(0, times))
             return overflow ? Int.max / 2 : min(product, Int.max / 2)
         }
 
-        /// A text that has been made.
+        /// A new string as a value.
         func made(_ text: Text) throws(Fault) -> Value {
             try reserve(text.count)
             return .string(text)
@@ -175,11 +175,11 @@ extension Jinja {
         func unsupported(_ message: String) -> Fault { Fault(kind: .unsupported, message: message, line: line) }
     }
 
-    /// Variables by the numbers of their names, and what lies around them.
+    /// Variables by name number, with the enclosing scope.
     final class Scope {
         private var names: [Int] = []
         private var values: [Value] = []
-        /// Where each name is, once there are too many to look through.
+        /// An index by name, once there are too many for a linear search.
         private var places: [Int: Int] = [:]
         let parent: Scope?
 
@@ -213,7 +213,7 @@ extension Jinja {
             names.count > Self.few ? places[name] : names.firstIndex(of: name)
         }
 
-        /// The value of a name here or in the nearest scope around that has it, and how many were looked through.
+        /// The value of a name in the nearest scope that has it, and the number of scopes searched.
         func find(_ name: Int) -> (value: Value?, scopes: Int) {
             var scope: Scope? = self
             var count = 0
@@ -232,7 +232,7 @@ extension Jinja {
         }
     }
 
-    /// A macro, or the body of a call block, with the variables around it.
+    /// A macro, or the body of a call block, with its enclosing scope.
     final class Macro {
         let body: MacroBody
         let scope: Scope

@@ -71,7 +71,7 @@ extension Jinja {
             guard let name = try run.text(given[0], "the name of an attribute") else {
                 throw run.fail("the filter 'attr' needs a name")
             }
-            // Unlike `value.name` it never gives an element.
+            // Unlike `value.name` it never returns an element.
             if case .dictionary = value, try run.method(name, of: value) == nil {
                 return try run.missing(name, of: value)
             }
@@ -111,9 +111,9 @@ extension Jinja.Run {
         guard let size else { throw fail("the filter 'batch' needs a number") }
         return try stream(of: value, fill.map { [$0] } ?? [], keepsElements: true) { run throws(Fault) in
             var cursor = try run.cursor(value)
-            // Of another kind it is never reached.
+            // A size of another type is never reached.
             let most = size.number.flatMap { Int(exactly: $0) }
-            // As in Jinja, which hands over a batch when it sees what follows.
+            // As in Jinja, which yields a batch when it reads the next element.
             var upcoming: Value?
             return { run throws(Fault) in
                 var batch = upcoming.map { [$0] } ?? []
@@ -158,7 +158,7 @@ extension Jinja.Run {
 
     // MARK: Order
 
-    /// A stable order of values, with where each was.
+    /// Values in stable order with their original indices.
     func sorted(_ values: [Value], isReversed: Bool = false) throws(Fault) -> [(place: Int, value: Value)] {
         try spend(cells: values.count)
         var rows = values.enumerated().map { (place: $0, value: $1) }

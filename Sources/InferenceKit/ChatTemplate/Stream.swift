@@ -1,11 +1,11 @@
 extension Jinja {
-    /// What can be gone through once, as Python's generators: each element is worked out when it is asked for.
+    /// A one-pass lazy sequence, as Python's generators.
     final class Stream {
-        /// Gives the next element; nil at the end.
+        /// Returns the next element; nil at the end.
         typealias Draw = (Run) throws(Fault) -> Value?
 
         private enum State {
-            /// Nobody has asked yet.
+            /// Not started.
             case waiting((Run) throws(Fault) -> Draw)
             case drawing(Draw)
             case over
@@ -23,7 +23,7 @@ extension Jinja {
         func next(_ run: Run) throws(Fault) -> Value? {
             try run.enter()
             defer { run.leave() }
-            // Through a namespace it can be among what it is made of.
+            // Through a namespace a stream can be its own source.
             guard !isBusy else { throw run.fail("generator already executing") }
             isBusy = true
             defer { isBusy = false }
@@ -45,7 +45,7 @@ extension Jinja {
             }
         }
 
-        /// All that has not been taken yet.
+        /// All remaining elements.
         func rest(_ run: Run) throws(Fault) -> [Value] {
             var values: [Value] = []
             while let value = try next(run) {
@@ -55,11 +55,11 @@ extension Jinja {
             return values
         }
 
-        /// Lets go of whatever it holds.
+        /// Releases everything it holds.
         func end() { state = .over }
     }
 
-    /// Goes through a value's elements, of which those of a stream are drawn one by one.
+    /// Iterates over a value's elements; a stream is drawn lazily.
     struct Cursor {
         private var values: ArraySlice<Value>
         private let stream: Stream?
@@ -69,7 +69,7 @@ extension Jinja {
             self.stream = stream
         }
 
-        /// How many are left; nil where only going through them tells.
+        /// The number of remaining elements; nil for a stream.
         var count: Int? { stream == nil ? values.count : nil }
 
         mutating func next(_ run: Run) throws(Fault) -> Value? {
@@ -84,13 +84,13 @@ extension Jinja.Run {
     typealias Stream = Jinja.Stream
     typealias Cursor = Jinja.Cursor
 
-    /// What a value is gone through by where not all of it may be wanted.
+    /// An iterator over a value that may stop early.
     func cursor(_ value: Value, orElse message: String? = nil) throws(Fault) -> Cursor {
         if case .stream(let stream) = value { return Cursor([], stream) }
         return Cursor(try elements(value, orElse: message))
     }
 
-    /// What there is already, to be gone through once.
+    /// A stream over existing values.
     func stream(_ values: [Value]) throws(Fault) -> Value {
         let items = try tuple(values)
         return try stream(of: items) { run throws(Fault) in
@@ -99,11 +99,9 @@ extension Jinja.Run {
         }
     }
 
-    /// What a filter makes of a value, with what it was given. `begin` is called when the first element is asked for:
-    /// only then does it show what is wrong with either.
+    /// The lazy result of a filter. `begin` runs when the first element is requested, so errors appear only then.
     ///
-    /// - Parameter keepsElements: Whether it holds elements that it has taken. They may hold anything, the stream itself
-    ///   included.
+    /// - Parameter keepsElements: Whether it stores elements it has taken, which may refer back to the stream.
     func stream(
         of value: Value, _ given: [Value] = [], keepsElements: Bool = false,
         _ begin: @escaping (Jinja.Run) throws(Fault) -> Stream.Draw
@@ -116,8 +114,7 @@ extension Jinja.Run {
         return .stream(stream)
     }
 
-    /// The elements of a value for which what `begin` gives says yes, in a stream; where it gives nil there are none,
-    /// whatever the value is.
+    /// A stream of the elements that pass the predicate from `begin`; empty if `begin` returns nil.
     func stream(
         choosing value: Value, _ given: [Value],
         _ begin: @escaping (Jinja.Run) throws(Fault) -> ((Jinja.Run, Value) throws(Fault) -> Bool)?

@@ -222,7 +222,7 @@ extension Jinja.Text {
     }
 }
 
-// MARK: - What methods and filters share
+// MARK: - Shared by methods and filters
 
 extension Jinja.Run {
     func only(_ arguments: Arguments, _ name: String) throws(Fault) -> Text {
@@ -232,7 +232,7 @@ extension Jinja.Run {
         return text
     }
 
-    /// What is looked for and where.
+    /// The arguments of a search: the needle and the range.
     func sought(_ name: String, _ text: Text, _ arguments: Arguments) throws(Fault) -> (Text, Range<Int>?) {
         let given = try arguments.bound(name, ["sub", "start", "end"], self)
         guard let needle = try self.text(given[0], "\(name)() argument 1") else {
@@ -242,7 +242,7 @@ extension Jinja.Run {
         return (needle, try bounds(text.count, given[1], given[2]))
     }
 
-    /// A text whose characters are changed by what they are, of which it may become three times as many.
+    /// Applies a case change, which can triple the length.
     func changed(_ text: Text, _ change: (Text) -> Text) throws(Fault) -> Value {
         try spend(kindsOf: text.count)
         let result = change(text)
@@ -301,7 +301,7 @@ extension Jinja.Run {
         let given = try arguments.bound("split", ["sep", "maxsplit"], self)
         let limit = try whole(given[1], "split() maxsplit") ?? -1
         try spend(characters: text.count)
-        // A piece takes as much as four elements.
+        // A piece costs four elements.
         let most = min(limit < 0 ? Int.max : limit, mostPieces / 4 + 1)
         guard let separator = given[0], !separator.isNone else {
             return try list(try texts(fromEnd ? text.wordsFromEnd(most) : text.words(most)))
@@ -330,7 +330,7 @@ extension Jinja.Run {
 
     func pad(_ text: Text, _ width: Int, _ align: Unicode.Scalar, _ fill: Unicode.Scalar) throws(Fault) -> Value {
         try check(width: width)
-        // The odd space of a centred text goes left where the field is odd too.
+        // The extra space of a centred text goes left if the width is odd too.
         guard align == "^", width > text.count else { return .string(try padded(text, width, align, fill)) }
         let room = width - text.count
         let left = room / 2 + (room & width & 1)
@@ -357,7 +357,7 @@ extension Jinja.Run {
 }
 
 extension Jinja.Text {
-    /// Cut at each separator, `limit` times at most.
+    /// Split at each separator, at most `limit` times.
     fileprivate func parts(_ separator: Text, _ limit: Int) -> [Text] {
         var result: [Text] = []
         var done = 0
@@ -374,7 +374,7 @@ extension Jinja.Text {
         return turned.reversed().map { Text($0.scalars.reversed()) }
     }
 
-    /// Cut at runs of white space, `limit` times at most; the rest loses the white space before it.
+    /// Split at runs of white space, at most `limit` times; the rest loses its leading white space.
     fileprivate func words(_ limit: Int) -> [Text] {
         var result: [Text] = []
         var at = 0

@@ -1,21 +1,21 @@
 extension Jinja {
-    /// A template that has been read.
+    /// A parsed template.
     struct Program: Sendable {
         var body: Body
-        /// All names that occur, by their numbers.
+        /// All names, indexed by number.
         var names: [String]
-        /// What `self` gives, by name; what is within them has been settled.
+        /// The blocks of `self` by name, with names resolved.
         var blocks: [Text: Block] = [:]
     }
 
-    /// Statements with variables of their own.
+    /// Statements with their own scope.
     struct Body: Sendable {
         var statements: [Statement]
-        /// The names without a value when it begins, whatever has such a name around it.
+        /// The names that are unset at its start, even if an enclosing scope has them.
         var unset: [Int] = []
     }
 
-    /// Numbers of the names that mean something by themselves.
+    /// Numbers of names with a special meaning.
     enum SpecialName {
         static let all = ["loop", "caller", "varargs", "kwargs"]
         static let loop = 0
@@ -43,7 +43,7 @@ extension Jinja {
             case block(Block)
             case generation(MacroBody)
             case exit(Flow)
-            /// What Jinja knows and no chat template can use: it ends the rendering where it is reached.
+            /// Jinja that no chat template can use: ends the rendering when reached.
             case refused(String)
         }
     }
@@ -66,15 +66,15 @@ extension Jinja {
 
     struct Block: Sendable {
         var name: String
-        /// Whether it sees the variables around it.
+        /// Whether it sees the enclosing variables.
         var isScoped: Bool
-        /// Whether another template is to fill it.
+        /// Whether another template must fill it.
         var isRequired: Bool
         var body: Body
     }
 
     struct MacroBody: Sendable {
-        /// As messages name it; nil for the body of a call block.
+        /// Its name in messages; nil for the body of a call block.
         var name: String?
         var parameters: [(name: Int, fallback: Expression?)]
         var body: Body
@@ -100,7 +100,7 @@ extension Jinja {
         case or([Expression])
         case not(Expression)
         case compare(Expression, [(operation: Comparison, operand: Expression)])
-        /// Operations of one rank, from the left.
+        /// Operations of one precedence, left to right.
         case arithmetic(Expression, [(operation: Arithmetic, operand: Expression)])
         case join([Expression])
         case signed(isNegative: Bool, Expression)
@@ -136,7 +136,7 @@ extension Jinja {
         case power = "**"
     }
 
-    /// What follows a value: `.name`, `[...]`, `(...)`, `| filter`, `is test`.
+    /// A suffix of a value: `.name`, `[...]`, `(...)`, `| filter`, `is test`.
     struct Suffix: Sendable {
         var line: Int
         var kind: Kind

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// The time of day that `strftime_now` tells.
+/// The clock of `strftime_now`.
 struct TemplateClock: Sendable {
     var year: Int
     var month: Int
@@ -16,7 +16,7 @@ struct TemplateClock: Sendable {
     var second = 0
     var microsecond = 0
 
-    /// This machine's time, in its zone.
+    /// This machine's local time.
     static var now: TemplateClock {
         var spec = timespec()
         clock_gettime(CLOCK_REALTIME, &spec)
@@ -28,7 +28,7 @@ struct TemplateClock: Sendable {
             microsecond: Int(spec.tv_nsec) / 1000)
     }
 
-    /// As C has it, with the days of the week and of the year.
+    /// As a C `tm`, with day of the week and of the year.
     private var time: tm {
         var time = tm()
         time.tm_year = Int32(year - 1900)
@@ -42,14 +42,14 @@ struct TemplateClock: Sendable {
         return time
     }
 
-    /// As Python's `datetime.now().strftime`, whose moment knows no zone; nil for what has no end.
+    /// As Python's `datetime.now().strftime`, without a time zone; nil if the result is too long.
     func text(_ format: String) -> String? {
         guard format.utf8.count <= 1000 else { return nil }
         var rest = format.unicodeScalars[...]
-        var directive = "\u{1}"  // keeps what is empty apart from what did not fit
+        var directive = "\u{1}"  // distinguishes an empty result from one that did not fit
         reading: while let scalar = rest.popFirst() {
             guard scalar == "%", let next = rest.first else {
-                // It ends C's string, and with it Python's.
+                // NUL ends C's string, and so Python's.
                 if scalar.value == 0 { break reading }
                 directive.unicodeScalars.append(scalar)
                 continue
@@ -72,7 +72,7 @@ struct TemplateClock: Sendable {
 
 extension Jinja.Run {
     func time(_ format: String) throws(Fault) -> String {
-        // Whatever it says: C is asked, into a buffer of its own.
+        // The cost of strftime with its own buffer.
         try spend(1000)
         guard let text = clock.text(format) else { throw fail("strftime_now() cannot write such a format") }
         return text

@@ -1,5 +1,5 @@
 extension Jinja {
-    /// What `is` asks of a value.
+    /// A test: `value is test`.
     struct Test: Sendable {
         var parameters: [Text] = []
         var body: @Sendable (Run, Value, [Value]) throws(Fault) -> Bool
@@ -105,7 +105,7 @@ extension Jinja.Run {
         try areEqual(try calculate(value, .remainder, divisor), .int(wanted))
     }
 
-    /// `is` of Python: the same object. Texts and numbers that are equal count as one.
+    /// `is` of Python: the same object. Equal strings and numbers count as the same.
     fileprivate func areSame(_ left: Value, _ right: Value) throws(Fault) -> Bool {
         switch (left, right) {
         case (.list(let left), .list(let right)), (.tuple(let left), .tuple(let right)): left === right

@@ -7,12 +7,12 @@ import Darwin
 #endif
 
 extension Jinja {
-    /// A Python string: code points, whose number is its length.
+    /// A Python string: code points; their number is its length.
     ///
-    /// Swift's characters are graphemes and its `==` ignores normalisation; neither is so here.
+    /// Unlike Swift's String, whose characters are graphemes and whose `==` normalises.
     struct Text: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
         var scalars: [Unicode.Scalar]
-        /// Whether it is marked as safe for HTML; no text equals another the less for it.
+        /// Whether it is marked as safe for HTML; ignored by `==`.
         var isMarkup = false
 
         init(_ scalars: some Sequence<Unicode.Scalar>) { self.scalars = Array(scalars) }
@@ -35,7 +35,7 @@ extension Jinja {
         static func < (left: Text, right: Text) -> Bool {
             let end = min(left.count, right.count)
             var at = 0
-            // Long texts that begin alike are compared as memory, block by block.
+            // Common prefixes are compared block by block with memcmp.
             while at + block <= end, left.matches(right, at..<at + block) { at += block }
             while at < end, left.scalars[at] == right.scalars[at] { at += 1 }
             return at < end ? left.scalars[at] < right.scalars[at] : left.count < right.count
@@ -59,7 +59,7 @@ extension Jinja {
 }
 
 extension Unicode.Scalar {
-    /// What `str.isspace` says; also `\s` of a pattern.
+    /// `str.isspace`; also `\s` of a pattern.
     var isPythonSpace: Bool {
         switch value {
         case 0x09...0x0D, 0x1C...0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
@@ -68,7 +68,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What ends a line for `str.splitlines`.
+    /// Whether it ends a line for `str.splitlines`.
     var isPythonLineBreak: Bool {
         switch value {
         case 0x0A...0x0D, 0x1C...0x1E, 0x85, 0x2028, 0x2029: true
@@ -76,7 +76,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What `repr` shows as it is.
+    /// Whether `repr` shows it unescaped.
     var isPythonPrintable: Bool {
         if value < 0x7F { return value >= 0x20 }
         switch properties.generalCategory {
@@ -93,11 +93,11 @@ extension Unicode.Scalar {
 extension Jinja.Text {
     typealias Text = Jinja.Text
 
-    /// The offsets of the first match within a range; linear in the range's length, whatever the needle.
+    /// The offsets of the first match within a range; linear in the range's length for any needle.
     func find(_ needle: Text, in range: Range<Int>) -> Int? {
         if needle.isEmpty { return range.lowerBound }
         guard needle.count <= range.count else { return nil }
-        // A short needle costs no table.
+        // A short needle needs no table.
         if needle.count <= 16 { return plainFind(needle, in: range) }
         var search = Matcher(needle)
         for at in range where search.take(scalars[at]) { return at + 1 - needle.count }
@@ -131,7 +131,7 @@ extension Jinja.Text {
 
     func contains(_ needle: Text) -> Bool { find(needle, in: 0..<count) != nil }
 
-    /// The offsets of all matches that do not overlap, `limit` of them at most.
+    /// The offsets of non-overlapping matches, at most `limit`.
     func matches(_ needle: Text, limit: Int = .max) -> [Int] {
         var found: [Int] = []
         var from = 0
@@ -159,7 +159,7 @@ extension Jinja.Text {
 
     func slice(_ range: Range<Int>) -> Text { Text(scalars[range]) }
 
-    /// With the decimal digits of all scripts as those of ASCII, as Python reads numbers.
+    /// With decimal digits of all scripts replaced by ASCII, as Python parses numbers.
     var withASCIIDigits: Text {
         guard !scalars.allSatisfy(\.isASCII) else { return self }
         return Text(
@@ -173,7 +173,7 @@ extension Jinja.Text {
             })
     }
 
-    /// Without the scalars at its ends that a predicate holds for.
+    /// Strips the scalars at its ends that match a predicate.
     func stripped(left: Bool, right: Bool, where drops: (Unicode.Scalar) -> Bool) -> Text {
         var range = 0..<count
         if left { while let at = range.first, drops(scalars[at]) { range.removeFirst() } }
@@ -219,7 +219,7 @@ extension Jinja.Text {
             }
         }
 
-        /// Takes one more scalar; whether a match ends with it.
+        /// Consumes a scalar; returns whether it completes a match.
         mutating func take(_ scalar: Unicode.Scalar) -> Bool {
             while matched > 0, needle[matched] != scalar { matched = back[matched - 1] }
             if needle[matched] == scalar { matched += 1 }
@@ -251,7 +251,7 @@ extension Jinja.Text {
         return Text(result)
     }
 
-    /// The first scalar as a title's, the rest in lower case.
+    /// The first scalar in title case, the rest in lower case.
     func capitalized() -> Text {
         guard let first = scalars.first else { return self }
         let rest = lowercased().scalars
@@ -259,7 +259,7 @@ extension Jinja.Text {
         return Text(Array(first.properties.titlecaseMapping.unicodeScalars) + rest.dropFirst(lowerFirst))
     }
 
-    /// As `str.title`: each run of cased letters begins as a title does.
+    /// As `str.title`: each run of cased letters begins in title case.
     func titled() -> Text {
         var lower = CaseMapping(.lower)
         var title = CaseMapping(.title)
@@ -288,7 +288,7 @@ extension Jinja.Text {
         return Text(result)
     }
 
-    /// A letter's upper case in lower case folds most cases together as `casefold` does.
+    /// Upper case, then lower case approximates `casefold`.
     func caseFolded() -> Text {
         var upper = CaseMapping(.upper)
         var lower = CaseMapping(.lower)
@@ -307,10 +307,10 @@ extension Jinja.Text {
         }
     }
 
-    /// Whether a sigma ends a word: a cased letter before it and none behind, what has no case left aside.
+    /// Whether a sigma ends a word: a cased letter before it and none after, ignoring case-ignorable characters.
     private func isFinalSigma(_ at: Int) -> Bool {
         var before = at - 1
-        // Sixty-four characters that have no case are not word any more; without a bound this would be quadratic.
+        // At most sixty-four case-ignorable characters; without a bound this would be quadratic.
         while before >= 0, at - before <= 64, scalars[before].properties.isCaseIgnorable { before -= 1 }
         guard before >= 0, scalars[before].properties.isCased else { return false }
         var after = at + 1
@@ -319,7 +319,7 @@ extension Jinja.Text {
     }
 }
 
-/// What each scalar becomes in another case, which is looked up once for each that occurs: the looking up makes a string.
+/// A cache of case mappings per scalar, because each lookup allocates a string.
 struct CaseMapping {
     enum Case { case lower, upper, title }
 

@@ -24,7 +24,7 @@ extension Jinja {
         /// From 1.
         var line: Int
 
-        /// As Jinja names it in its messages.
+        /// Its name in Jinja's messages.
         var description: String {
             switch kind {
             case .data: "template data / text"
@@ -72,7 +72,7 @@ extension Jinja {
 
         private static let bySpelling = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
 
-        /// The longest symbol that a text has at a place.
+        /// The longest symbol at an offset.
         static func match(_ source: [Unicode.Scalar], _ at: Int) -> Symbol? {
             guard source[at].isASCII else { return nil }
             if at + 1 < source.count, source[at + 1].isASCII,
@@ -83,7 +83,7 @@ extension Jinja {
             return bySpelling[String(source[at])]
         }
 
-        /// What closes an opening bracket.
+        /// The closing bracket of an opening one.
         var closing: Symbol? {
             switch self {
             case .openBracket: .closeBracket

@@ -1,13 +1,13 @@
 import HubCore
 
 extension Jinja {
-    /// What an expression gives. Lists and dictionaries never change; only a namespace does.
+    /// The value of an expression. Only a namespace is mutable.
     enum Value {
         indirect case undefined(Undefined)
         case none
         case bool(Bool)
         case int(Int)
-        /// A whole number beyond 64 bits, which can be written but not reckoned with: its digits.
+        /// The digits of an integer beyond 64 bits, for output only.
         case long(Text)
         case float(Double)
         case string(Text)
@@ -31,9 +31,9 @@ extension Jinja {
         /// No such attribute or element of an object of a type.
         case attribute(String, owner: String)
         case element(String, owner: String)
-        /// The sandbox keeps it back.
+        /// Blocked by the sandbox.
         case unsafe(String, owner: String)
-        /// A macro was not given it.
+        /// A macro parameter without an argument.
         case parameter(String)
         case reason(String)
 
@@ -52,7 +52,7 @@ extension Jinja {
     /// The elements of a list or a tuple.
     final class Items {
         let values: [Value]
-        /// The names of a tuple's elements, where they have some.
+        /// The element names of a named tuple.
         let fields: [Text]
         let depth: Int
 
@@ -63,7 +63,7 @@ extension Jinja {
         }
     }
 
-    /// A dictionary, its members in the order they came in. Only ``Run`` fills one.
+    /// A dictionary in insertion order. Only ``Run`` fills one.
     final class Dict {
         private(set) var keys: [Value] = []
         private(set) var values: [Value] = []
@@ -75,7 +75,7 @@ extension Jinja {
         subscript(key: Key) -> Value? { places[key].map { values[$0] } }
         subscript(key: Text) -> Value? { self[.string(key)] }
 
-        /// Adds a member; a key that is there keeps its place. Called while the dictionary is made, never later.
+        /// Adds a member; an existing key keeps its place. Called only while the dictionary is built.
         func add(_ key: Value, _ hashed: Key, _ value: Value) {
             depth = max(depth, 1 + value.depth, 1 + key.depth)
             if let place = places[hashed] {
@@ -90,7 +90,7 @@ extension Jinja {
 
     enum ViewKind { case keys, values, items }
 
-    /// What Python's hash and equality make of a value that is a key.
+    /// A key with Python's hash and equality.
     indirect enum Key: Hashable {
         case none
         /// Whole numbers, booleans and floats without fraction.
@@ -114,10 +114,10 @@ extension Jinja {
             return Int(clamping: (distance(to: stop) - 1) / step.magnitude + 1)
         }
 
-        /// How far a number in the step's direction is from the start: up to 64 bits without sign.
+        /// The distance of a number from the start in the step's direction: up to 64 bits, unsigned.
         func distance(to number: Int) -> UInt { UInt(bitPattern: step > 0 ? number &- start : start &- number) }
 
-        /// An element; the index lies within the range, as the element does in 64 bits, but not all on the way to it.
+        /// An element; the index must be in range. The element fits in 64 bits, intermediate results may not.
         subscript(index: Int) -> Int { start &+ index &* step }
     }
 
@@ -133,7 +133,7 @@ extension Jinja {
         let depth: Int
         let macro: Macro?
         let call: (Run, Arguments) throws(Fault) -> Value
-        /// Attributes that are read without a call, as of `cycler`.
+        /// Attributes, as of `cycler`.
         var attribute: ((Text) -> Value?)?
 
         init(
@@ -152,8 +152,7 @@ extension Jinja.Value {
     typealias Value = Jinja.Value
     typealias Text = Jinja.Text
 
-    /// How deep values lie within each other. What is made of values is refused beyond a depth, for Swift takes
-    /// nested values apart by recursion.
+    /// The nesting depth. Containers beyond a limit are rejected, because Swift deallocates nested values recursively.
     var depth: Int {
         switch self {
         case .list(let items), .tuple(let items): items.depth
@@ -164,7 +163,7 @@ extension Jinja.Value {
         }
     }
 
-    /// The class's name in Python.
+    /// The name of the Python class.
     var typeName: String {
         switch self {
         case .undefined: "Undefined"
@@ -185,7 +184,7 @@ extension Jinja.Value {
         }
     }
 
-    /// As Jinja names the owner of what is missing.
+    /// The owner's name in Jinja's messages about missing attributes.
     var ownerName: String {
         switch self {
         case .none: "None"
@@ -199,7 +198,7 @@ extension Jinja.Value {
     var isNone: Bool { if case .none = self { true } else { false } }
     var text: Text? { if case .string(let text) = self { text } else { nil } }
 
-    /// The number, if this is a whole one; True and False are.
+    /// The value as an integer; True and False count.
     var wholeNumber: Int? {
         switch self {
         case .int(let value): value
@@ -208,7 +207,7 @@ extension Jinja.Value {
         }
     }
 
-    /// The number, if this is one.
+    /// The value as a number.
     var number: Double? {
         if case .float(let value) = self { return value }
         return wholeNumber.map(Double.init)
@@ -224,7 +223,7 @@ extension Jinja.Value {
         case .list(let items), .tuple(let items): !items.values.isEmpty
         case .dictionary(let dictionary), .view(_, let dictionary): dictionary.count > 0
         case .range(let range): range.count > 0
-        // Who sees a loop is in its first turn at least.
+        // A visible loop has at least one iteration.
         case .long, .stream, .namespace, .function, .loop: true
         }
     }
@@ -243,7 +242,7 @@ extension Jinja.Value {
 // MARK: - Making containers
 
 extension Jinja.Run {
-    /// The depth of a container of some values.
+    /// The depth of a container of these values.
     private func depth(of values: [Value]) throws(Fault) -> Int {
         try spend(cells: values.count)
         var deepest = 0
@@ -266,7 +265,7 @@ extension Jinja.Run {
         .tuple(Jinja.Items(values, fields: fields, depth: try depth(of: values)))
     }
 
-    /// Adds a member to a dictionary that is being made.
+    /// Adds a member to a dictionary under construction.
     func add(_ key: Value, _ value: Value, to dictionary: Jinja.Dict) throws(Fault) {
         try spend(cells: 6)
         dictionary.add(key, try self.key(key), value)
@@ -291,7 +290,7 @@ extension Jinja.Run {
             try spend(characters: text.count)
             return .string(text)
         case .tuple(let items):
-            // What tuples share is not shared by their keys.
+            // Keys copy what tuples share.
             try spend(cells: 4 * items.values.count)
             var keys: [Jinja.Key] = []
             for item in items.values { keys.append(try key(item)) }

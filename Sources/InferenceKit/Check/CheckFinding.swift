@@ -2,16 +2,16 @@
 public struct CheckFinding: Sendable, Hashable {
     /// Which check found it: `tensors`, `values`, …
     public let check: String
-    /// ``CheckResult/Status/fail`` for what is broken, ``CheckResult/Status/warn`` for what may hurt,
-    /// ``CheckResult/Status/pass`` for what is only worth knowing.
+    /// ``CheckResult/Status/fail`` for an error, ``CheckResult/Status/warn`` for a possible problem,
+    /// ``CheckResult/Status/pass`` for information.
     public let status: CheckResult.Status
-    /// The file's name, where it is about one.
+    /// The file's name, if it concerns one.
     public let file: String?
-    /// The tensor's name, where it is about one.
+    /// The tensor's name, if it concerns one.
     public let tensor: String?
-    /// What was expected.
+    /// The expected value.
     public let expected: String?
-    /// What is there instead.
+    /// The actual value.
     public let found: String?
     /// One sentence.
     public let detail: String

@@ -1,10 +1,10 @@
 package import HubCore
 
-/// A blob of the cache: what its name says it holds, and which file it is.
+/// A blob of the cache: its digest by name and its file's identity.
 package struct CheckedBlob: Sendable, Hashable {
-    /// The digest in hexadecimal digits, by its name alone: whether that is true is `hub verify`'s to say.
+    /// The digest in hexadecimal digits, taken from the file name; `hub verify` checks it.
     package let sha256: String
-    /// What it is like; what was found in it holds as long as this does.
+    /// Results are valid while this is unchanged.
     package let fingerprint: FileFingerprint
 
     package init(sha256: String, fingerprint: FileFingerprint) {
@@ -12,11 +12,11 @@ package struct CheckedBlob: Sendable, Hashable {
     }
 }
 
-/// Where results about a file's numbers are kept and found again: those of the blobs of one cache.
+/// Stores value-scan results for the blobs of one cache.
 package struct CheckMemory: Sendable {
-    /// The folder of the cache; nil where nothing is kept.
+    /// The folder of the cache; nil if nothing is stored.
     private let cache: String?
-    /// What is known of a blob; nil where nothing is, or not of every number where that is asked for.
+    /// The stored result of a blob; nil if there is none, or only a sampled one and `isWhole` is set.
     package let recall: @Sendable (_ blob: CheckedBlob, _ version: Int, _ isWhole: Bool) -> JSON?
     package let keep: @Sendable (_ blob: CheckedBlob, _ version: Int, _ isWhole: Bool, JSON) -> Void
 
@@ -29,10 +29,10 @@ package struct CheckMemory: Sendable {
         (self.recall, self.keep) = (recall, keep)
     }
 
-    /// Nothing is kept.
+    /// Stores nothing.
     package static let none = CheckMemory(cache: nil, recall: { _, _, _ in nil }, keep: { _, _, _, _ in })
 
-    /// The blob that a path leads to; nil for what is none of this cache: anybody may call a file of his own so.
+    /// The blob at a path; nil if it is outside this cache: any file may be named like a digest.
     func blob(_ path: String) throws(AIError) -> CheckedBlob? {
         guard let cache, let place = FileSystem.resolved(path) else { return nil }
         let folder = Path.parent(place)
@@ -44,10 +44,10 @@ package struct CheckMemory: Sendable {
         return CheckedBlob(sha256: name, fingerprint: status.fingerprint)
     }
 
-    /// A change within so much time of the one before may leave the times as they are.
+    /// Within this time a second change may leave the file's timestamps the same.
     private static let settlingNanoseconds: Int64 = 100_000_000
 
-    /// Whether what was read of a blob from a moment on will be seen to hold no more once somebody writes into it.
+    /// Whether a write after this moment will change the blob's timestamps, so that a stored result becomes invalid.
     static func isSettled(_ blob: CheckedBlob, at nanoseconds: Int64) -> Bool {
         nanoseconds - max(blob.fingerprint.changed, blob.fingerprint.modified) > settlingNanoseconds
     }

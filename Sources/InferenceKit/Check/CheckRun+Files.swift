@@ -1,9 +1,9 @@
 import HubCore
 import ModelFormats
 
-/// The small files, and what must not be run.
+/// Checks of the small files and of code.
 extension CheckRun {
-    /// A JSON file of the folder; what is broken is a finding, once.
+    /// A JSON file of the folder; a broken one is reported once as a finding.
     mutating func json(_ name: String, _ check: String) -> JSON? {
         guard !broken.contains(name) else {
             isRepeated = true
@@ -17,7 +17,7 @@ extension CheckRun {
 
     // MARK: Tokenizer
 
-    /// The tokenizer of the folder, and that in each GGUF model.
+    /// Checks the folder's tokenizer and that of each GGUF model.
     mutating func checkTokenizers() throws(AIError) {
         let path = path
         var places: [(source: TokenizerSource, part: CheckedWeights?)] = []
@@ -30,7 +30,7 @@ extension CheckRun {
             if let gguf = part.gguf { places.append((.gguf(gguf), part)) }
         }
         if places.isEmpty, pending.isEmpty {
-            // What a broken GGUF file would have is no question.
+            // A broken GGUF file has been reported; its tokenizer is not missing.
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
             if sources?.isLoadable == true {
                 add(.init("tokenizer", .warn, "there is no tokenizer.json", file: "tokenizer.json"))
@@ -54,7 +54,7 @@ extension CheckRun {
 
     private mutating func checkIDs(_ tokenizer: Tokenizer, rows: Int, _ file: String, _ label: String) {
         guard tokenizer.idCount > rows else { return }
-        // What was added beside the vocabulary is met only where somebody writes it out.
+        // Added tokens occur only if written out in the text.
         let isAdded = tokenizer.ownIDCount <= rows
         let last = (isAdded ? tokenizer.idCount : tokenizer.ownIDCount) - 1
         let what = isAdded ? "an added token with " : ""
@@ -66,7 +66,7 @@ extension CheckRun {
                 file: file, expected: "ids below \(rows)", found: "\(last)"))
     }
 
-    /// The special tokens that a GGUF file names by their numbers.
+    /// Checks the special token ids of a GGUF file.
     private mutating func checkSpecialIDs(_ part: CheckedWeights, _ file: String, _ label: String) {
         guard let configuration = part.configuration, let rows = configuration.vocabulary else { return }
         for (name, ids) in [("bos", configuration.bosIDs), ("eos", configuration.eosIDs)] {
@@ -80,8 +80,8 @@ extension CheckRun {
         }
     }
 
-    /// Transformers gives a special token that its tokenizer lacks the next free id. Where the embedding has no row left for
-    /// that, a text that begins or ends with it breaks; what fills up or stands for the unknown is met by few.
+    /// Transformers gives a special token that its tokenizer lacks the next free id. If the embedding has no row for
+    /// that id, texts that begin or end with it break; padding and unknown tokens rarely occur.
     private mutating func checkSpecialTokens(_ tokenizer: Tokenizer, rows: Int?) {
         guard let settings = json("tokenizer_config.json", "tokenizer") else { return }
         let hasRoom = rows.map { $0 > tokenizer.idCount } ?? true
@@ -101,7 +101,7 @@ extension CheckRun {
 
     // MARK: Templates
 
-    /// What a conversation becomes must not be tried out on the person first: every template of the model is rendered.
+    /// Renders every template of the model, so that errors do not appear first in a chat.
     mutating func checkTemplates(_ isCancelled: @escaping @Sendable () -> Bool) throws(AIError) {
         let path = path
         var found: [ChatTemplates] = []
@@ -132,7 +132,7 @@ extension CheckRun {
 
     // MARK: Code
 
-    /// Code that others would run on loading. hub never does.
+    /// Reports code that other programs would run on loading. hub never runs it.
     mutating func checkCode() throws(AIError) {
         for name in ["config.json", "tokenizer_config.json"] {
             for member in json(name, "custom code")?["auto_map"]?.object?.members ?? [] {

@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// What the files are, by their headers and indexes.
+/// Checks of headers and indexes.
 extension CheckRun {
     mutating func checkHeaders(size: Int64) throws(AIError) {
         let (path, isFolder) = (path, isFolder)
@@ -32,7 +32,7 @@ extension CheckRun {
         closeFolder(try formats())
     }
 
-    /// Bytes behind the last tensor that nothing accounts for. Loaders do not mind; the file is not the one that was written.
+    /// Reports unexplained bytes after the last tensor. Loaders ignore them, but the file is not as it was written.
     private mutating func checkEnds() {
         for file in parts.flatMap(\.weights.files) {
             guard let ends = file.ends, file.size != ends.lowerBound, file.size != ends.upperBound else { continue }
@@ -48,7 +48,7 @@ extension CheckRun {
         "\(format.format.rawValue), \(ByteCount(format.bytes))"
     }
 
-    /// Weight files of the folder and of those in it, by format.
+    /// Weight files of the folder and its subfolders, by format.
     private func formats() throws(AIError) -> [(format: WeightFormat, first: String, bytes: Int64)] {
         var found: [WeightFormat: (first: String, bytes: Int64)] = [:]
         for file in folder.files {
@@ -73,11 +73,11 @@ extension CheckRun {
         close("headers", formats.map { "\($0.format.rawValue), \(ByteCount($0.bytes))" }.joined(separator: "; "))
     }
 
-    /// Why tensors or numbers were not looked at, where the headers say nothing against them.
+    /// Warns that tensors or values were not checked although the headers are sound.
     mutating func warnUnread(_ check: String) {
         let what = (sources?.formats ?? []).first
         let format = what?.format ?? folder.files.lazy.compactMap(CheckedFolder.format).first
-        // Of these the headers could not be read, which is said there.
+        // The headers check has reported why these could not be read.
         guard let format, format != .safetensors, format != .gguf else { return skip(check) }
         let file = what?.evidence ?? folder.files.first { CheckedFolder.format($0) == format } ?? Path.name(path)
         add(
@@ -88,9 +88,9 @@ extension CheckRun {
 
     // MARK: Other files
 
-    /// What lies beside the model's own weights: adapters, the parts of a pipeline, other editions.
+    /// Reads the weights beside the model's own: adapters, the parts of a pipeline, other variants.
     ///
-    /// - Returns: The sound ones of safetensors by name.
+    /// - Returns: The sound safetensors by name.
     private mutating func readOtherSafetensors() throws(AIError) -> [String: SafetensorsFolder.Shard] {
         var shards: [String: SafetensorsFolder.Shard] = [:]
         let known = Set(parts.flatMap { $0.weights.files.map(\.path) })
@@ -111,7 +111,7 @@ extension CheckRun {
         return shards
     }
 
-    /// Each GGUF file is a model of its own, or goes with one.
+    /// Reads the other GGUF files: each is a model or belongs to one.
     private mutating func readOtherGGUFs() throws(AIError) {
         let known = Set(parts.flatMap { $0.weights.files.map(\.path) })
         for file in folder.ggufs {
@@ -133,12 +133,12 @@ extension CheckRun {
         }
     }
 
-    /// A pipeline of diffusers names its parts, each in a folder.
+    /// Checks the parts that a diffusers pipeline names, each in a folder.
     private mutating func checkPipeline() throws(AIError) {
         let name = "model_index.json"
         guard let index = json(name, "headers") else { return }
         for (key, value) in index.object?.members ?? [] where !key.hasPrefix("_") {
-            // A part that was left out has no library and no class.
+            // An omitted part has no library and no class.
             guard let entry = value.array, entry.count == 2, entry[1].string != nil,
                 !folder.files.contains(where: { $0.hasPrefix(key + "/") })
             else { continue }
@@ -151,7 +151,7 @@ extension CheckRun {
 
     // MARK: Indexes
 
-    /// An index that lies: loaders believe it for what to load and how much room that takes.
+    /// Checks the index against the files: loaders trust it for files and sizes.
     private mutating func checkOwnIndex() throws(AIError) {
         let name = SafetensorsFolder.indexName
         guard let sources, sources.isLoadable, let weights = sources.weights, let index = json(name, "headers")
@@ -169,7 +169,8 @@ extension CheckRun {
         let listed = Set(map.members.map(\.key))
         for tensor in weights.tensors where !listed.contains(tensor.name) {
             let shard = shown(weights.files[tensor.file].path)
-            // Transformers takes what the index does not list for missing and draws it again; a buffer it makes itself.
+            // Transformers treats unlisted tensors as missing and initialises them randomly; buffers it computes
+            // itself.
             add(
                 .init(
                     "headers", TensorPart(tensor.name) == .buffer ? .warn : .fail,
@@ -178,7 +179,7 @@ extension CheckRun {
         }
     }
 
-    /// The indexes of parts in folders, and of editions beside the model; shards without one by their numbers.
+    /// Checks the indexes of parts and variants; shards without an index by their numbers.
     private mutating func checkOtherIndexes(_ read: [String: SafetensorsFolder.Shard]) throws(AIError) {
         for index in folder.indexes where index != SafetensorsFolder.indexName {
             try check(index: index, read)
@@ -193,7 +194,7 @@ extension CheckRun {
         }
     }
 
-    /// More missing shards say nothing new.
+    /// Maximum number of missing shards to list.
     private static let mostMissing = 100
 
     private mutating func check(index: String, _ read: [String: SafetensorsFolder.Shard]) throws(AIError) {

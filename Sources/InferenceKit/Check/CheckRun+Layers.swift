@@ -1,11 +1,11 @@
 import HubCore
 import ModelFormats
 
-/// What can be said of an architecture that is not described: its layers are like each other.
+/// Checks of an architecture without a description: its layers must be alike.
 extension CheckRun {
-    /// Layers that lie in one place.
+    /// The layers under one prefix.
     private struct Row {
-        /// By the number of the layer and the rest of the name.
+        /// By layer number and the rest of the name.
         var layers: [Int: [String: ModelTensor]] = [:]
     }
 
@@ -17,7 +17,7 @@ extension CheckRun {
         let rows = Self.rows(known)
         let source = shown(configuration.path)
         guard let held = LayerCount.held(rows.values.lazy.flatMap(\.layers.keys)) else {
-            // A checkpoint that calls its layers otherwise has numbers all the same.
+            // A checkpoint with other layer names still has numbers in them.
             guard !known.keys.contains(where: { $0.split(separator: ".").contains { Int($0) != nil } }) else {
                 return
             }
@@ -34,8 +34,8 @@ extension CheckRun {
                     Self.labelled(part.label, LayerCount.sentence(held: held, told: layers, by: source)),
                     file: source, expected: counted(layers, "layer"), found: "\(held)"))
         }
-        // What is not text (a codec's convolutions, a picture's stages) has layers of many shapes, and so has what a file gives
-        // sizes for each layer.
+        // Models that are not text (convolutions of a codec, stages of an image model) and files with sizes per layer
+        // have layers of different shapes.
         guard configuration.vocabulary != nil, !Self.hasSizesOfLayers(configuration, layers) else { return }
         for (place, row) in rows.sorted(by: { $0.key < $1.key }) where row.layers.count == layers {
             compareKinds(place, row, configuration.layerKinds, part)
@@ -58,7 +58,7 @@ extension CheckRun {
         }
     }
 
-    /// Layers of one kind have the same tensors, by their names, and of the same shapes.
+    /// Layers of one kind must have the same tensor names and shapes.
     private mutating func compareKinds(
         _ place: String, _ row: Row, _ kinds: [String], _ part: CheckedWeights
     ) {
@@ -86,7 +86,7 @@ extension CheckRun {
         }
     }
 
-    /// The shape that most have is right; of two the first.
+    /// The most common shape is taken as right; on a tie the first.
     private mutating func compareShapes(
         _ name: String, _ layers: [Int], _ row: Row, _ part: CheckedWeights
     ) {
@@ -106,7 +106,7 @@ extension CheckRun {
         }
     }
 
-    /// Tokens by number have a row each.
+    /// The embedding must have one row per token.
     private mutating func checkEmbedding(
         _ configuration: ModelConfiguration, _ known: [String: ModelTensor], _ part: CheckedWeights
     ) {
@@ -118,7 +118,7 @@ extension CheckRun {
         let found = known.values.filter { tensor in
             endings.contains(where: tensor.name.hasSuffix) && tensor.shape?.count == 2
         }
-        // Some are narrower than the layers.
+        // Some embeddings are narrower than the layers.
         let isThere = found.contains { $0.shape?[0] == vocabulary || $0.shape?[1] != width }
         guard let other = found.min(by: { $0.name < $1.name }), let shape = other.shape, !isThere else { return }
         add(

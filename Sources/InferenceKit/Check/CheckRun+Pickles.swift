@@ -1,9 +1,9 @@
 import HubCore
 import ModelFormats
 
-/// What would run something when it is loaded.
+/// Checks of pickles, which can run code when loaded.
 extension CheckRun {
-    /// Every pickle of the folder and of those in it: a part of the model that lies in one is loaded as well.
+    /// Checks every pickle of the folder and its subfolders.
     mutating func checkPickles(_ isCancelled: () -> Bool) throws(AIError) {
         let pickles = (isFolder ? folder.files : [Path.name(path)]).filter(Self.isPickle)
         let others = Set(folder.files(of: .safetensors).map(Path.parent))
@@ -27,9 +27,9 @@ extension CheckRun {
 
     private mutating func checkPickle(_ place: String, _ name: String, besideOther: Bool) throws(AIError) {
         do throws(AIError) { report(try TorchFile(place), name, besideOther) } catch {
-            // What is not a pickle runs nothing; of one that is damaged nobody can say that.
+            // A file that is not a pickle runs nothing; a damaged pickle might.
             guard [.malformedModel, .unsupportedModel].contains(error.code) else { throw error }
-            // Where it is the model's own weights the headers have said so.
+            // For the model's own weights the headers check has reported it.
             guard !broken.contains(name) else { return }
             add("pickles", error.code == .unsupportedModel ? .warn : .fail, error, file: name)
         }

@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// What the small files say of generating.
+/// Checks of the generation settings.
 extension CheckRun {
     mutating func checkGeneration() throws(AIError) {
         let name = "generation_config.json"
@@ -34,7 +34,7 @@ extension CheckRun {
                 expected: "an id below \(vocabulary)", found: "\(number)"))
     }
 
-    /// Tokens that there are: the rows of the embedding where those are more than the configuration counts.
+    /// The number of token ids: the rows of the embedding if larger than the configuration's vocabulary.
     private var tokens: Int? {
         guard let configuration = sources?.configuration, let vocabulary = configuration.vocabulary else {
             return nil
@@ -56,7 +56,7 @@ extension CheckRun {
                 expected: expected, found: value.text()))
     }
 
-    /// What each setting may be; `null` stands for its default.
+    /// The valid range of each setting; `null` means its default.
     private static let ranges: [(key: String, expected: String, isSane: @Sendable (JSON) -> Bool)] = [
         ("temperature", "a number from 0 to 100", { $0.double.map { $0 >= 0 && $0 <= 100 } == true }),
         ("top_p", "above 0 and at most 1", { $0.double.map { $0 > 0 && $0 <= 1 } == true }),

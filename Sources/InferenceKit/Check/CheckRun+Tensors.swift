@@ -1,10 +1,10 @@
 import HubCore
 import ModelFormats
 
-/// The tensors held against what the configuration says.
+/// Checks of the tensors against the configuration.
 extension CheckRun {
     mutating func checkTensors() {
-        // What is left of a broken model is not a model.
+        // The rest of a broken model is not checked as a model.
         let held = parts.filter { sources != nil || $0.gguf != nil }
         guard !held.isEmpty else { return sources == nil ? skip("tensors") : warnUnread("tensors") }
         var details: [(label: String, text: String)] = []
@@ -23,7 +23,7 @@ extension CheckRun {
         close("tensors", Self.summed(details), otherwise: isKnown ? .pass : .skip)
     }
 
-    /// - Returns: what to say where nothing is wrong, and whether it is known what the model needs.
+    /// - Returns: the text if nothing is wrong, and whether the model's required tensors are known.
     private mutating func hold(_ part: CheckedWeights) -> (text: String, isHeld: Bool) {
         let weights = part.weights
         guard let configuration = part.configuration else {
@@ -77,17 +77,17 @@ extension CheckRun {
         )
     }
 
-    /// Weights that loaders take as they lie, for the configuration does not say that they were packed.
+    /// Reports packed weights that the configuration does not declare: loaders would read them as plain numbers.
     private mutating func checkUnsaidPacking(_ tensors: [ModelTensor], _ part: CheckedWeights, _ source: String) {
         let stored = part.weights.tensors
         var kinds: [String: [ModelTensor]] = [:]
         for tensor in tensors where tensor.members.count > 1 {
-            // A float of 8 bits is a number without its scale too, though the wrong one.
+            // An 8-bit float without its scale is also a number, but a wrong one.
             if stored[tensor.members[0]].type != tensor.storage || tensor.storage.hasPrefix("F8_") {
                 kinds[tensor.storage, default: []].append(tensor)
             }
         }
-        // Where GPTQ and AWQ wrote it before it was written into config.json; some loaders still look there.
+        // The older GPTQ and AWQ files for this setting; some loaders still read them.
         let older = ["quantize_config.json", "quant_config.json"].contains(where: folder.files.contains)
         for (kind, tensors) in kinds.sorted(by: { $0.key < $1.key }) {
             let isOld = older && (kind.hasPrefix("GPTQ") || kind.hasPrefix("AWQ"))

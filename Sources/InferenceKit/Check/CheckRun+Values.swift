@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// The numbers themselves.
+/// Checks of the values.
 extension CheckRun {
     mutating func checkValues(_ isCancelled: () -> Bool) throws(AIError) {
         guard !parts.isEmpty else { return sources == nil ? skip("values") : warnUnread("values") }
@@ -36,9 +36,9 @@ extension CheckRun {
                 file: file))
     }
 
-    /// Looks through one file.
+    /// Scans one file.
     ///
-    /// - Returns: whether it was looked through before.
+    /// - Returns: whether a stored result was used.
     private mutating func scan(_ part: CheckedWeights, _ number: Int) throws(AIError) -> Bool {
         let file = part.weights.files[number]
         let name = shown(file.path)
@@ -57,14 +57,14 @@ extension CheckRun {
         }
         guard let found else { return false }
         for finding in found { add(Self.placed(finding, name, part.label)) }
-        // Of what was written to meanwhile nobody can say what was read.
+        // If the file changed during the scan the result is not stored.
         if let blob, isSettled, try options.memory.blob(path) == blob {
             options.memory.keep(blob, ValueScan.version, isFull, Self.json(found))
         }
         return false
     }
 
-    /// A finding with the file's name as it is told here.
+    /// A finding with the file's name relative to the folder.
     private static func placed(_ finding: CheckFinding, _ file: String, _ label: String) -> CheckFinding {
         CheckFinding(
             "values", finding.status, labelled(label, finding.detail), file: file, tensor: finding.tensor,
@@ -82,7 +82,7 @@ extension CheckRun {
             })
     }
 
-    /// nil for what is not this version's.
+    /// nil for another version.
     private static func findings(_ json: JSON) -> [CheckFinding]? {
         guard let entries = json.array else { return nil }
         var findings: [CheckFinding] = []

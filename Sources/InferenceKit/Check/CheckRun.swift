@@ -1,24 +1,24 @@
 import HubCore
 import ModelFormats
 
-/// One check on its way.
+/// The state of a running check.
 struct CheckRun {
     let path: String
     let options: ModelCheck.Options
     private(set) var results: [CheckResult] = []
     private(set) var findings: [CheckFinding] = []
-    /// Of the check under way.
+    /// Findings of the current check.
     private(set) var pending: [CheckFinding] = []
     private var isPending: Set<CheckFinding> = []
     var isFolder = false
     var folder = CheckedFolder()
-    /// What the model says of itself; nil where its headers are broken.
+    /// The model's metadata; nil if its headers are broken.
     var sources: ModelSources?
-    /// All weights whose headers could be read, the model's own first.
+    /// All weights with readable headers, the model's own first.
     var parts: [CheckedWeights] = []
-    /// Files that cannot be read, which is said once.
+    /// Unreadable files, each reported once.
     var broken: Set<String> = []
-    /// Whether the check under way met what an earlier one has said.
+    /// Whether the current check met a fault already reported by an earlier one.
     var isRepeated = false
 
     init(path: String, options: ModelCheck.Options) {
@@ -48,18 +48,18 @@ struct CheckRun {
 
     // MARK: Names
 
-    /// A file as it is told: by its path below the folder, which stands above the page.
+    /// A file's path relative to the folder, for display.
     func shown(_ place: String) -> String {
         isFolder && place.hasPrefix(path + "/") ? String(place.dropFirst(path.count + 1)) : Path.name(place)
     }
 
-    /// An error's sentence with the file's name for its path.
+    /// An error's message with the file's name instead of its path.
     func told(_ error: AIError) -> String {
         guard let place = error.context.path, error.message.hasPrefix(place + ": ") else { return error.message }
         return shown(place) + error.message.dropFirst(place.count)
     }
 
-    /// A sentence that says which of several files it is about.
+    /// Prefixes a sentence with its file's label, if any.
     static func labelled(_ label: String, _ text: String) -> String { label.isEmpty ? text : "\(label): \(text)" }
 
     // MARK: Results
@@ -68,7 +68,7 @@ struct CheckRun {
         if isPending.insert(finding).inserted { pending.append(finding) }
     }
 
-    /// A fault of the model's as a finding.
+    /// Adds an error of the model as a finding.
     mutating func add(_ check: String, _ status: CheckResult.Status, _ error: AIError, file: String? = nil) {
         let fault = error.formatFault
         let file = file ?? error.context.path.map(shown)
@@ -83,10 +83,10 @@ struct CheckRun {
         }
     }
 
-    /// Does what may find a fault of the model's, which is a finding then, and a lesser one where something is not
-    /// implemented; headers that cannot be read are as good as broken.
+    /// Runs `body` and turns an error of the model into a finding, a warning if something is not implemented.
+    /// Unreadable headers count as broken.
     ///
-    /// - Returns: nil where there was a fault.
+    /// - Returns: nil on an error.
     @discardableResult
     mutating func attempt<Value>(
         _ check: String, file: String? = nil, _ body: () throws(AIError) -> Value
@@ -102,12 +102,12 @@ struct CheckRun {
         }
     }
 
-    /// Skips a check, because an earlier one failed and says why.
+    /// Skips a check because an earlier one failed and gives the reason.
     mutating func skip(_ name: String) {
         results.append(.init(name: name, status: .skip, detail: "skipped: an earlier check failed"))
     }
 
-    /// Ends one check: its status is that of its gravest finding, whose sentence it shows.
+    /// Ends a check with the status and sentence of its most severe finding.
     mutating func close(_ name: String, _ detail: String, otherwise: CheckResult.Status = .pass) {
         func gravity(_ status: CheckResult.Status) -> Int { status == .fail ? 0 : status == .warn ? 1 : 2 }
         let sorted = pending.enumerated().sorted {
@@ -123,7 +123,7 @@ struct CheckRun {
         results.append(.init(name: name, status: worst?.status ?? otherwise, detail: told ?? detail))
     }
 
-    /// One sentence for what may be said of several files: what they all share is said once.
+    /// Joins the sentences of several files; a shared sentence appears once.
     static func summed(_ details: [(label: String, text: String)]) -> String {
         let texts = Set(details.map(\.text))
         guard details.count > 1 else { return details.first?.text ?? "" }

@@ -1,15 +1,15 @@
 import HubCore
 import ModelFormats
 
-/// The files of a model's folder and of those in it, by their paths below it.
+/// The files of a model's folder and its subfolders, by relative path.
 struct CheckedFolder {
-    /// In the order of their names, those of a folder before those in it.
+    /// Sorted by name, a folder's files before its subfolders'.
     private(set) var files: [String] = []
 
-    /// A file alone.
+    /// For a single file.
     init() {}
 
-    /// Links to folders are not followed, so that no circle is followed.
+    /// Links to folders are not followed, to avoid cycles.
     ///
     /// - Throws: ``ErrorCode/cancelled``, or the error of the system call that failed.
     init(_ path: String, _ isCancelled: () -> Bool) throws(AIError) {
@@ -26,7 +26,7 @@ struct CheckedFolder {
         }
     }
 
-    /// The kind of weights that a file is of; what is in one of Apple's packages is of that, whatever its name.
+    /// The weight format of a file; a file in an Apple package has the package's format.
     static func format(_ file: String) -> WeightFormat? {
         let isPackaged = Path.parts(file).dropLast().contains { folder in
             [".mlpackage", ".mlmodelc"].contains { folder.lowercased().hasSuffix($0) }
@@ -39,21 +39,21 @@ struct CheckedFolder {
     /// The indexes of shards.
     var indexes: [String] { files.filter { $0.hasSuffix(".safetensors.index.json") } }
 
-    /// The first files of all models in GGUF files; projectors, drafts and importance matrices are among them.
+    /// The first files of all GGUF models, including projectors, drafts and importance matrices.
     var ggufs: [String] {
         var seen: Set<String> = []
         return files(of: .gguf).map { GGUFModel.paths(of: $0)[0] }.filter { seen.insert($0).inserted }
     }
 }
 
-/// Weights that are looked at together.
+/// Weights that are checked together.
 struct CheckedWeights {
     let weights: StoredWeights
-    /// What the tensors are held against.
+    /// The configuration that the tensors are checked against.
     let configuration: ModelConfiguration?
-    /// Whether they are a whole model; else they are looked at for themselves.
+    /// Whether they are a complete model; otherwise they are checked without requirements.
     let isModel: Bool
-    /// The file that they are told by where there are others; empty for the only ones.
+    /// The file name shown if there are several weights; empty for the only ones.
     let label: String
 
     /// The GGUF file that vocabulary and templates are in; nil for other weights.
@@ -61,6 +61,6 @@ struct CheckedWeights {
         guard isModel, let first = weights.files.first, first.format == .gguf else { return nil }
         return first.path
     }
-    /// Whether there are numbers whose places in their files are known.
+    /// Whether any tensor has a known file offset.
     var hasNumbers: Bool { weights.tensors.contains { $0.offset != nil } }
 }

@@ -1,26 +1,26 @@
 public import HubCore
 import ModelFormats
 
-/// Whether a model is whole and sane, by its files alone: nothing of it is run.
+/// Checks whether a model is complete and sane from its files, without running it.
 public struct ModelCheck: Sendable {
-    /// What is looked at, and by whom.
+    /// The scope of a check.
     public struct Options: Sendable {
-        /// Whether every number is looked at, not only samples of each tensor.
+        /// Whether every value is checked, not only samples of each tensor.
         public var isFull = false
         package var memory = CheckMemory.none
 
-        /// Samples, nothing kept.
+        /// By default only samples are checked and nothing is stored.
         public init(isFull: Bool = false) { self.isFull = isFull }
     }
 
-    /// Everything that was looked at, in order.
+    /// All checks in order.
     public let checks: [CheckResult]
-    /// What was found, the gravest of each check first.
+    /// The findings, the most severe of each check first.
     public let findings: [CheckFinding]
-    /// What the folder says; nil where its headers are broken.
+    /// The folder's metadata; nil if its headers are broken.
     public let inspection: ModelInspection?
 
-    /// The worst of all checks; ``CheckResult/Status/skip`` counts as nothing.
+    /// The worst of all checks; ``CheckResult/Status/skip`` is ignored.
     public var verdict: CheckResult.Status {
         let found = Set(checks.map(\.status))
         return found.contains(.fail) ? .fail : found.contains(.warn) ? .warn : .pass
@@ -28,8 +28,8 @@ public struct ModelCheck: Sendable {
 
     /// Checks a folder or a single weight file.
     ///
-    /// - Throws: ``ErrorCode/cancelled``, ``ErrorCode/fileNotFound``, and faults of this machine; what is wrong with the
-    ///   model is a finding.
+    /// - Throws: ``ErrorCode/cancelled``, ``ErrorCode/fileNotFound``, and errors of this machine; faults of the model
+    ///   are findings.
     public static func run(_ path: String, options: Options = Options()) async throws(AIError) -> ModelCheck {
         try await ComputeQueue().run { isCancelled throws(AIError) in
             var run = CheckRun(path: path, options: options)

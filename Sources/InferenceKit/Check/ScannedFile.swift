@@ -1,25 +1,24 @@
 import HubCore
 
-/// A file whose weights are looked through.
+/// A file whose weights are scanned.
 ///
-/// What lies under its digest in a cache is never changed in place and may be mapped. Any other file may be cut short by its
-/// owner meanwhile, and whoever touches a mapped page that is gone is killed (SIGBUS); so it is read piece by piece, which
-/// costs a copy.
+/// A cache blob is never changed in place, so it may be mapped. Any other file may be truncated meanwhile, and touching
+/// a missing mapped page raises SIGBUS, so it is read piece by piece.
 final class ScannedFile: Sendable {
     let path: String
     private let file: FileDescriptor
     private let mapped: MappedFile?
 
-    /// - Throws: ``ErrorCode/malformedModel`` for what is not a file, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel`` if it is not a regular file, or the error of the failed system call.
     init(_ path: String, isMapped: Bool) throws(AIError) {
         self.path = path
         mapped = isMapped ? try MappedFile(path) : nil
         file = try FileDescriptor.modelFile(path)
     }
 
-    /// Bytes of the file, valid as long as it and until the buffer is used for others.
+    /// Bytes of the file, valid while this object lives and until the buffer is reused.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` where the file ends before them.
+    /// - Throws: ``ErrorCode/malformedModel`` if the file ends before them.
     func bytes(_ range: Range<Int>, _ buffer: UnsafeMutableRawBufferPointer) throws(AIError) -> UnsafeRawPointer {
         if let mapped, let base = mapped.bytes.baseAddress, range.upperBound <= mapped.bytes.count {
             return base + range.lowerBound

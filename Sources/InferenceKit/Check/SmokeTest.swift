@@ -4,9 +4,9 @@ public import HubCore
 public struct CheckResult: Sendable, Hashable {
     /// How it came out.
     public enum Status: String, Sendable, Hashable {
-        /// As it should be.
+        /// No problem.
         case pass
-        /// Usable, but not as it should be.
+        /// Usable, with a problem.
         case warn
         /// Broken.
         case fail
@@ -21,18 +21,18 @@ public struct CheckResult: Sendable, Hashable {
     public let detail: String
 }
 
-/// Whether a model runs: opens it, encodes and decodes a text, and generates a few tokens.
+/// Tests whether a model runs: opens it, encodes and decodes a text, and generates a few tokens.
 public struct SmokeTest: Sendable {
-    /// Every check in order; one that could not be done is ``CheckResult/Status/skip``.
+    /// All checks in order; ones that could not run are ``CheckResult/Status/skip``.
     public let checks: [CheckResult]
-    /// What the folder says; nil where its headers are broken.
+    /// The folder's metadata; nil if its headers are broken.
     public let inspection: ModelInspection?
-    /// The tokens it made; nil where it did not get that far.
+    /// The generated tokens; nil if it did not get that far.
     public let generation: GenerationResult?
-    /// The first failure as an error; nil where all passed.
+    /// The first failure as an error; nil if all passed.
     public let failure: AIError?
 
-    /// The worst of all checks; ``CheckResult/Status/skip`` counts as nothing.
+    /// The worst of all checks; ``CheckResult/Status/skip`` is ignored.
     public var verdict: CheckResult.Status {
         let found = Set(checks.map(\.status))
         return found.contains(.fail) ? .fail : found.contains(.warn) ? .warn : .pass
@@ -74,7 +74,7 @@ public struct SmokeTest: Sendable {
         _ inspection: ModelInspection, _ folder: String, _ options: ModelOptions, _ log: inout CheckLog
     ) async throws(AIError) -> LanguageModel {
         guard inspection.isSupported else {
-            // A broken model has an error of its own. Opening throws it before it reads a weight.
+            // Opening a broken model throws before it reads a weight.
             _ = try await LanguageModel.open(folder: folder, options: options)
             throw AIError(
                 .unsupportedModel, "\(folder): \(inspection.obstacles.joined(separator: ", ")) cannot be run yet",
@@ -115,7 +115,7 @@ public struct SmokeTest: Sendable {
         let config = GenerateConfig.precise.maxTokens(tokens).seed(0)
         let result = try await model.generate(prompt: sample, config: config).collectWithMetadata()
         if result.finishReason == .cancelled { throw AIError(.cancelled, "interrupted") }
-        // A model that repeats one token runs, but hardly as it was meant to.
+        // A model that repeats one token runs, but hardly as intended.
         if result.ids.count == tokens, Set(result.ids).count == 1 {
             log.warn("generation", "the same token \(tokens) times")
         } else {
@@ -140,7 +140,7 @@ private struct CheckLog {
         checks.append(.init(name: name, status: .skip, detail: "skipped: an earlier check failed"))
     }
 
-    /// - Parameter folder: what the paths of files are shown below of.
+    /// - Parameter folder: the folder that file paths are shown relative to.
     mutating func fail(_ name: String, _ error: AIError, in folder: String) {
         var shown = error
         for start in [folder + "/", folder + ": "] where shown.message.hasPrefix(start) {

@@ -1,17 +1,17 @@
 import HubCore
 
-/// What all trials of a model's templates may use up together.
+/// The budget of all trials of a model's templates together.
 struct TemplateBudget: Sendable {
-    /// How long all of them may take, in seconds of this thread.
+    /// CPU seconds of this thread for all of them.
     var seconds = 10.0
-    /// Of one rendering: a tenth of what it may take in a chat. Known templates take some thousands for such a talk.
+    /// Steps of one rendering: a tenth of the limit in a chat. Known templates take a few thousand.
     var steps = 2_000_000
-    /// How many templates are tried.
+    /// Maximum number of templates to try.
     var count = 32
     var clock: @Sendable () -> Double = { Clock.threadSeconds }
     var isCancelled: @Sendable () -> Bool = { false }
 
-    /// Of one rendering that begins so many seconds after the first.
+    /// The limits of a rendering that begins this many seconds after the first.
     func limits(after elapsed: Double) -> Jinja.Limits {
         var limits = Jinja.Limits()
         limits.steps = steps
@@ -26,7 +26,7 @@ struct TemplateTrials {
     private let budget: TemplateBudget
     private let start: Double
     private var seen: Set<String> = []
-    /// How many were tried.
+    /// The number of templates tried.
     private(set) var count = 0
     private var left = 0
 
@@ -37,8 +37,8 @@ struct TemplateTrials {
 
     private var elapsed: Double { budget.clock() - start }
 
-    /// - Throws: ``ErrorCode/malformedModel`` where it cannot be rendered, ``ErrorCode/unsupportedModel`` for what is not
-    ///   implemented, ``ErrorCode/invalidInput`` where it refuses the conversations, ``ErrorCode/cancelled``.
+    /// - Throws: ``ErrorCode/malformedModel`` if it cannot be rendered, ``ErrorCode/unsupportedModel`` for what is not
+    ///   implemented, ``ErrorCode/invalidInput`` if it rejects the conversations, ``ErrorCode/cancelled``.
     mutating func run(_ templates: ChatTemplates, _ name: String) throws(AIError) {
         guard count < budget.count, elapsed < budget.seconds else {
             left += 1
@@ -52,17 +52,17 @@ struct TemplateTrials {
         try run(template, options)
     }
 
-    /// What to say where some were not tried.
+    /// The note if some were not tried.
     var untried: String? {
         guard left > 0 else { return nil }
         let why = count < budget.count ? "the others took too long" : "\(count) are enough"
         return "\(left) more not tried: \(why)"
     }
 
-    /// Templates for pictures and sound take what is said as a list of parts, some of them only so.
+    /// Templates for images and audio accept content as a list of parts, some of them only that.
     private func run(_ template: ChatTemplate, _ options: ChatTemplate.Options) throws(AIError) {
         do throws(AIError) { try talk(template, options, Self.text) } catch {
-            // What is without end is so in either form.
+            // A limit is exceeded in either form.
             if error.code == .cancelled || (error.cause as? Jinja.Fault)?.kind == .limit { throw error }
             do throws(AIError) { try talk(template, options, Self.parts) } catch let other {
                 throw other.code == .cancelled ? other : error

@@ -1,28 +1,28 @@
 import ModelFormats
 
-/// The tensors that an architecture needs, by name and shape, as transformers names them, or GGUF.
+/// The tensors that an architecture needs, by name and shape, with the names of transformers or GGUF.
 /// https://github.com/huggingface/transformers/tree/main/src/transformers/models
 /// https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/constants.py (`MODEL_TENSORS`)
 struct TensorNeeds {
     struct Need: Hashable {
         let name: String
-        /// nil for a dimension that the configuration does not tell.
+        /// nil for a dimension that the configuration does not give.
         let shape: [Int?]
         let isOptional: Bool
     }
 
     private(set) var needs: [Need] = []
-    /// Layers behind the last, which guess a few tokens ahead; loaders pass them over.
+    /// Layers after the last one, for multi-token prediction; loaders skip them.
     private var layersBehind: [String] = []
-    /// Whether the class is one that sorts or embeds texts, by a head that any task has of its own.
+    /// Whether the class classifies or embeds texts, with a task-specific head.
     private let isSorter: Bool
 
-    /// More tensors than any model has; a file that says so is not gone through one by one.
+    /// More tensors than any model has; a configuration that asks for more is not enumerated.
     private static let most = 400_000
-    /// Ends of the classes that have a head of the size of the vocabulary.
+    /// Suffixes of the classes whose head has the size of the vocabulary.
     private static let generators = ["ForCausalLM", "LMHeadModel", "ForConditionalGeneration"]
 
-    /// nil for an architecture that is not described, or a configuration without its sizes.
+    /// nil for an unknown architecture, or a configuration without the sizes.
     init?(_ c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {
         let plans = isGGUF ? TensorPlan.gguf : TensorPlan.transformers
         guard let plan = c.modelType.flatMap({ plans[$0] }), c.hiddenSize != nil, c.vocabulary != nil,
@@ -34,7 +34,7 @@ struct TensorNeeds {
         let found = isGGUF ? "" : Self.prefix(names, plan.mark)
         let prefix = found ?? plan.prefix
         for line in TensorLine.parse(plan.top, sizes) {
-            // A checkpoint of the decoder alone has no head, whatever class its configuration names.
+            // A checkpoint of the bare decoder has no head, whatever class its configuration names.
             let isHeadless = !Self.hasHead(c) || found == "" && !plan.prefix.isEmpty
             let name = line.isOutside ? Self.outside(line.name, names) : prefix + line.name
             needs.append(
@@ -70,8 +70,8 @@ struct TensorNeeds {
         }
     }
 
-    /// Whether a tensor is of a part that is not held against anything: a buffer, eyes, ears and what ties them in, what
-    /// guesses ahead.
+    /// Whether a tensor belongs to an unchecked part: a buffer, a vision or audio encoder and its connector,
+    /// multi-token prediction.
     func isBeside(_ name: String) -> Bool {
         [.buffer, .vision, .audio].contains(TensorPart(name)) || name.contains("multi_modal_projector")
             || isSorter && TensorPart(name) == .head || name.hasPrefix("mtp.")
@@ -82,12 +82,12 @@ struct TensorNeeds {
         c.tiedEmbeddings != true && generators.contains { c.architectures.first?.hasSuffix($0) == true }
     }
 
-    /// What stands before the mark in the shortest name that ends in it.
+    /// The prefix before the mark in the shortest name that ends in it.
     private static func prefix(_ names: Set<String>, _ mark: String) -> String? {
         shortest(names, mark).map { String($0.dropLast(mark.count)) }
     }
 
-    /// A name as the checkpoint has it, whatever stands before.
+    /// The name in the checkpoint, with any prefix.
     private static func outside(_ name: String, _ names: Set<String>) -> String { shortest(names, name) ?? name }
 
     private static func shortest(_ names: Set<String>, _ ending: String) -> String? {

@@ -1,4 +1,4 @@
-/// Decoders of the Llama family, every layer of which is built alike.
+/// Decoders of the Llama family, whose layers are all alike.
 extension TensorPlan {
     static let norms = """
         input_layernorm.weight h
@@ -15,7 +15,7 @@ extension TensorPlan {
         self_attn.q_norm.weight d
         self_attn.k_norm.weight d
         """
-    /// Over all heads at once.
+    /// Norms over all heads at once.
     static let wideNorms = """
         self_attn.q_norm.weight q
         self_attn.k_norm.weight k
@@ -41,7 +41,7 @@ extension TensorPlan {
     private static let fourNorms = joined(
         norms, "pre_feedforward_layernorm.weight h", "post_feedforward_layernorm.weight h")
 
-    /// Biases of queries, keys and values where the setting asks for them.
+    /// Biases of queries, keys and values, if the setting is on.
     static func biases(_ setting: String) -> String {
         """
         self_attn.q_proj.bias q ?\(setting)
@@ -60,7 +60,7 @@ extension TensorPlan {
             "post_attention_layernorm.weight h", "post_feedforward_layernorm.weight h", attention, wideNorms,
             allBiases("attention_bias"), gated))
     private static let mistral = decoder(joined(norms, attention, gated))
-    /// Attention and feed-forward block beside each other, after one norm.
+    /// Attention and feed-forward block in parallel, after one norm.
     private static let cohere = decoder(
         joined(
             "input_layernorm.weight h", attention, "self_attn.q_norm.weight n d ?use_qk_norm",

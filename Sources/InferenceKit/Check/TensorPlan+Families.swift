@@ -2,7 +2,7 @@
 extension TensorPlan {
     static let transformers = decoders.merging(mixtures) { $1 }.merging(families) { $1 }
 
-    /// GPT-2's linear layers lie transposed.
+    /// GPT-2's linear layers are transposed.
     private static let gpt2 = """
         ln_1.* h
         ln_2.* h
@@ -33,7 +33,7 @@ extension TensorPlan {
         ~pooler.dense.* h h
         ~^classifier.* _ _
         """
-    /// For what is masked out, and for whether one sentence follows another.
+    /// Masked language modelling and next sentence prediction.
     private static let bertHeads = """
         ~^cls.predictions.bias v
         ~^cls.predictions.decoder.* v h
@@ -98,7 +98,7 @@ extension TensorPlan {
         ^lm_head.weight v h
         """
 
-    /// What both of Mamba's generations are but for the lines of a layer.
+    /// The common parts of both Mamba versions.
     private static func backbone(_ lines: String, defaults: [String: Int]) -> TensorPlan {
         TensorPlan(
             mark: "embeddings.weight", prefix: "backbone.", top: mambaTop,

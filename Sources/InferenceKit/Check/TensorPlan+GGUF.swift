@@ -1,4 +1,4 @@
-/// What llama.cpp loads, by the names that a GGUF file has.
+/// The tensors that llama.cpp loads, with GGUF names.
 /// https://github.com/ggml-org/llama.cpp/blob/master/src/llama-model.cpp (`load_tensors`)
 extension TensorPlan {
     private static func file(
@@ -6,12 +6,12 @@ extension TensorPlan {
     ) -> TensorPlan {
         TensorPlan(
             mark: "",
-            // The embedding stands in for the head where it is not there.
+            // Without a head the embedding is used.
             top: joined("token_embd.weight v h", norm, "~output.weight v h", top),
             stacks: [Stack(name: "blk.", lines: layer)], defaults: defaults)
     }
 
-    /// Queries, keys and values lie in one tensor or in three, as the file was made; some models have biases.
+    /// Queries, keys and values are one tensor or three, depending on the converter; some models have biases.
     private static let three = """
         attn_q.weight q h !@.attn_qkv.
         attn_k.weight k h !@.attn_qkv.
@@ -32,7 +32,7 @@ extension TensorPlan {
         ~ffn_up.bias i
         ~ffn_down.bias h
         """
-    /// All experts of a layer lie in one tensor; in files from before March 2024 each has its own.
+    /// All experts of a layer are one tensor; before March 2024 each had its own.
     private static func experts3(_ side: String = "moe_intermediate_size") -> String {
         """
         ffn_gate_inp.weight e h ?sparse

@@ -1,6 +1,6 @@
-/// Decoders with experts, of which each token goes through some.
+/// Mixture-of-experts decoders.
 extension TensorPlan {
-    /// One expert by one, or all of a layer in one tensor, as MLX and transformers keep them.
+    /// Experts in separate tensors, or all of a layer in one, as MLX and transformers store them.
     private static func experts(
         _ place: String, gate: String, up: String, down: String, stacked: String, on condition: String = ""
     ) -> String {
@@ -14,7 +14,7 @@ extension TensorPlan {
             """, switched(place, condition))
     }
 
-    /// MLX's: all experts of a layer in one tensor.
+    /// MLX: all experts of a layer in one tensor.
     private static func switched(_ place: String, _ condition: String = "") -> String {
         """
         \(place)switch_mlp.gate_proj.weight e f h ?@switch_mlp. \(condition)
@@ -45,7 +45,7 @@ extension TensorPlan {
         mlp.shared_experts.down_proj.weight h n_shared_experts*f ?sparse ?n_shared_experts
         """
 
-    /// Multi-head latent attention (https://arxiv.org/abs/2405.04434); MLX parts what expands keys and values.
+    /// Multi-head latent attention (https://arxiv.org/abs/2405.04434); MLX splits the key and value expansion.
     private static let latent = """
         self_attn.q_proj.weight n*qk_nope_head_dim+n*qk_rope_head_dim h !q_lora_rank
         self_attn.q_a_proj.weight q_lora_rank h ?q_lora_rank
@@ -66,7 +66,7 @@ extension TensorPlan {
     private static let corrected = "mlp.gate.e_score_correction_bias e ?sparse"
     private static let deepseek3 = decoder(joined(norms, latent, routed, corrected), ["first_k_dense_replace": 3])
 
-    /// Its keys and values of a span are a state of fixed size (https://arxiv.org/abs/2412.06464).
+    /// A linear attention with a state of fixed size (https://arxiv.org/abs/2412.06464).
     private static let gatedDelta = """
         linear_attn.A_log linear_num_value_heads ?linear
         linear_attn.dt_bias linear_num_value_heads ?linear
@@ -83,7 +83,7 @@ extension TensorPlan {
         self_attn.k_norm.weight d !linear
         """
 
-    /// Experts in one tensor and transposed, or, by MLX, gates beside what they gate.
+    /// Experts in one transposed tensor; in MLX gate and up projection separate.
     private static let openMixture = """
         mlp.router.* e h
         mlp.experts.gate_up_proj e h 2*i !@experts.gate_proj.

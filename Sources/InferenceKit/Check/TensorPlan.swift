@@ -1,24 +1,24 @@
 /// Which tensors an architecture has, by name and shape, as text: one ``TensorLine`` to a line.
 struct TensorPlan: Sendable {
-    /// What there is of each layer.
+    /// The tensors of each layer.
     struct Stack: Sendable {
-        /// Before the number of the layer: `layers.`
+        /// The prefix of the layer number: `layers.`
         let name: String
-        /// The setting that counts them; nil for the layers of the decoder.
+        /// The setting with their number; nil for the decoder's layers.
         var count: String?
         let lines: String
     }
 
-    /// Ends the name of the tensor whose beginning all of them have: `model.`, `transformer.`, nothing.
+    /// The suffix of a tensor whose prefix all of them share: `model.`, `transformer.` or empty.
     let mark: String
-    /// That beginning, where the mark itself is missing.
+    /// That prefix, if the mark is missing.
     var prefix = ""
     let top: String
     let stacks: [Stack]
-    /// Settings that the class decides where the file does not; 1 is true.
+    /// Defaults of the class for settings missing in the file; 1 is true.
     var defaults: [String: Int] = [:]
 
-    /// A decoder as most of them are called.
+    /// A decoder with the usual names.
     static func decoder(
         _ layer: String, norm: String = "norm.weight h", head: String = "", _ defaults: [String: Int] = [:]
     )
@@ -33,23 +33,23 @@ struct TensorPlan: Sendable {
     static func joined(_ parts: String...) -> String { parts.joined(separator: "\n") }
 }
 
-/// One line of a plan: `self_attn.q_proj.weight q h ?attention_bias`, a name, its sides, and on what condition it is there.
+/// One line of a plan: `self_attn.q_proj.weight q h ?attention_bias`, a name, its dimensions, and its condition.
 ///
-/// - Before a name `~` says that it may be missing, `^` that it stands outside what the others are part of, as heads do.
-///   `*` at its end is a weight and its bias, `#` within it the number of an expert.
-/// - A side is a sum of products of numbers, of the letters of ``TensorSizes``, and of settings; after `|` stands what to take
-///   where one of them is not known; `_` is any length.
-/// - `?x` asks that x is set, `!x` that it is not, `?@x` that some name in the checkpoint holds x.
+/// - A name prefixed by `~` may be missing; `^` puts it outside the common prefix, as for heads. A trailing `*` stands
+///   for a weight and its bias, `#` for the number of an expert.
+/// - A side is a sum of products of numbers, of the letters of ``TensorSizes``, and of settings; after `|` comes the
+///   fallback if one of them is unknown; `_` is any length.
+/// - `?x` requires that x is set, `!x` that it is not, `?@x` that some name in the checkpoint contains x.
 struct TensorLine {
-    /// What differs from layer to layer.
+    /// Properties that differ between layers.
     enum Trait: String, CaseIterable { case sparse, linear, first }
 
     let name: String
-    /// nil for a length that the configuration does not tell.
+    /// nil for a length that the configuration does not give.
     let shape: [Int?]
     let isOptional: Bool
     let isOutside: Bool
-    /// What a layer has to be, or not, to have it.
+    /// The properties that a layer must have, or must not have.
     let traits: [(Trait, Bool)]
 
     /// The lines of a text whose conditions hold.

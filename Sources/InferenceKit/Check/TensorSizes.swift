@@ -1,14 +1,14 @@
 import HubCore
 import ModelFormats
 
-/// What the words of a ``TensorPlan`` stand for in one checkpoint.
+/// The values of the words of a ``TensorPlan`` for one checkpoint.
 struct TensorSizes {
     let configuration: ModelConfiguration
-    /// Of the plan.
+    /// The plan's defaults.
     let defaults: [String: Int]
     let names: Set<String>
 
-    /// A side of a shape; nil where it is not known.
+    /// A dimension of a shape; nil if unknown.
     func side(_ text: String) -> Int? {
         text.split(separator: "|").lazy.compactMap { sum($0) }.first
     }
@@ -37,7 +37,7 @@ struct TensorSizes {
         case "v": c.vocabulary
         case "h": c.hiddenSize
         case "i": c.intermediateSize
-        // Queries, and keys: all heads of them.
+        // The width of all query heads, and of all key heads.
         case "q": product(c.heads, c.headSize)
         case "k": product(c.kvHeads, c.headSize)
         case "d": c.headSize
@@ -53,7 +53,7 @@ struct TensorSizes {
         }
     }
 
-    /// A whole number of at least 0, by the file or the class.
+    /// A non-negative integer from the file or the class's defaults.
     func setting(_ key: String) -> Int? {
         guard let value = configuration.settings[key], !value.isNull else { return defaults[key] }
         return (value.int ?? value.double.flatMap { Int64(exactly: $0) }).flatMap {
@@ -70,7 +70,7 @@ struct TensorSizes {
         switch condition {
         case "gated": return configuration.settings["feed_forward_proj"]?.string?.hasPrefix("gated") == true
         case "decoder": return configuration.architectures.first?.hasSuffix("EncoderModel") != true
-        // Falcon's newer decoders have a norm for each of two ways that part.
+        // Falcon's newer decoders have a norm for each of the two parallel branches.
         case "two_norms": return holds("new_decoder_architecture") && (setting("num_ln_in_parallel_attn") ?? 2) == 2
         case "projected": return setting("word_embed_proj_dim").map { $0 != configuration.hiddenSize } ?? false
         default: break
@@ -83,7 +83,7 @@ struct TensorSizes {
         return true
     }
 
-    /// Whether a layer is what a line asks for.
+    /// Whether a layer has a line's property.
     func layer(_ layer: Int, is trait: TensorLine.Trait) -> Bool {
         switch trait {
         case .first: return layer == 0
@@ -91,7 +91,7 @@ struct TensorSizes {
             let kinds = configuration.layerKinds
             return layer < kinds.count && kinds[layer] == "linear_attention"
         case .sparse:
-            // By whichever of the words the architecture has.
+            // By whichever of these settings the architecture uses.
             guard configuration.experts != nil else { return false }
             if let dense = setting("first_k_dense_replace"), layer < dense { return false }
             if layer % max(1, setting("moe_layer_freq") ?? 1) != 0 { return false }

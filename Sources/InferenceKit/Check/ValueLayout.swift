@@ -2,22 +2,22 @@ import CKernels
 import ModelFormats
 
 extension ValueScan {
-    /// How the numbers of one type lie, as far as they can be something else than finite.
+    /// The layout of a type's numbers, for types with NaN or infinity.
     struct Layout {
         /// A number, a part of one, or a block of them.
         let unitBytes: Int
         private let unitElements: Int
-        /// Of a complex number.
+        /// 2 for complex numbers.
         private let unitsPerElement: Int
         private let kind: hub_scan_kind?
-        /// Numbers that scale a block.
+        /// The scales of a block.
         private let scales: [(kind: hub_scan_kind, offset: Int)]
         private let typeName: String
 
         /// Whether a unit is one number.
         var isPlain: Bool { kind != nil }
 
-        /// nil for a type that ``isAlwaysFinite(_:)``, and for one that has no rule here.
+        /// nil for a type that ``isAlwaysFinite(_:)``, and for an unknown one.
         init?(_ tensor: StoredTensor) {
             guard tensor.elementCount > 0 else { return nil }
             typeName = tensor.type
@@ -34,7 +34,7 @@ extension ValueScan {
             (kind, unitElements, unitBytes) = (nil, type.blockElements, type.blockBytes)
         }
 
-        /// Whole numbers, and those that are too small for a NaN.
+        /// Integers, and floats too small for NaN.
         static func isAlwaysFinite(_ type: String) -> Bool {
             [
                 "BOOL", "U8", "I8", "U16", "I16", "U32", "I32", "U64", "I64", "F4", "F6_E2M3", "F6_E3M2",
@@ -49,25 +49,24 @@ extension ValueScan {
             "F8_E8M0": (HUB_SCAN_F8_E8M0, 1),
         ]
 
-        /// Of the GGUF types whose blocks are scaled by something else than float16 numbers.
-        /// https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h
+        /// The scales of GGUF block types. https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h
         private static let scales: [String: [(kind: hub_scan_kind, offset: Int)]] = [
             "MXFP4": [(HUB_SCAN_F8_E8M0, 0)], "NVFP4": (0..<4).map { (HUB_SCAN_F8_E4M3, $0) },
             "IQ1_M": [(HUB_SCAN_IQ1_M, 48)], "Q8_1": [(HUB_SCAN_F32, 0), (HUB_SCAN_F32, 4)],
             "Q8_K": [(HUB_SCAN_F32, 0)],
         ]
 
-        /// The element that a unit is, is part of, or begins with.
+        /// The index of a unit's first element.
         func element(_ unit: Int) -> Int { unit * unitElements / unitsPerElement }
 
-        /// Which of `count` units is the first that is not finite; `count` where none is.
+        /// The index of the first of `count` units that is not finite; `count` if all are finite.
         func firstBad(_ start: UnsafeRawPointer, _ count: Int) -> Int {
             if let kind { return hub_scan_finite(kind, start, count) }
             return scales.map { hub_scan_finite_blocks($0.kind, start + $0.offset, count, unitBytes) }.min()
                 ?? count
         }
 
-        /// What a unit is that is not finite.
+        /// Describes a non-finite unit.
         func fault(_ unit: [UInt8]) -> String {
             guard isPlain else { return "a block whose scale is NaN or infinite," }
             let isInfinite = unit.withUnsafeBytes { place in
@@ -76,7 +75,7 @@ extension ValueScan {
                 case "F64": return place.loadUnaligned(as: Double.self).isInfinite
                 case "BF16": return place.loadUnaligned(as: UInt16.self) & 0x7FFF == 0x7F80
                 case "F16": return place.loadUnaligned(as: UInt16.self) & 0x7FFF == 0x7C00
-                // The only one of the small types that has infinities.
+                // The only 8-bit type with infinities.
                 case "F8_E5M2": return unit[0] & 0x7F == 0x7C
                 default: return false
                 }
@@ -84,7 +83,7 @@ extension ValueScan {
             return isInfinite ? "an infinity" : "NaN"
         }
 
-        /// A number as text; the type of a block.
+        /// A number as text; for a block its type.
         func shown(_ unit: [UInt8]) -> String {
             unit.withUnsafeBytes { place in
                 switch typeName {

@@ -3,16 +3,16 @@ package import HubCore
 package import ModelFormats
 import Synchronization
 
-/// Looks for numbers that are none, and for tensors that say nothing, in the weights of one file.
+/// Scans the weights of one file for NaN, infinities and constant tensors.
 package struct ValueScan {
-    /// Raised whenever a file could be judged otherwise than before.
+    /// Increased whenever results could differ from before.
     static let version = 3
 
-    /// Bytes of a tensor that are looked at in one place, and in how many places of it, where not all are.
+    /// Size of a sample in bytes, and number of samples per tensor.
     private static let (sampleBytes, samples) = (4096, 64)
-    /// Bytes that are looked at in one go: they stay in a core's own cache.
+    /// Bytes per piece: small enough for a core's cache.
     private static let pieceBytes = 256 << 10
-    /// More than machines have cores.
+    /// Maximum number of workers, more than machines have cores.
     private static let workers = 256
 
     private let file: ScannedFile
@@ -20,21 +20,21 @@ package struct ValueScan {
     private let isWhole: Bool
 
     /// - Parameters:
-    ///   - isWhole: whether every number is looked at; else samples of each tensor.
-    ///   - isUnchanging: whether nobody can cut the file short meanwhile.
-    /// - Throws: ``ErrorCode/malformedModel`` for what is not a file, or the error of the system call that failed.
+    ///   - isWhole: whether every value is scanned; else samples of each tensor.
+    ///   - isUnchanging: whether the file cannot be truncated meanwhile.
+    /// - Throws: ``ErrorCode/malformedModel`` if it is not a regular file, or the error of the failed system call.
     package init(_ path: String, tensors: [StoredTensor], isWhole: Bool, isUnchanging: Bool) throws(AIError) {
         file = try ScannedFile(path, isMapped: isUnchanging)
         self.tensors = tensors
         self.isWhole = isWhole
     }
 
-    /// - Throws: ``ErrorCode/malformedModel`` where the file ends before a tensor does.
+    /// - Throws: ``ErrorCode/malformedModel`` if the file ends before a tensor does.
     package func findings() throws(AIError) -> [CheckFinding] {
         let found = Mutex<[Int: CheckFinding]>([:])
         let fault = Mutex<AIError?>(nil)
         let next = Atomic(0)
-        // The largest first, so that none is left over at the end for one thread alone.
+        // Largest first, so that no thread is left with a large one at the end.
         let order = tensors.indices.filter { tensors[$0].offset != nil && tensors[$0].byteCount > 0 }
             .sorted { tensors[$0].byteCount > tensors[$1].byteCount }
         Parallel.perform(min(order.count, Self.workers)) { _ in
@@ -60,7 +60,7 @@ package struct ValueScan {
 
     private var name: String { Path.name(file.path) }
 
-    /// What has no rule here must not pass for sound.
+    /// Unknown types must not count as sound.
     private func unknown() -> [CheckFinding] {
         var counts: [String: Int] = [:]
         for tensor in tensors where tensor.elementCount > 0 && !Layout.isAlwaysFinite(tensor.type) {
@@ -90,9 +90,9 @@ package struct ValueScan {
                 "values", .fail, "tensor \"\(tensor.name)\" has \(bad.what) at element \(element)",
                 file: name, tensor: tensor.name, expected: "finite numbers", found: bad.shown)
         }
-        // Norms and biases of one value are common in models that are young.
+        // Constant norms and biases are common in models with little training.
         guard tensor.shape.count(where: { $0 > 1 }) >= 2, layout.isPlain, look.isConstant else { return nil }
-        // The samples tell most that differ; what they do not is looked at to its end.
+        // Samples rule out most constant tensors; the rest are scanned in full.
         if !isWhole { try look.over(0..<units, tensor, layout, file, buffer, untilTheyDiffer: true) }
         guard look.isConstant, let value = look.first.map(layout.shown) else { return nil }
         return CheckFinding(
@@ -100,7 +100,7 @@ package struct ValueScan {
             tensor: tensor.name, expected: "values that differ", found: value)
     }
 
-    /// All of it, or pieces that are spread over it evenly, the first and the last among them.
+    /// The whole tensor, or evenly spread samples including the first and the last.
     private func ranges(_ units: Int, _ unitBytes: Int) -> [Range<Int>] {
         let piece = max(1, Self.sampleBytes / unitBytes)
         guard !isWhole, units > piece * Self.samples else { return [0..<units] }
@@ -111,16 +111,16 @@ package struct ValueScan {
         }
     }
 
-    /// What was seen of one tensor.
+    /// The scan result of one tensor.
     private struct Look {
         /// The first unit that is not finite.
         var bad: (unit: Int, what: String, shown: String)?
-        /// Whether all units that were seen are the first one again.
+        /// Whether all units so far equal the first.
         var isConstant = true
-        /// The bytes of the first one.
+        /// The bytes of the first unit.
         var first: [UInt8]?
 
-        /// Looks at a range of units, piece by piece.
+        /// Scans a range of units, piece by piece.
         mutating func over(
             _ range: Range<Int>, _ tensor: StoredTensor, _ layout: Layout, _ file: ScannedFile,
             _ buffer: UnsafeMutableRawBufferPointer, untilTheyDiffer: Bool = false

@@ -3,14 +3,15 @@ import HubCore
 
 /// The threads and the kernels that a model computes with.
 final class ComputeTeam: Sendable {
-    // The pool synchronises itself; it admits one caller at a time, which the model's one queue guarantees.
+    // The pool synchronises itself; it admits one caller at a time, which the model's queue guarantees.
     nonisolated(unsafe) let pool: OpaquePointer
     // Constant tables of the C target.
     nonisolated(unsafe) let kernels: UnsafePointer<hub_kernels>
     let threads: Int
 
     /// - Parameter threads: nil for one on each physical core.
-    /// - Throws: ``ErrorCode/invalidInput`` for a count outside 1...1024, ``ErrorCode/ioError`` where threads cannot be had.
+    /// - Throws: ``ErrorCode/invalidInput`` for a count outside 1...1024, ``ErrorCode/ioError`` if threads cannot be
+    ///   created.
     init(threads: Int?, variant: hub_variant? = nil) throws(AIError) {
         let count = threads ?? min(Int(hub_physical_cores()), 1024)
         guard (1...1024).contains(count) else {

@@ -1,7 +1,7 @@
 import CKernels
 import HubCore
 
-/// One number for each token of the vocabulary, before softmax; of several positions one after another.
+/// One number per token of the vocabulary, before softmax; positions are concatenated.
 typealias Logits = UnsafeBufferPointer<Float>
 
 /// The forward pass of a described decoder: token ids in, logits out. Activations are float32 throughout.
@@ -11,7 +11,7 @@ final class Decoder: Sendable {
     private let weights: DecoderWeights
     private let rotary: RotaryTable
 
-    /// How many positions are computed together at most: enough to use each weight many times, little enough memory.
+    /// Maximum number of positions per pass: enough to reuse each weight, little enough memory.
     static let batch = 256
 
     init(_ description: DecoderDescription, _ weights: DecoderWeights, _ team: ComputeTeam) {
@@ -22,7 +22,7 @@ final class Decoder: Sendable {
             headSize: description.headSize, theta: description.ropeTheta, scaling: description.ropeScaling)
     }
 
-    /// Which positions' logits a pass is to give.
+    /// The positions for which a pass computes logits.
     enum Scope { case none, last, all }
 
     /// Runs ids after those that the sequence already holds, at most ``batch`` of them.
@@ -76,7 +76,7 @@ final class Decoder: Sendable {
         hub_attention(team.pool, team.kernels, &arguments)
     }
 
-    /// The head is the largest matrix of a small model, so only the positions asked for go through it.
+    /// The head is the largest matrix of a small model, so only the requested positions go through it.
     private func logits(_ batch: Int, _ s: DecoderSequence, _ scope: Scope) -> Logits {
         let d = description
         let rows =

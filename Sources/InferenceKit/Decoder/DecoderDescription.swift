@@ -1,26 +1,26 @@
 import HubCore
 import ModelFormats
 
-/// A decoder as data: everything that tells one architecture of the Llama family from another.
+/// A decoder as data: everything that distinguishes the architectures of the Llama family.
 ///
-/// A new architecture is a new way to make this from a configuration; the forward pass reads nothing else.
+/// A new architecture needs a new way to build this from a configuration; the forward pass reads nothing else.
 struct DecoderDescription: Sendable, Hashable {
     /// What a gated feed-forward block applies to its gate.
     enum Activation: Sendable, Hashable { case silu }
     /// Which coordinates a rotary embedding pairs.
     enum Rotation: Sendable, Hashable {
-        /// i with i + head size / 2, as Hugging Face checkpoints are laid out.
+        /// i with i + head size / 2, as in Hugging Face checkpoints.
         case halfSplit
     }
-    /// How the frequencies of a rotary embedding differ from the powers of its base.
+    /// Scaling of the rotary frequencies.
     enum RotaryScaling: Sendable, Hashable {
-        /// Not at all.
+        /// No scaling.
         case none
         /// As in Llama 3.1: divided by `factor` where a turn takes more than `originalPositions / lowFrequencyFactor`
-        /// positions, left alone where it takes fewer than `originalPositions / highFrequencyFactor`, blended between.
+        /// positions, unchanged where it takes fewer than `originalPositions / highFrequencyFactor`, blended between.
         case llama3(factor: Float, lowFrequencyFactor: Float, highFrequencyFactor: Float, originalPositions: Int)
     }
-    /// Where a block normalises.
+    /// The position of a block's norms.
     enum NormPlacement: Sendable, Hashable {
         /// Before attention and before the feed-forward block.
         case before
@@ -46,7 +46,7 @@ struct DecoderDescription: Sendable, Hashable {
     /// Names of the architectures that can be described, by `model_type`.
     static let architectures: Set<String> = ["llama"]
 
-    /// What stands against running a configuration; empty where nothing does. Each entry is a noun phrase.
+    /// The reasons why a configuration cannot run, each a noun phrase; empty if it can.
     static func obstacles(_ c: ModelConfiguration) -> [String] {
         guard let type = c.modelType else { return ["no model_type in config.json"] }
         guard architectures.contains(type) else { return ["architecture \(type)"] }
@@ -65,8 +65,8 @@ struct DecoderDescription: Sendable, Hashable {
 
     /// Describes a Llama (https://arxiv.org/abs/2307.09288); defaults are those of transformers' LlamaConfig.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` naming what is not implemented, ``ErrorCode/malformedModel`` for sizes
-    ///   that are missing or do not fit together.
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming what is not implemented, ``ErrorCode/malformedModel`` for
+    ///   missing or inconsistent sizes.
     init(_ c: ModelConfiguration) throws(AIError) {
         let obstacles = Self.obstacles(c)
         guard obstacles.isEmpty else {
@@ -108,7 +108,7 @@ struct DecoderDescription: Sendable, Hashable {
                 "rope_scaling llama3 lacks one of factor, low_freq_factor, high_freq_factor, original_max_position_embeddings"
             )
         }
-        // As float32, which they are used in.
+        // As float32, in which they are used.
         guard Float(factor) >= 1, Float(factor).isFinite, Float(low) > 0, Float(high) > Float(low),
             Float(high).isFinite
         else {

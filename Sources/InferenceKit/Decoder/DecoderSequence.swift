@@ -1,14 +1,14 @@
-/// One text in the making: the keys and values of its positions so far, and working memory. Used by one thread at a time.
+/// The KV cache of one text and its working memory. Used by one thread at a time.
 final class DecoderSequence {
-    /// How many positions it can hold.
+    /// The number of positions it can hold.
     let capacity: Int
-    /// How many positions it can take at once.
+    /// The number of positions per pass.
     let batch: Int
-    /// How many positions it holds.
+    /// The number of positions it holds.
     var position = 0
 
     private let description: DecoderDescription
-    // Each [layer][kv head][capacity][head size]: one head's keys lie together, as attention reads them.
+    // Each [layer][kv head][capacity][head size]: one head's keys are contiguous, as attention reads them.
     private let keyCache: FloatBuffer
     private let valueCache: FloatBuffer
     private var logitsBuffer: FloatBuffer
@@ -48,7 +48,7 @@ final class DecoderSequence {
         scores = FloatBuffer(threads * capacity)
     }
 
-    /// Copies this pass's keys and values behind those of the positions before.
+    /// Appends this pass's keys and values to the cache.
     func remember(layer: Int, batch: Int) {
         let size = description.headSize
         for head in 0..<description.kvHeads {
@@ -65,7 +65,7 @@ final class DecoderSequence {
     func cachedValues(_ layer: Int) -> UnsafeMutablePointer<Float> { valueCache.start + layer * layerSize }
     private var layerSize: Int { description.kvHeads * capacity * description.headSize }
 
-    /// Room for the logits of some positions; grown only by who asks for more than one.
+    /// Room for the logits of some positions; it grows only for more than one.
     func logits(rows: Int) -> FloatBuffer {
         if logitsBuffer.count < rows * description.vocabulary {
             logitsBuffer = FloatBuffer(rows * description.vocabulary)

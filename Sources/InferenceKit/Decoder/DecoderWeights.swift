@@ -24,7 +24,7 @@ struct DecoderWeights: Sendable {
 
     /// Maps the files and finds every tensor.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or of another shape,
+    /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has the wrong shape,
     ///   ``ErrorCode/unsupportedModel`` for one that this architecture does not have.
     init(_ d: DecoderDescription, _ folder: SafetensorsFolder) throws(AIError) {
         var finder = try TensorFinder(folder)
@@ -45,14 +45,14 @@ struct DecoderWeights: Sendable {
                     gate: try finder.matrix(prefix + "mlp.gate_proj.weight", d.intermediateSize, d.hiddenSize),
                     up: try finder.matrix(prefix + "mlp.up_proj.weight", d.intermediateSize, d.hiddenSize),
                     down: try finder.matrix(prefix + "mlp.down_proj.weight", d.hiddenSize, d.intermediateSize)))
-            // Old checkpoints store the frequencies, which are computed from the configuration.
+            // Old checkpoints store the frequencies; here they are computed from the configuration.
             finder.ignore(prefix + "self_attn.rotary_emb.inv_freq")
         }
         self.layers = layers
         finalNorm = try finder.vector("model.norm.weight", d.hiddenSize)
         if d.tiedEmbeddings {
             head = embedding
-            // Some converters write the tied head a second time; transformers ties it all the same.
+            // Some converters also write the tied head; transformers ties it anyway.
             finder.ignore("lm_head.weight")
         } else {
             head = try finder.matrix("lm_head.weight", d.vocabulary, d.hiddenSize)
@@ -61,7 +61,7 @@ struct DecoderWeights: Sendable {
     }
 }
 
-/// Hands out tensors by name and knows which were never asked for.
+/// Finds tensors by name and records which were never used.
 private struct TensorFinder {
     private let folder: SafetensorsFolder
     private let files: [MappedFile]
@@ -85,7 +85,7 @@ private struct TensorFinder {
 
     mutating func ignore(_ name: String) { left.remove(name) }
 
-    /// A tensor that the architecture has no place for means that the description is wrong, and so would be the text.
+    /// An unused tensor means that the description is wrong, and so would be the output.
     func checkNothingIsLeft() throws(AIError) {
         guard let name = left.min(), let entry = folder.tensors[name] else { return }
         let more = left.count > 1 ? " and \(left.count - 1) more" : ""

@@ -2,7 +2,7 @@ import CKernels
 import HubCore
 import ModelFormats
 
-/// A tensor as it lies in its mapped file, row-major; the mapping lives as long as this does.
+/// A tensor in its mapped file, row-major; it keeps the mapping alive.
 struct WeightMatrix: Sendable {
     let element: hub_element
     let rows: Int
@@ -16,7 +16,7 @@ struct WeightMatrix: Sendable {
             throw .unsupported(
                 file.path, "\(info.dataType.rawValue) weights (tensor \"\(info.name)\") cannot be run yet")
         }
-        // The header was read before the file was mapped: it may have been replaced by a shorter one since.
+        // The header was read before the file was mapped: a shorter file may have replaced it since.
         guard info.byteRange.upperBound <= file.bytes.count else {
             throw .malformed(file.path, "the file changed while it was being opened")
         }
@@ -27,7 +27,7 @@ struct WeightMatrix: Sendable {
         offset = info.byteRange.lowerBound
     }
 
-    /// The kernels' name of an element type; nil where they have none.
+    /// The kernels' name of an element type; nil if unsupported.
     static func element(_ type: TensorDataType) -> hub_element? {
         switch type {
         case .f32: HUB_F32
@@ -46,7 +46,7 @@ struct WeightMatrix: Sendable {
         hub_widen(element, address + row * columns * hub_element_bytes(element), columns, out)
     }
 
-    /// All of it as float32; for the small ones.
+    /// The whole tensor as float32, for small ones.
     func widened() -> [Float] {
         [Float](unsafeUninitializedCapacity: rows * columns) { buffer, count in
             if let address, let out = buffer.baseAddress { hub_widen(element, address, rows * columns, out) }

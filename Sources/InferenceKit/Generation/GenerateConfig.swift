@@ -2,11 +2,11 @@ package import HubCore
 
 /// How text is generated. Every field is honoured; a value out of range is ``ErrorCode/invalidInput``.
 ///
-/// The order in which they act on the logits: penalties, temperature, top-k, top-p, min-p; the same as transformers'.
+/// They act on the logits in the order of transformers: penalties, temperature, top-k, top-p, min-p.
 public struct GenerateConfig: Sendable, Hashable {
-    /// The most tokens to make, from 1; the model's context may end it sooner.
+    /// Maximum number of tokens, from 1; the model's context may end it sooner.
     public var maxTokens: Int
-    /// Divides the logits; 0 takes the likeliest token each time and draws nothing.
+    /// Divides the logits; 0 always takes the likeliest token.
     public var temperature: Double
     /// Only the k likeliest tokens, from 1; nil for all.
     public var topK: Int?
@@ -17,20 +17,20 @@ public struct GenerateConfig: Sendable, Hashable {
     /// Divides positive and multiplies negative logits of every token in the prompt or the text so far
     /// (https://arxiv.org/abs/1909.05858); above 0, 1 for none.
     public var repetitionPenalty: Double
-    /// Taken from a token's logit for each time that it was generated; 0 for none.
+    /// Subtracted from a token's logit for each time it was generated; 0 for none.
     public var frequencyPenalty: Double
-    /// Taken once from the logit of a token that was generated; 0 for none.
+    /// Subtracted once from the logit of a generated token; 0 for none.
     public var presencePenalty: Double
     /// Texts that end the generation; they are not part of the text.
     public var stopSequences: [String]
-    /// Decides all draws; nil for a seed chosen at random, which the result tells.
+    /// The random seed; nil for a random one, which the result reports.
     public var seed: UInt64?
-    /// Goes on past the model's end token.
+    /// Whether generation continues past the model's end token.
     public var ignoresEndOfSequence: Bool
-    /// How many alternatives each token reports with their log probabilities; nil reports none, not even the token's.
+    /// The number of alternatives reported with log probabilities per token; nil for no log probabilities.
     public var topLogprobs: Int?
 
-    /// A configuration; what is left out is as in ``default``.
+    /// A configuration with the defaults of ``default``.
     public init(
         maxTokens: Int = 512, temperature: Double = 0.7, topK: Int? = nil, topP: Double? = 0.9, minP: Double? = nil,
         repetitionPenalty: Double = 1, frequencyPenalty: Double = 0, presencePenalty: Double = 0,
@@ -53,14 +53,14 @@ public struct GenerateConfig: Sendable, Hashable {
 
     /// Temperature 0.7, top-p 0.9.
     public static let `default` = GenerateConfig()
-    /// The likeliest token each time.
+    /// Always the likeliest token.
     public static let precise = GenerateConfig(temperature: 0, topP: nil)
     /// Temperature 1, top-p 0.95, min-p 0.05.
     public static let creative = GenerateConfig(temperature: 1, topP: 0.95, minP: 0.05)
     /// Temperature 0.2, top-p 0.95, up to 1,024 tokens.
     public static let code = GenerateConfig(maxTokens: 1024, temperature: 0.2, topP: 0.95)
 
-    /// Whether no draw is made.
+    /// Whether sampling is deterministic without a seed.
     public var isGreedy: Bool { temperature == 0 }
 
     /// - Throws: ``ErrorCode/invalidInput`` for the first field that is out of range.

@@ -1,9 +1,9 @@
 import HubCore
 import Synchronization
 
-/// The link between the thread that generates and the task that reads: chunks one way, cancellation the other.
+/// The link between the generating thread and the reading task: it passes chunks one way, cancellation the other.
 ///
-/// Chunks wait here until they are read; there are never more than the tokens that were asked for.
+/// Chunks wait here until they are read; their number is at most the number of requested tokens.
 final class GenerationJob: Sendable {
     private struct State {
         var chunks: [GenerationChunk] = []
@@ -13,12 +13,12 @@ final class GenerationJob: Sendable {
         var isCancelled = false
     }
     private let state = Mutex(State())
-    /// Hears each chunk on the thread that generates, before anybody can read it.
+    /// Called with each chunk on the generating thread, before it can be read.
     private let onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)?
 
     init(onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)? = nil) { self.onSend = onSend }
 
-    // MARK: The thread that generates
+    // MARK: The generating thread
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
@@ -38,12 +38,12 @@ final class GenerationJob: Sendable {
         waiting?.resume()
     }
 
-    // MARK: The task that reads
+    // MARK: The reading task
 
-    /// Asks the thread to end; it sends what it has and a last chunk that says so.
+    /// Asks the thread to end; it sends its pending text and a last chunk with the reason.
     func cancel() { state.withLock { $0.isCancelled = true } }
 
-    /// The next chunk; nil after the last. A task that is cancelled still gets the last chunk, which says so.
+    /// The next chunk; nil after the last. A cancelled task still gets the last chunk, with the reason.
     func next() async throws(AIError) -> GenerationChunk? {
         while true {
             if let step = state.withLock({ Self.take(&$0) }) { return try step.get() }
@@ -63,7 +63,7 @@ final class GenerationJob: Sendable {
         }
     }
 
-    /// nil where the reader has to wait.
+    /// nil if the reader has to wait.
     private static func take(_ state: inout State) -> Result<GenerationChunk?, AIError>? {
         if state.read < state.chunks.count {
             defer { state.read += 1 }

@@ -64,7 +64,7 @@ struct GenerationRun {
         }
     }
 
-    /// What is held back. Even half a character's replacement can complete a stop sequence.
+    /// Emits the held-back text. Even the replacement of half a character can complete a stop sequence.
     private func flush(_ stream: inout TokenStream, _ stops: inout StopMatcher) -> (
         text: String, stopped: Bool
     ) {

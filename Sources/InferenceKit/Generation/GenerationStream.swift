@@ -1,13 +1,13 @@
 public import HubCore
 
-/// A generation as it happens. Nothing runs until it is iterated; each iteration runs it again with the same seed.
+/// A running generation. Nothing runs until it is iterated; each iteration runs it again with the same seed.
 ///
 /// Ending the iteration, by leaving the loop or by cancelling its task, ends the work within one forward pass. A
-/// cancelled task still gets the last chunk, with ``FinishReason/cancelled`` and what there was until then.
+/// cancelled task still gets the last chunk, with ``FinishReason/cancelled`` and the result so far.
 public struct GenerationStream: AsyncSequence, Sendable {
     /// A step of the generation.
     public typealias Element = GenerationChunk
-    /// The error that the iteration can throw.
+    /// The error of the iteration.
     public typealias Failure = AIError
 
     private let begin: @Sendable () -> GenerationJob
@@ -19,7 +19,7 @@ public struct GenerationStream: AsyncSequence, Sendable {
 
     /// Reads one run of the generation.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Whoever lets go of the iterator wants no more.
+        /// Cancels the generation when the iterator is released.
         private final class Ticket {
             let job: GenerationJob
             init(_ job: GenerationJob) { self.job = job }
@@ -31,7 +31,7 @@ public struct GenerationStream: AsyncSequence, Sendable {
 
         /// The next chunk; nil after the last.
         ///
-        /// - Throws: ``AIError`` when the prompt or the configuration is refused, or the model fails.
+        /// - Throws: ``AIError`` if the prompt or the configuration is invalid, or the model fails.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(AIError)
             -> GenerationChunk?
         {
@@ -44,12 +44,12 @@ public struct GenerationStream: AsyncSequence, Sendable {
         filter { !$0.text.isEmpty }.map { $0.text }
     }
 
-    /// Runs it to the end and gives the text.
+    /// Runs it to the end and returns the text.
     public func collect() async throws(AIError) -> String { try await collectWithMetadata().text }
 
-    /// Runs it to the end and gives everything.
+    /// Runs it to the end and returns the result.
     ///
-    /// - Parameter each: Called with each chunk as it comes.
+    /// - Parameter each: Called with each chunk.
     public func collectWithMetadata(
         isolation actor: isolated (any Actor)? = #isolation, _ each: (GenerationChunk) -> Void = { _ in }
     ) async throws(AIError) -> GenerationResult {
@@ -61,9 +61,9 @@ public struct GenerationStream: AsyncSequence, Sendable {
         throw AIError(.generationFailed, "the generation ended without a result")
     }
 
-    /// Runs it until the first token and gives how long that took, the wait for the model included.
+    /// Runs it until the first token and returns the time that took, waiting for the model included.
     ///
-    /// - Throws: ``ErrorCode/cancelled`` where it ended before.
+    /// - Throws: ``ErrorCode/cancelled`` if it ended before.
     public func timeToFirstToken() async throws(AIError) -> Duration {
         let start = ContinuousClock.now
         var iterator = makeAsyncIterator()

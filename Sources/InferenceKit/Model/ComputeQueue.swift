@@ -2,15 +2,16 @@ import HubCore
 import Synchronization
 
 /// A thread for work that computes or blocks: Swift's cooperative pool has one thread for each core and must not be
-/// held up. One piece of work at a time, in order.
+/// blocked. One piece of work at a time, in order.
 struct ComputeQueue: Sendable {
-    // A model keeps its thread while it writes: that is the pool's where threads may wait.
+    // Generation occupies its thread for long, so the queue uses the pool for blocking work.
     private let queue = SerialQueue(.blocking)
 
     /// Runs work without waiting for it.
     func start(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
 
-    /// Runs work and waits for it without blocking a thread. The work asks now and then whether its task was cancelled.
+    /// Runs work and waits for it without blocking a thread. The work should check now and then whether it was
+    /// cancelled.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(AIError) -> Value
     ) async throws(AIError) -> Value {
@@ -29,7 +30,7 @@ struct ComputeQueue: Sendable {
     }
 }
 
-/// Set once, by whoever cancels.
+/// Set once, on cancellation.
 private final class CancellationFlag: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .relaxed) }

@@ -1,27 +1,27 @@
 import HubCore
 import ModelFormats
 
-/// What a folder's headers and small files say, and what stands against running it. No weight is read.
+/// The metadata of a folder from headers and small files, and the obstacles to running it. No weight is read.
 struct FolderReading: Sendable {
     let folder: String
     let sources: ModelSources
-    /// Safetensors that can be loaded by their names.
+    /// The loadable safetensors.
     let weights: SafetensorsFolder?
     let tokenizer: Tokenizer?
-    /// Why there is none.
+    /// Why there is no tokenizer.
     private let tokenizerFault: AIError?
     let memory: MemoryEstimate
     /// Noun phrases: `architecture gpt2`, `GGUF weights (model.gguf)`.
     let obstacles: [String]
-    /// How long the reading took.
+    /// Seconds that reading took.
     let seconds: Double
 
     var configuration: ModelConfiguration? { sources.configuration }
 
     /// Reads a folder or a single file.
     ///
-    /// - Throws: ``ErrorCode/fileNotFound`` where there is nothing, ``ErrorCode/malformedModel`` for broken headers. What is
-    ///   wrong with the tokenizer or single values of config.json is an obstacle; ``runnable()`` throws it.
+    /// - Throws: ``ErrorCode/fileNotFound`` if there is nothing, ``ErrorCode/malformedModel`` for broken headers.
+    ///   Faults of the tokenizer or of values in config.json are obstacles; ``runnable()`` throws it.
     init(_ folder: String) throws(AIError) {
         let start = Clock.seconds
         guard let status = try FileSystem.status(folder) else {
@@ -40,7 +40,7 @@ struct FolderReading: Sendable {
             sources.tokenizerKind = tokenizer?.kind
             if let obstacle { sources.faults.append(obstacle) }
         } else {
-            // A GGUF header tells the kind, and what a single file holds does not run yet.
+            // The GGUF header names the kind; single files do not run yet.
             (tokenizer, tokenizerFault) = (nil, nil)
         }
         obstacles = Self.obstacles(sources)
@@ -61,7 +61,7 @@ struct FolderReading: Sendable {
         }
     }
 
-    /// What stands against running a model, memory aside.
+    /// The obstacles to running a model, memory aside.
     static func obstacles(_ sources: ModelSources) -> [String] {
         var obstacles: [String] = []
         if !sources.isLoadable {
@@ -79,7 +79,7 @@ struct FolderReading: Sendable {
         return obstacles + sources.faults
     }
 
-    /// A configuration that says more layers than the weights have.
+    /// Reports a configuration with more layers than the weights have.
     private static func missingLayers(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> String? {
         guard let weights, let told = configuration.layers, let held = LayerCount.held(weights.tensors.map(\.name)),
             held < told
@@ -87,7 +87,7 @@ struct FolderReading: Sendable {
         return LayerCount.sentence(held: held, told: told, by: Path.name(configuration.path))
     }
 
-    /// Element types that there are no kernels for. Packed integers of a quantised model are named as its quantisation.
+    /// Element types without kernels. Packed integers of a quantised model are reported as its quantisation.
     private static func elementObstacles(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> [String]
     {
         guard let weights, configuration.quantization == nil else { return [] }
@@ -98,7 +98,7 @@ struct FolderReading: Sendable {
 
     /// Everything that running needs.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is broken, ``ErrorCode/unsupportedModel`` with all obstacles.
+    /// - Throws: ``ErrorCode/malformedModel`` for broken files, ``ErrorCode/unsupportedModel`` with all obstacles.
     func runnable() throws(AIError) -> (
         configuration: ModelConfiguration, description: DecoderDescription, weights: SafetensorsFolder,
         tokenizer: Tokenizer
@@ -107,7 +107,7 @@ struct FolderReading: Sendable {
         if let configuration, let fault = Self.missingLayers(sources.weights, configuration), obstacles == [fault] {
             throw .malformed(folder, fault)
         }
-        // A broken tokenizer of a model that cannot run anyway is the smaller news.
+        // If the model cannot run anyway, its obstacles matter more than a broken tokenizer.
         if let tokenizerFault, tokenizerFault.code != .unsupportedModel, obstacles.count == 1 {
             throw tokenizerFault
         }

@@ -1,16 +1,16 @@
 public import HubCore
 import ModelFormats
 
-/// A model that makes text on the CPU, from a folder; no network, no database.
+/// A text model on the CPU, from a folder; no network, no database.
 ///
-/// Weights stay mapped as they lie in the file and are shared with other processes; activations are float32. Calls on
-/// one model run one after another on its own thread.
+/// Weights stay mapped from the file and are shared with other processes; activations are float32. Calls on one model
+/// run one after another on its own thread.
 public final class LanguageModel: Sendable {
-    /// What its folder says.
+    /// The folder's metadata.
     public let inspection: ModelInspection
     /// Its tokenizer.
     public let tokenizer: Tokenizer
-    /// The most positions a text may have, prompt included.
+    /// Maximum number of positions of a text, prompt included.
     public let context: Int
     /// Seconds that opening took.
     public let loadSeconds: Double
@@ -33,11 +33,11 @@ public final class LanguageModel: Sendable {
         instructionSet = model.decoder.team.instructionSet
     }
 
-    /// Opens a model folder; it may be a snapshot of the cache, all of it links.
+    /// Opens a model folder; it may be a snapshot of the cache, made of links.
     ///
     /// - Throws: Before any weight is read: ``ErrorCode/unsupportedModel`` naming everything that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a broken file or a missing tensor, ``ErrorCode/insufficientMemory`` with
-    ///   figures, ``ErrorCode/fileNotFound`` where there is no folder, ``ErrorCode/invalidInput`` for the options.
+    ///   figures, ``ErrorCode/fileNotFound`` if there is no folder, ``ErrorCode/invalidInput`` for the options.
     public static func open(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError)
         -> LanguageModel
     {
@@ -53,8 +53,8 @@ public final class LanguageModel: Sendable {
     ///
     /// Nothing runs until the stream is iterated. Errors of the prompt and the configuration come there too.
     ///
-    /// - Parameter addsSpecialTokens: Whether the tokenizer's own post-processor adds them; what ``prompt(for:_:)`` makes
-    ///   has them already.
+    /// - Parameter addsSpecialTokens: Whether the tokenizer's own post-processor adds them; a prompt from
+    ///   ``prompt(for:_:)`` already has them.
     public func generate(
         prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig = .default
     ) -> GenerationStream {
@@ -93,7 +93,7 @@ public final class LanguageModel: Sendable {
         }
     }
 
-    /// What the model's own chat template makes of a conversation; special tokens must not be added to it.
+    /// A conversation rendered by the model's chat template; special tokens must not be added to it.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model without a chat template, and what
     ///   ``ChatTemplates/read(model:)`` and ``ChatTemplates/render(json:_:)`` throw.
@@ -101,7 +101,7 @@ public final class LanguageModel: Sendable {
         for messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options()
     ) async throws(AIError) -> String {
         let folder = inspection.folder
-        // A template may take seconds before its limits end it.
+        // A template may take seconds before it hits its limits.
         return try await queue.run { _ throws(AIError) in try Self.prompt(messages, options, folder) }
     }
 
@@ -133,8 +133,8 @@ public final class LanguageModel: Sendable {
     /// The perplexity of a text; see ``Perplexity``.
     ///
     /// - Parameters:
-    ///   - text: Tokenized without special tokens; only whole and partial chunks of its tokens are scored.
-    ///   - tokenLimit: How many of its tokens are scored at most; nil for all.
+    ///   - text: Tokenized without special tokens; its tokens are scored in chunks.
+    ///   - tokenLimit: Maximum number of scored tokens; nil for all.
     /// - Throws: ``ErrorCode/invalidInput`` for a text without tokens, ``ErrorCode/unsupportedModel`` for a model
     ///   without a beginning token, ``ErrorCode/cancelled``.
     public func perplexity(of text: String, tokenLimit: Int? = nil) async throws(AIError) -> Perplexity {

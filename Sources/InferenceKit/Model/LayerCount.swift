@@ -1,13 +1,13 @@
 import ModelFormats
 
-/// How many layers a model's weights have, by the numbers in their names.
+/// The number of layers in a model's weights, by the numbers in tensor names.
 enum LayerCount {
-    /// nil where no name has the number of a layer of the text.
+    /// nil if no name has the number of a text layer.
     static func held(_ names: some Sequence<String>) -> Int? {
         held(names.lazy.compactMap { LayerName($0)?.layer })
     }
 
-    /// nil where there is no layer.
+    /// nil if there is no layer.
     static func held(_ layers: some Sequence<Int>) -> Int? { layers.max().map { $0 + 1 } }
 
     static func sentence(held: Int, told: Int, by source: String) -> String {

@@ -2,7 +2,7 @@ import ModelFormats
 
 /// The name of a tensor in one of a model's layers: `model.layers.3.mlp.up_proj.weight`.
 struct LayerName {
-    /// What the layers of one row share: `model.layers`.
+    /// The common prefix of a row of layers: `model.layers`.
     let row: String
     /// From 0.
     let layer: Int
@@ -10,10 +10,10 @@ struct LayerName {
     let rest: String
 
     private static let words: Set<Substring> = ["layers", "h", "blk", "block", "blocks", "layer"]
-    /// A number behind this is not a layer's.
+    /// A larger number is not a layer number.
     private static let most = 1_000_000
 
-    /// nil for a tensor outside the layers, and for one of a part that sees or hears.
+    /// nil for a tensor outside the layers, and for vision and audio encoders.
     init?(_ name: String) {
         let parts = name.split(separator: ".")
         guard let at = parts.firstIndex(where: Self.words.contains), at + 2 < parts.count,

@@ -7,11 +7,11 @@ struct LoadedModel: Sendable {
     let tokenizer: Tokenizer
     let configuration: ModelConfiguration
     let eosIDs: Set<Int>
-    /// The most positions a text may have, prompt included.
+    /// Maximum number of positions of a text, prompt included.
     let context: Int
     let loadSeconds: Double
 
-    /// Maps and checks everything of a folder that ``FolderReading`` found no obstacle in.
+    /// Maps and checks the files of a folder without obstacles.
     init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
         let start = Clock.seconds
         let runnable = try reading.runnable()
@@ -40,7 +40,7 @@ struct LoadedModel: Sendable {
         loadSeconds = Clock.seconds - start + reading.seconds
     }
 
-    /// 4,096 positions unless more are asked for: the cache of a long context can be larger than the weights.
+    /// 4,096 positions unless more are requested: the cache of a long context can be larger than the weights.
     static func context(_ description: DecoderDescription, _ options: ModelOptions) throws(AIError) -> Int {
         guard let asked = options.context else { return min(description.maxPositions, ModelOptions.defaultContext) }
         guard (1...description.maxPositions).contains(asked) else {
@@ -51,7 +51,7 @@ struct LoadedModel: Sendable {
         return asked
     }
 
-    /// The prompt's ids, special tokens added by the tokenizer's own post-processor where that is asked for.
+    /// The prompt's ids, with special tokens of the tokenizer's post-processor if requested.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
     ///   ``ErrorCode/malformedModel`` for an id that the model has no embedding for.
@@ -76,7 +76,7 @@ struct LoadedModel: Sendable {
         DecoderSequence(decoder.description, capacity: capacity, threads: decoder.team.threads)
     }
 
-    /// Runs a prompt in batches; the logits of its last position, or nil where it was cancelled.
+    /// Runs a prompt in batches; returns the logits of its last position, or nil if cancelled.
     func prefill(_ ids: ArraySlice<Int>, _ sequence: DecoderSequence, cancelled: () -> Bool) -> Logits? {
         var rest = ids
         while rest.count > sequence.batch {

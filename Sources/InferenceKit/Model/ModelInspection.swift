@@ -1,28 +1,28 @@
 public import HubCore
 package import ModelFormats
 
-/// What a model folder says of itself, from its headers and small files; no weight is read.
+/// The metadata of a model folder, from headers and small files; no weight is read.
 public struct ModelInspection: Sendable, Hashable {
-    /// The folder or file, or `org/name` of a model that is not here.
+    /// The folder or file, or `org/name` of a model on a Hub.
     public let folder: String
-    /// The file that the figures are of, where there are several models; nil where there is one.
+    /// The file that the figures describe if there are several models; nil if there is one.
     public let file: String?
-    /// The class in `config.json`, `LlamaForCausalLM`; nil where it names none.
+    /// The class in `config.json`, `LlamaForCausalLM`; nil if it names none.
     public let architecture: String?
     /// `model_type` in `config.json`; `general.architecture` of a GGUF file.
     public let modelType: String?
     /// Weight file formats by name: `safetensors`, `GGUF`, …
     public let formats: [String]
-    /// The number of weights, those of a quantised tensor counted one by one.
+    /// The number of weights; quantised ones count one by one.
     public let parameters: Int64
-    /// Parameters that one token goes through in a mixture of experts; nil where that is all of them.
+    /// Parameters used per token in a mixture of experts; nil if all are.
     public let activeParameters: Int64?
     /// Parameters by part: `["attention": 196608]`; `embedding`, `attention`, `feed_forward`, `experts`, `norm`, `head`,
     /// `vision`, `audio`, `other`.
     public let parameterParts: [String: Int64]
-    /// Bits that a weight takes on average, scales included; nil where there are no weights that could be read.
+    /// Average bits per weight, scales included; nil if no weights could be read.
     public let bitsPerWeight: Double?
-    /// The licence by the model's card; nil where that is not known.
+    /// The licence in the model card; nil if unknown.
     public let license: String?
     /// Tensors' elements by element type: `["BF16": 1115264]`.
     public let dataTypes: [String: Int64]
@@ -38,38 +38,38 @@ public struct ModelInspection: Sendable, Hashable {
     public let hiddenSize: Int?
     /// Tokens in the vocabulary.
     public let vocabulary: Int?
-    /// Positions that the model was made for.
+    /// Maximum number of positions of the model.
     public let contextLength: Int?
-    /// How the weights are quantised; nil where they are not.
+    /// The quantisation of the weights; nil if there is none.
     public let quantization: String?
-    /// The kind of tokenizer; nil where there is none that can be used.
+    /// The kind of tokenizer; nil if there is no usable one.
     public let tokenizerKind: String?
     /// Whether the folder has a chat template.
     public let hasChatTemplate: Bool
-    /// What stands against running it, each a noun phrase, `architecture gpt2`, or what is broken.
+    /// The obstacles to running it, each a noun phrase such as `architecture gpt2`, or what is broken.
     public let obstacles: [String]
     private let memory: MemoryEstimate
 
     /// Whether this version can run it, memory aside.
     public var isSupported: Bool { obstacles.isEmpty }
-    /// The element type most of the weights have: `BF16`.
+    /// The most common element type: `BF16`.
     public var dominantDataType: String? { dataTypes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
 
-    /// Bytes that running needs with a context of this many positions: weights, keys and values, activations. Where it is
-    /// not known what is kept of a position (``cacheBytesPerPosition``), what is told is too little.
+    /// Bytes needed to run with a context of this many positions: weights, KV cache, activations. Too low if
+    /// ``cacheBytesPerPosition`` is unknown.
     ///
-    /// - Parameter context: nil for what ``LanguageModel/open(folder:options:)`` takes without being asked.
+    /// - Parameter context: nil for the default of ``LanguageModel/open(folder:options:)``.
     public func memoryBytes(context: Int? = nil) -> Int64 {
         memory.bytes(context: max(0, context ?? usualContext))
     }
 
-    /// Positions that ``LanguageModel/open(folder:options:)`` takes without being asked.
+    /// The default context of ``LanguageModel/open(folder:options:)`` in positions.
     public var usualContext: Int { min(contextLength ?? 2048, ModelOptions.defaultContext) }
 
-    /// Reads a folder; it may be a snapshot of the cache, all of it links.
+    /// Reads a folder; it may be a snapshot of the cache, made of links.
     ///
-    /// - Throws: ``ErrorCode/fileNotFound`` where there is nothing, ``ErrorCode/unsupportedModel`` for a single file,
-    ///   ``ErrorCode/malformedModel`` for broken headers. What is unsupported, or broken beside them, is in ``obstacles``.
+    /// - Throws: ``ErrorCode/fileNotFound`` if there is nothing, ``ErrorCode/unsupportedModel`` for a single file,
+    ///   ``ErrorCode/malformedModel`` for broken headers. Other faults are in ``obstacles``.
     public static func inspect(folder: String) async throws(AIError) -> ModelInspection {
         try await ComputeQueue().run { _ throws(AIError) in
             ModelInspection(try FolderReading(folder))
@@ -78,7 +78,7 @@ public struct ModelInspection: Sendable, Hashable {
 
     init(_ reading: FolderReading) { self.init(reading.sources) }
 
-    /// What was read elsewhere: by ranges, from a Hub.
+    /// From sources read elsewhere: by ranges, from a Hub.
     package init(_ sources: ModelSources) {
         let c = sources.configuration
         let summary = ModelSummary(sources, batch: Decoder.batch)
@@ -107,7 +107,7 @@ public struct ModelInspection: Sendable, Hashable {
         memory = summary.memory
     }
 
-    /// Bytes that keys and values of one position take in all layers, as float32: 0 where a model keeps none (an encoder,
-    /// a recurrent one), nil where it is not known how many.
+    /// Bytes of the KV cache per position in all layers, as float32: 0 for a model without one (an encoder, a recurrent
+    /// one), nil if unknown.
     public var cacheBytesPerPosition: Int64? { memory.cacheBytesPerPosition }
 }

@@ -2,14 +2,14 @@ import HubCore
 import ModelFormats
 
 extension ModelSources {
-    /// Reads the headers and small files of a folder, and with them the safetensors that can be loaded by their names.
+    /// Reads the headers and small files of a folder, and its loadable safetensors.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is broken.
+    /// - Throws: ``ErrorCode/malformedModel`` for broken files.
     static func read(folder: String) throws(AIError) -> (ModelSources, SafetensorsFolder?) {
         var sources = ModelSources(name: folder)
         let files = try files(folder)
         sources.formats = formats(files)
-        // A link that is broken counts: it is broken, not absent.
+        // A dangling link counts as broken, not as absent.
         let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
         let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
         var loadable: SafetensorsFolder?
@@ -21,7 +21,7 @@ extension ModelSources {
         } else {
             try sources.readOthers(folder, files.map(\.path))
         }
-        // What a GGUF file says of itself is all there is to it; a config.json beside one is a stub or another model's.
+        // A GGUF file describes itself completely; a config.json next to it is a stub or another model's.
         if sources.configuration == nil {
             sources.configuration = try ModelConfiguration.read(folder: folder, isForgiving: true)
         }
@@ -33,16 +33,16 @@ extension ModelSources {
         return (sources, loadable)
     }
 
-    /// Reads what a single file says of itself.
+    /// Reads the metadata of a single file.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` for a kind that has nothing to read.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a kind without metadata.
     static func read(file: String, size: Int64) throws(AIError) -> ModelSources {
         var sources = ModelSources(name: file)
         sources.formats = formats([(file, size)])
         switch WeightFormat(fileName: Path.name(file)) {
         case .gguf:
             let model = try GGUFModel(file)
-            // All its parts were read, whichever was named.
+            // All its parts were read, whichever one was given.
             sources.formats = formats(model.shards.map { ($0.path, $0.fileSize) })
             try sources.read(model)
         case .pickle: sources.weights = StoredWeights([try TorchFile(file)])
@@ -56,7 +56,7 @@ extension ModelSources {
         return sources
     }
 
-    /// Weights that are not safetensors under their usual names, so far as their headers say anything.
+    /// Reads weights other than safetensors under their usual names, as far as their headers tell.
     private mutating func readOthers(_ folder: String, _ names: [String]) throws(AIError) {
         func paths(_ format: WeightFormat) -> [String] {
             names.filter { WeightFormat(fileName: $0) == format }.map { Path.join(folder, $0) }
@@ -111,7 +111,7 @@ extension ModelSources {
 }
 
 extension GGUFModel {
-    /// The first file of the largest model; projectors and importance matrices are none.
+    /// The first file of the largest model; projectors and importance matrices do not count.
     static func largest(_ paths: [String]) throws(AIError) -> String? {
         var sizes: [String: Int64] = [:]
         for path in paths where isModel(path) {
@@ -120,8 +120,8 @@ extension GGUFModel {
         return sizes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
     }
 
-    /// The first file of the model that a path names, or of the largest one in a folder, which is where vocabulary and
-    /// templates are; nil where there is none.
+    /// The first file of the model at a path, or of the largest one in a folder; it holds vocabulary and templates. nil
+    /// if there is none.
     static func first(in path: String) throws(AIError) -> String? {
         guard try FileSystem.status(path)?.kind == .directory else {
             return WeightFormat(fileName: Path.name(path)) == .gguf ? paths(of: path)[0] : nil

@@ -8,14 +8,14 @@ import Darwin
 import HubCore
 import ModelFormats
 
-/// How well a model predicts a text: e to the mean negative log-likelihood of its tokens.
+/// The perplexity of a text: e to the mean negative log-likelihood of its tokens.
 ///
-/// The text's tokens go through the model 256 at a time, each chunk after the beginning token alone; every token of
-/// the text is scored once.
+/// The text's tokens go through the model 256 at a time, each chunk after the beginning token only; every token of the
+/// text is scored once.
 public struct Perplexity: Sendable, Hashable {
     /// The mean negative log-likelihood of a token, in nats.
     public let meanNegativeLogLikelihood: Double
-    /// How many tokens were scored.
+    /// The number of scored tokens.
     public let tokensScored: Int
     /// e to the mean.
     public var perplexity: Double { exp(meanNegativeLogLikelihood) }

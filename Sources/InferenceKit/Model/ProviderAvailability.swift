@@ -1,6 +1,6 @@
 import HubCore
 
-/// Whether a model can be used here and now, and why not.
+/// Whether a model can be used now, and why not.
 public enum ProviderAvailability: Sendable, Hashable {
     /// It can be used.
     case available
@@ -9,17 +9,17 @@ public enum ProviderAvailability: Sendable, Hashable {
 
     /// Why a model cannot be used.
     public enum Reason: Sendable, Hashable {
-        /// A service wants a key that is not there.
+        /// A service requires an API key that is missing.
         case apiKeyMissing
         /// A service cannot be reached.
         case networkUnavailable
-        /// The folder is not there.
+        /// The folder does not exist.
         case modelNotDownloaded
-        /// What about the model is not implemented: `architecture gpt2`.
+        /// A part of the model that is not implemented: `architecture gpt2`.
         case unsupportedArchitecture(String)
-        /// Bytes that it needs, and bytes that there are.
+        /// Required and available bytes.
         case insufficientMemory(required: Int64, available: Int64)
-        /// This platform has no way to run it.
+        /// This platform cannot run it.
         case unsupportedPlatform
         /// Anything else, in one sentence.
         case unknown(String)
@@ -30,7 +30,7 @@ public enum ProviderAvailability: Sendable, Hashable {
 }
 
 extension LanguageModel {
-    /// Whether a folder's model can be opened, from its headers and the memory that is free.
+    /// Whether a folder's model can be opened, from its headers and the free memory.
     public static func availability(folder: String, options: ModelOptions = ModelOptions()) async
         -> ProviderAvailability
     {

@@ -1,19 +1,19 @@
 package import ModelFormats
 
-/// What this version runs, for those who know of a model what its card, its file names and `config.json` say.
+/// The models that this version runs, judged by card, file names and `config.json`.
 package enum RunnableModels {
-    /// A main clause for people.
+    /// A sentence for people.
     package static let sentence = "hub runs Llama models in safetensors"
 
     /// By `model_type` in `config.json`.
     package static var architectures: Set<String> { DecoderDescription.architectures }
 
-    /// What stands against running a model, memory aside. Where its headers were not read, they may add to it.
+    /// The obstacles to running a model, memory aside. Unread headers may add more.
     package static func obstacles(_ sources: ModelSources) -> [String] { FolderReading.obstacles(sources) }
 
-    /// Bytes that running needs, as ``LanguageModel/open(folder:options:)`` counts them, and with how many positions.
+    /// Bytes needed to run, as ``LanguageModel/open(folder:options:)`` counts them, and the number of positions.
     ///
-    /// - Parameter context: nil for what is taken without being asked.
+    /// - Parameter context: nil for the default.
     package static func memory(weightsBytes: Int64, _ configuration: ModelConfiguration, context: Int?) -> (
         bytes: Int64, context: Int
     ) {

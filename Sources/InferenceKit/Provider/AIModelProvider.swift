@@ -1,20 +1,20 @@
 public import HubCore
 
-/// Something that a chat application can ask: a model in a folder, or a service.
+/// A model provider for a chat application: a model in a folder, or a service.
 public protocol AIModelProvider: Sendable {
-    /// What tells it from the others.
+    /// A unique identifier.
     var identifier: String { get }
-    /// What people are shown.
+    /// The name shown to people.
     var displayName: String { get }
-    /// Whether no text leaves this machine.
+    /// Whether all text stays on this machine.
     var isOnDevice: Bool { get }
     /// Whether it can be used now, and why not.
     var availability: ProviderAvailability { get async }
-    /// The most tokens of a prompt and its answer together; nil where nobody knows.
+    /// Maximum number of tokens of a prompt and its answer together; nil if unknown.
     var maxContextLength: Int? { get async }
-    /// Gets ready, so that the first answer need not wait; more calls do nothing.
+    /// Prepares for the first answer; further calls do nothing.
     func prepare() async throws(AIError)
-    /// Lets go of what ``prepare()`` took; the provider can be prepared again.
+    /// Releases the resources of ``prepare()``; the provider can be prepared again.
     func cleanup() async
 }
 
@@ -22,17 +22,17 @@ extension AIModelProvider {
     /// Whether it can be used now.
     public var isAvailable: Bool { get async { await availability.isAvailable } }
 
-    /// Whether a prompt and its answer of this many tokens fit; false where nobody knows.
+    /// Whether a prompt and its answer of this many tokens fit; false if unknown.
     public func canHandle(contextSize: Int) async -> Bool {
         guard let longest = await maxContextLength else { return false }
         return contextSize <= longest
     }
 }
 
-/// A provider that makes text.
+/// A provider that generates text.
 public protocol TextGenerator: AIModelProvider {
-    /// Generates from a prompt taken as it is.
+    /// Generates from a raw prompt.
     func generate(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationResult
-    /// The same as it happens.
+    /// The same as a stream.
     func stream(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationStream
 }

@@ -4,9 +4,9 @@ public import HubCore
 public actor LocalTextGenerator: TextGenerator {
     /// The folder.
     public nonisolated let identifier: String
-    /// What people are shown; the folder's last name unless it was given.
+    /// The name shown to people; by default the folder's last path component.
     public nonisolated let displayName: String
-    /// Always: nothing here reaches for a network.
+    /// Always true: nothing here uses a network.
     public nonisolated var isOnDevice: Bool { true }
     private let folder: String
     private let options: ModelOptions
@@ -20,7 +20,7 @@ public actor LocalTextGenerator: TextGenerator {
         self.displayName = displayName ?? Path.name(folder)
     }
 
-    /// Whether the folder's model can be opened, from its headers and the memory that is free.
+    /// Whether the folder's model can be opened, from its headers and the free memory.
     public var availability: ProviderAvailability {
         get async { await LanguageModel.availability(folder: folder, options: options) }
     }
@@ -40,24 +40,24 @@ public actor LocalTextGenerator: TextGenerator {
     /// Closes the model when the last generation on it has ended.
     public func cleanup() { opening = nil }
 
-    /// Generates from a prompt taken as it is.
+    /// Generates from a raw prompt.
     public func generate(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationResult {
         try await model().generate(prompt: prompt, config: config).collectWithMetadata()
     }
 
-    /// The same as it happens; the model is open when this returns.
+    /// The same as a stream; the model is open when this returns.
     public func stream(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationStream {
         try await model().generate(prompt: prompt, config: config)
     }
 
-    /// The assistant's next turn of a conversation, through the model's own chat template, as it happens.
+    /// The assistant's next turn of a conversation, through the model's chat template, as a stream.
     public func stream(
         messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options(), config: GenerateConfig
     ) async throws(AIError) -> GenerationStream {
         try await model().generate(messages: messages, options, config: config)
     }
 
-    /// Callers that come while the model is being opened wait for the same one; a failure is tried again next time.
+    /// Concurrent callers wait for the same opening; a failure is retried next time.
     private func model() async throws(AIError) -> LanguageModel {
         let task = opening ?? Task { [folder, options] in await Self.open(folder, options) }
         opening = task

@@ -1,10 +1,10 @@
 import CKernels
 
-/// A token and how likely the model itself held it, before penalties and temperature.
+/// A token and its log probability before penalties and temperature.
 public struct TokenLogprob: Sendable, Hashable {
     /// The token's id.
     public let tokenId: Int
-    /// The token's text; U+FFFD where it is not a whole character.
+    /// The token's text; U+FFFD if it is not a whole character.
     public let text: String
     /// The natural logarithm of its probability.
     public let logprob: Double

@@ -8,13 +8,13 @@ import Darwin
 import CKernels
 import HubCore
 
-/// Chooses tokens from logits as a ``GenerateConfig`` says. The same seed makes the same choices.
+/// Samples tokens from logits according to a ``GenerateConfig``. The same seed gives the same tokens.
 struct Sampler {
     private struct Candidate {
         var id: Int
         var weight: Double
 
-        /// The likelier first; of equals the smaller id, so that the order never depends on the sort.
+        /// By probability, ties by smaller id, so that the order is unique.
         func goesBefore(_ other: Candidate) -> Bool {
             weight != other.weight ? weight > other.weight : id < other.id
         }
@@ -35,7 +35,7 @@ struct Sampler {
 
     /// Chooses the next token and remembers it.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` where a logit is not a number.
+    /// - Throws: ``ErrorCode/generationFailed`` if a logit is NaN.
     mutating func next(_ logits: UnsafeBufferPointer<Float>) throws(AIError) -> Int {
         let likeliest = hub_argmax(logits.baseAddress, logits.count)
         guard likeliest < logits.count, logits[likeliest] > -.infinity, logits[likeliest] < .infinity else {
@@ -82,7 +82,7 @@ struct Sampler {
     /// Probabilities up to a common factor, the likeliest being 1.
     private static func weights(_ logits: UnsafeBufferPointer<Float>, _ config: GenerateConfig) -> [Double] {
         let largest = Double(logits.max() ?? 0)
-        // A temperature near 0 overflows the quotient; the limit is the likeliest token alone, which exp gives.
+        // A temperature near 0 overflows the quotient; exp then gives the limit, the likeliest token alone.
         return logits.map { exp((Double($0) - largest) / config.temperature) }
     }
 
@@ -105,7 +105,7 @@ struct Sampler {
             rest -= candidate.weight
             if rest < 0 { return candidate.id }
         }
-        // Rounding can leave a rest; the last one that can be drawn at all takes it.
+        // Rounding can leave a remainder; the last drawable candidate takes it.
         return candidates.last { $0.weight > 0 }?.id ?? candidates[0].id
     }
 
@@ -130,7 +130,7 @@ struct Sampler {
         return kept
     }
 
-    /// The likeliest that together reach a probability. Only those that can be among them are sorted.
+    /// The likeliest candidates that together reach a probability. Only possible members are sorted.
     private static func nucleus(_ p: Double, of weights: [Double]) -> [Candidate] {
         let goal = p * weights.reduce(0, +)
         var threshold = 1e-3
@@ -153,7 +153,7 @@ struct Sampler {
         cut(&candidates, toWeight: p * candidates.reduce(0) { $0 + $1.weight })
     }
 
-    /// Keeps the shortest beginning that reaches a weight, at least one.
+    /// Keeps the shortest prefix that reaches a weight, at least one.
     private static func cut(_ candidates: inout [Candidate], toWeight goal: Double) {
         var sum = 0.0
         let end = candidates.firstIndex { candidate in

@@ -1,13 +1,13 @@
-/// Looks for stop sequences in a text as it comes, and holds back what may become one.
+/// Searches streamed text for stop sequences and holds back a possible beginning of one.
 struct StopMatcher {
     private let stops: [[UInt8]]
     private var pending: [UInt8] = []
 
     init(_ stops: [String]) { self.stops = stops.map { Array($0.utf8) } }
 
-    /// The text that is safe to show now, and whether a stop sequence was met; then nothing more may be added.
+    /// The text that is safe to show, and whether a stop sequence was found; then nothing more may be added.
     ///
-    /// Matching is by bytes: a stop sequence begins with the first byte of a character, so no cut halves one.
+    /// Matching is by bytes: a stop sequence begins with the first byte of a character, so no cut splits one.
     mutating func add(_ text: String) -> (text: String, stopped: Bool) {
         guard !stops.isEmpty else { return (text, false) }
         pending += text.utf8
@@ -28,7 +28,7 @@ struct StopMatcher {
         return (String(decoding: safe, as: UTF8.self), false)
     }
 
-    /// What was held back, when no more comes.
+    /// The held-back text, at the end.
     mutating func finish() -> String {
         defer { pending = [] }
         return String(decoding: pending, as: UTF8.self)

@@ -1,5 +1,5 @@
-/// xoshiro256**, seeded by SplitMix64 as its authors advise (https://prng.di.unimi.it): the same numbers for the same
-/// seed on every machine and in every version of this library.
+/// xoshiro256**, seeded by SplitMix64 as its authors recommend (https://prng.di.unimi.it): the same numbers for the
+/// same seed on every machine and in every version of this library.
 struct Xoshiro256: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
@@ -15,7 +15,7 @@ struct Xoshiro256: RandomNumberGenerator, Sendable {
         state = (next(), next(), next(), next())
     }
 
-    /// A generator in a given state, not all of it 0.
+    /// A generator with a given state, which must not be all 0.
     init(state: (UInt64, UInt64, UInt64, UInt64)) { self.state = state }
 
     mutating func next() -> UInt64 {
@@ -31,6 +31,6 @@ struct Xoshiro256: RandomNumberGenerator, Sendable {
         return result
     }
 
-    /// From 0 up to but not 1, all multiples of 2^-53 alike.
+    /// A multiple of 2^-53 in [0, 1), uniform.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -1,21 +1,21 @@
 import HubCore
 import ModelFormats
 
-/// The tokens that are found in the text before anything else looks at it: `<|eos|>` and its like.
+/// The tokens that are matched in the text before anything else: `<|eos|>` and the like.
 struct AddedTokens: Sendable {
     /// One added token.
     struct Token: Sendable {
         var id: Int
         var content: [UInt8]
         var isSpecial = true
-        /// Whether it is found only where no word goes on into it.
+        /// Whether it matches only at word boundaries.
         var isSingleWord = false
         /// Whether white space before it belongs to it.
         var stripsLeft = false
         /// Whether white space after it belongs to it.
         var stripsRight = false
         var isNormalized = false
-        /// What is looked for, and what it is decoded as: the content, normalised where the text is.
+        /// The bytes to match and to decode as: the content, normalised if the text is.
         var sought: [UInt8]
 
         init(id: Int, content: [UInt8], isSpecial: Bool = true) {
@@ -26,13 +26,13 @@ struct AddedTokens: Sendable {
         }
     }
 
-    /// A stretch of the text: a token where `id` is there, else text for the model.
+    /// A segment of the text: a token if `id` is set, else text for the model.
     struct Segment {
         var range: Range<Int>
         var id: Int?
     }
 
-    /// The tokens of one kind, and where they are found.
+    /// The tokens of one kind, with their matcher.
     private struct Finder: Sendable {
         let tokens: [Token]
         let trie: ByteTrie
@@ -57,18 +57,18 @@ struct AddedTokens: Sendable {
     private let untouched: Finder?
     private let normalized: Finder?
 
-    /// Tokens that are known.
+    /// From a list of tokens.
     init(_ tokens: [Token]) {
         self.tokens = tokens
         let asTheyAre = tokens.filter { !$0.isNormalized }
-        // Of those that are one text when they are normalised the first counts.
+        // Of tokens with the same normalised text the first counts.
         var seen: Set<[UInt8]> = []
         let rewritten = tokens.filter { $0.isNormalized && seen.insert($0.sought).inserted }
         untouched = asTheyAre.isEmpty ? nil : Finder(asTheyAre)
         normalized = rewritten.isEmpty ? nil : Finder(rewritten)
     }
 
-    /// Reads `added_tokens`. What is in the vocabulary has the id that it has there, as in the reference.
+    /// Reads `added_tokens`. A token in the vocabulary has its id from there, as in the reference.
     init(_ list: [JSON], _ normalizer: Normalizer, _ vocabulary: Vocabulary, path: String) throws(AIError) {
         var tokens: [Token] = []
         var places: [[UInt8]: Int] = [:]
@@ -97,12 +97,12 @@ struct AddedTokens: Sendable {
         self.init(tokens)
     }
 
-    /// Cuts a text at the added tokens that want it as it is, or, where it is normalised, at the others.
+    /// Splits a text at the added tokens: raw text at those matched raw, normalised text at the others.
     ///
-    /// As in the reference all tokens are found before one takes the white space beside it: one that is white space
-    /// itself is there again, and what is after it is text again.
+    /// As in the reference all tokens are matched before white space is stripped: a token that is white space itself is
+    /// emitted again, and the text after it is text again.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` where the same white space is taken too often.
+    /// - Throws: ``ErrorCode/generationFailed`` if the same white space is stripped too often.
     func split(_ text: UnsafeBufferPointer<UInt8>, isNormalized: Bool) throws(AIError) -> [Segment] {
         guard let finder = isNormalized ? normalized : untouched else {
             return text.isEmpty ? [] : [Segment(range: 0..<text.count, id: nil)]
@@ -110,7 +110,7 @@ struct AddedTokens: Sendable {
         var segments: [Segment] = []
         var done = 0
         var at = 0
-        // Where the white space ends that was taken last, and how much was taken in all.
+        // The end of the last stripped white space, and the total stripped.
         var spaceEnd = 0
         var taken = 0
         finder.isFirst.withUnsafeBufferPointer { isFirst in
@@ -124,7 +124,7 @@ struct AddedTokens: Sendable {
                 if token.isSingleWord, Self.isInWord(match, text) { continue }
                 if token.stripsLeft {
                     let start = Self.whiteSpaceStart(before: match.lowerBound, in: text, from: done)
-                    // Of a token that is taken already nothing is left.
+                    // Nothing is left of a token that is already consumed.
                     match = min(max(start, done), match.upperBound)..<match.upperBound
                 }
                 if token.stripsRight {
@@ -179,7 +179,7 @@ struct AddedTokens: Sendable {
 }
 
 extension AddedTokens.Token {
-    /// - Parameter room: How much text the normalizer may still make of tokens, in bytes.
+    /// - Parameter room: How many bytes the normalizer may still produce from tokens.
     fileprivate init(
         _ part: TokenizerComponent, _ content: [UInt8], id: Int, _ normalizer: Normalizer, _ room: inout Int
     ) throws(AIError) {
@@ -194,7 +194,7 @@ extension AddedTokens.Token {
         text.allow(room)
         try normalizer.normalize(&text)
         room -= text.peak
-        // In the reference it is found between all characters.
+        // In the reference it matches between all characters.
         if text.bytes.isEmpty {
             throw part.refuse(
                 "the token \"\(String(decoding: content, as: UTF8.self))\", which the normalizer removes")

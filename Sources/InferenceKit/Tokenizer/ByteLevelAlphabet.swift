@@ -25,7 +25,7 @@ enum ByteLevelAlphabet {
         return table
     }()
 
-    /// The bytes that a token's characters, given as UTF-8, stand for; nil where one of them stands for none.
+    /// The bytes that a token's characters, given as UTF-8, stand for; nil if one of them stands for none.
     static func bytes(of token: some Collection<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
         return append(token, to: &result) ? result : nil
@@ -33,7 +33,7 @@ enum ByteLevelAlphabet {
 
     /// Appends the bytes that a token's characters stand for.
     ///
-    /// - Returns: false, with nothing appended, where one of them stands for none.
+    /// - Returns: false, with nothing appended, if one of them stands for none.
     static func append(_ token: some Collection<UInt8>, to result: inout [UInt8]) -> Bool {
         let start = result.count
         var lead: UInt8?

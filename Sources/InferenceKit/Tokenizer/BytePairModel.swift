@@ -3,19 +3,19 @@ import ModelFormats
 
 /// Byte-pair encoding (https://arxiv.org/abs/1508.07909), over characters or over bytes.
 final class BytePairModel: Sendable {
-    /// What a file says besides tokens and merges.
+    /// The settings besides tokens and merges.
     struct Settings: Sendable {
-        /// What stands for what is in no vocabulary.
+        /// The unknown token.
         var unknown: Int32?
-        /// Whether that is named, but is in no vocabulary itself: then such text cannot be encoded.
+        /// Whether the unknown token is named but missing from the vocabulary: then unknown text is an error.
         var refusesUnknown = false
         var fusesUnknown = false
         var ignoresMerges = false
-        /// Whether a piece of line feeds alone that is a token is taken whole.
+        /// Whether a piece that is only line feeds and is a token is taken whole.
         var takesLinesWhole = false
         /// Whether `<0x00>` to `<0xFF>` stand for characters that have no token.
         var hasFallback = false
-        /// Put before every character but the first, and after the last.
+        /// Prefix of every character but the first, and suffix of the last.
         var prefix: [UInt8] = []
         var suffix: [UInt8] = []
     }
@@ -26,16 +26,15 @@ final class BytePairModel: Sendable {
     private let fallback: [Int32?]?
     /// The token of the character that stands for each byte.
     private let idOfByte: [Int32?]
-    /// Whether the pieces that come are bytes for which the characters of byte-level vocabularies stand.
+    /// Whether pieces are raw bytes, to be looked up in a byte-level vocabulary.
     let takesBytes: Bool
-    /// Whether no merge goes beyond a `▁` before which there is something else: then words can be encoded each for
-    /// itself.
+    /// Whether no merge crosses the start of a word (`▁`): then words can be encoded separately.
     let keepsWordsApart: Bool
 
     /// Reads `model` of a tokenizer.json.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming the setting that is not implemented,
-    ///   ``ErrorCode/malformedModel`` for a merge of unknown tokens and the like.
+    ///   ``ErrorCode/malformedModel`` for a merge of unknown tokens and similar faults.
     ///
     /// - Parameter wantsBytes: Whether pieces may come as bytes.
     convenience init(_ model: ModelPart, wantsBytes: Bool) throws(AIError) {
@@ -73,8 +72,7 @@ final class BytePairModel: Sendable {
         let idOfByte = (UInt8.min...UInt8.max).map { vocabulary.id(of: ByteLevelAlphabet.spelling(of: [$0])) }
         self.idOfByte = idOfByte
         let isPlain = settings.prefix.isEmpty && settings.suffix.isEmpty
-        // Bytes can be looked up without writing the characters that stand for them where every byte that UTF-8 can have
-        // has a token, or nothing stands for one that has none.
+        // Bytes can be looked up directly if every byte of UTF-8 has a token, or if there is no unknown token.
         let isWhole =
             (settings.unknown == nil && !settings.refusesUnknown && fallback == nil)
             || idOfByte.indices.allSatisfy { idOfByte[$0] != nil || !Self.occursInUTF8($0) }
@@ -92,7 +90,7 @@ final class BytePairModel: Sendable {
 
     private static func occursInUTF8(_ byte: Int) -> Bool { byte < 0xC0 || (0xC2...0xF4).contains(byte) }
 
-    /// Vocabulary and merges, each gone through on a thread of its own; nil where there is no list of merges.
+    /// Vocabulary and merges, each read on its own thread; nil if there is no list of merges.
     private static func lists(_ model: ModelPart) throws(AIError) -> (Vocabulary, MergePairs?) {
         // Each is written by one thread and read when both have ended; the document is only read.
         nonisolated(unsafe) var vocabulary: Result<Vocabulary, AIError>?
@@ -111,7 +109,7 @@ final class BytePairModel: Sendable {
 
     /// Appends the tokens of one piece.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where what stands for that is not a token.
+    /// - Throws: ``ErrorCode/generationFailed`` for unknown text if there is no unknown token.
     func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
         throws(AIError)
     {
@@ -142,7 +140,7 @@ final class BytePairModel: Sendable {
         }
     }
 
-    /// The symbols that the characters of a piece begin as.
+    /// Splits a piece into its initial symbols.
     private func split(_ piece: UnsafeBufferPointer<UInt8>, into word: inout MergingWord) throws(AIError) {
         var pending: (id: Int32, length: Int)?
         func flush() {
@@ -188,8 +186,8 @@ final class BytePairModel: Sendable {
         flush()
     }
 
-    /// Where what is unknown waits, it waits on: the reference puts the bytes before it. What is put around a character
-    /// of `width` bytes, `before` of them before it, stands for nothing of the text.
+    /// A pending unknown token stays pending: the reference puts the bytes before it. The prefix and suffix around a
+    /// character of `width` bytes, `before` of them before it, have no range in the text.
     private func appendBytes(_ bytes: [UInt8], before: Int, _ width: Int, _ word: inout MergingWord) -> Bool {
         guard let fallback else { return false }
         var ids: [Int32] = []

@@ -1,9 +1,9 @@
-/// Tokens as a tree of bytes, to find all that begin at one place.
+/// Tokens as a byte trie, to find all tokens at an offset.
 ///
-/// The children of a node lie side by side, in the order of their bytes.
+/// The children of a node are contiguous, in byte order.
 struct ByteTrie: Sendable {
     private var labels: [UInt8] = [0]
-    /// Where the children of each node begin; they end where those of the next begin.
+    /// The start of each node's children; they end where the next node's begin.
     private var children: [Int32] = []
     /// The token that ends at each node, or -1.
     private var ids: [Int32] = [-1]
@@ -24,7 +24,7 @@ struct ByteTrie: Sendable {
             for (_, range) in level {
                 children.append(Int32(labels.count))
                 var at = range.lowerBound
-                // The token that ends here comes before those that go on.
+                // A token that ends here sorts before longer ones.
                 while at < range.upperBound, tokens[at].spelling.count == depth { at += 1 }
                 while at < range.upperBound {
                     let byte = Self.byte(tokens[at].spelling, depth)
@@ -32,7 +32,7 @@ struct ByteTrie: Sendable {
                     while end < range.upperBound, Self.byte(tokens[end].spelling, depth) == byte { end += 1 }
                     below.append((labels.count, at..<end))
                     labels.append(byte)
-                    // Of tokens that are spelled alike the last counts.
+                    // Of tokens with the same spelling the last counts.
                     let ending = tokens[at..<end].prefix { $0.spelling.count == depth + 1 }
                     ids.append(ending.map(\.id).max() ?? -1)
                     at = end
@@ -49,7 +49,7 @@ struct ByteTrie: Sendable {
         spelling[spelling.startIndex + depth]
     }
 
-    /// Hands over each token that the text has at a place, the shortest first, with where it ends.
+    /// Calls `body` for each token at an offset, the shortest first, with its end.
     func forEachToken(_ text: UnsafeBufferPointer<UInt8>, at start: Int, _ body: (_ id: Int32, _ end: Int) -> Void)
     {
         var node = Int(first[Int(text[start])])

@@ -2,8 +2,8 @@ import CUTF8Proc
 import HubCore
 import ModelFormats
 
-/// The rewriting rules of SentencePiece, as `precompiled_charsmap` has them: a double array of prefixes (Darts) and the
-/// texts that take their place, each ended by a zero byte.
+/// The rewriting rules of SentencePiece, stored in `precompiled_charsmap`: a double array of prefixes (Darts) and their
+/// replacements, each ended by a zero byte.
 ///
 /// Source: https://github.com/google/sentencepiece/blob/master/src/normalizer.cc
 struct Charsmap: Sendable {
@@ -34,7 +34,7 @@ struct Charsmap: Sendable {
         try self.init(blob, path: path)
     }
 
-    /// The bytes that a text in Base64 stands for; nil where it is none.
+    /// The decoded bytes of a Base64 text; nil if invalid.
     static func bytes(base64 text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)
@@ -67,16 +67,16 @@ struct Charsmap: Sendable {
         return bytes
     }
 
-    /// What takes the place of the prefixes of a text, the shortest first, until `body` returns false.
+    /// Calls `body` with the replacement of each prefix of a text, the shortest first, until it returns false.
     private func prefixes(of text: Slice<UnsafeBufferPointer<UInt8>>, _ body: (_ length: Int, _ value: Int) -> Bool)
     {
-        // The file is not to be trusted: every step stays in the array.
+        // The file is untrusted: every index is checked.
         func unit(_ at: Int) -> UInt32? { units.indices.contains(at) ? units[at] : nil }
         func offset(_ unit: UInt32) -> Int { Int(unit >> 10) << Int((unit & 1 << 9) >> 6) }
         var at = offset(units[0])
         var length = 0
         for byte in text {
-            // A rule ends with a zero byte, so that none has one.
+            // A zero byte ends a rule, so no rule contains one.
             if byte == 0 { return }
             at ^= Int(byte)
             guard let here = unit(at), here & (1 << 31 | 0xFF) == UInt32(byte) else { return }
@@ -90,12 +90,12 @@ struct Charsmap: Sendable {
     }
 
     private func text(_ start: Int) -> ArraySlice<UInt8> {
-        // The reference stops the program where a rule points out of the texts or into a character.
+        // The reference aborts if a rule points outside the texts or into a character.
         guard start < texts.count, texts[start] & 0xC0 != 0x80 else { return [] }
         return texts[start...].prefix { $0 != 0 }
     }
 
-    /// What the shortest rule that matches at the beginning says, as `tokenizers` reads the rules.
+    /// The replacement of the shortest matching prefix, as in `tokenizers`.
     func shortest(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ArraySlice<UInt8>? {
         var found: ArraySlice<UInt8>?
         prefixes(of: text) { _, value in
@@ -105,8 +105,8 @@ struct Charsmap: Sendable {
         return found
     }
 
-    /// What the longest rule that matches at the beginning says, and how much of the text it takes, as SentencePiece
-    /// reads the rules. A rule for a part of a character matches nothing.
+    /// The replacement of the longest matching prefix, and the prefix's length, as in SentencePiece. A rule for a part
+    /// of a character matches nothing.
     func longest(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> (content: ArraySlice<UInt8>, length: Int)? {
         var found: (Int, Int)?
         prefixes(of: text) { length, value in
@@ -117,9 +117,10 @@ struct Charsmap: Sendable {
         return found.map { (self.text($0.1), $0.0) }
     }
 
-    /// Rewrites a text as `tokenizers` does: whole grapheme clusters of less than six bytes first, else scalar by scalar.
+    /// Rewrites a text as `tokenizers` does: whole grapheme clusters of fewer than six bytes first, else scalar by
+    /// scalar.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` where that makes too much of it.
+    /// - Throws: ``ErrorCode/generationFailed`` if the result is too long.
     func normalize(_ text: inout TrackedText) throws(AIError) {
         var changes: [TrackedText.Change] = []
         changes.reserveCapacity(text.bytes.count)
@@ -149,7 +150,7 @@ struct Charsmap: Sendable {
                 at = end
             }
         }
-        // Every change is a byte at least.
+        // Every change is at least one byte.
         try text.expect(changes.count, from: "normalizer Precompiled")
         if isModified { text.transform(changes) }
     }
@@ -190,7 +191,7 @@ struct Charsmap: Sendable {
         if difference > 0 {
             for index in changes.indices.suffix(difference) { changes[index].change = 1 }
         } else if difference < 0, !changes.isEmpty {
-            // Of what was before where nothing takes the place, as in the reference.
+            // A deletion belongs to the change before it, as in the reference.
             changes[changes.count - 1].change += difference
         }
     }

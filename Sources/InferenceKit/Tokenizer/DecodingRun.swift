@@ -1,16 +1,16 @@
-/// Tokens on their way through the stages of a decoder, one after the other: each stage passes on what no later token can
-/// change. Decoding a whole text is the same as decoding it piece by piece.
+/// Streams tokens through the stages of a decoder: each stage passes on what no later token can change, so streaming
+/// gives the same text as decoding at once.
 struct DecodingRun {
-    /// What a stage remembers.
+    /// The state of a stage.
     private struct State {
         var hasBegun = false
-        /// What waits for the next token.
+        /// Bytes held until the next token.
         var held: [UInt8] = []
         var isHolding = false
         var assembler = TextAssembler()
-        /// How many characters wait that may be cut off.
+        /// The number of held characters that may be stripped.
         var heldCount = 0
-        /// How many characters at the beginning are looked at already.
+        /// The number of leading characters already examined.
         var stripped = 0
         var isPastStart = false
     }
@@ -20,7 +20,7 @@ struct DecodingRun {
     private let firstWhole: Int
     private var states: [State]
     private var sentencePiece = SentencePieceDecoder.State()
-    /// What is ready: whole characters only.
+    /// The finished text: whole characters only.
     private(set) var output: [UInt8] = []
 
     init(_ decoder: TokenDecoder) {
@@ -30,7 +30,7 @@ struct DecodingRun {
         states = Array(repeating: State(), count: decoder.stages.count)
     }
 
-    /// What is ready, which is then forgotten.
+    /// Returns the finished text and clears it.
     mutating func take() -> String {
         defer { output.removeAll(keepingCapacity: true) }
         return String(decoding: output, as: UTF8.self)
@@ -45,7 +45,7 @@ struct DecodingRun {
         }
     }
 
-    /// Passes on what was held back: no more comes.
+    /// Passes on the held text at the end of input.
     mutating func finish() {
         if case .sentencePiece(let decoder) = decoder.stages.first { decoder.finish(&sentencePiece, &output) }
         for stage in 0..<firstFused { flush(stage) }
@@ -66,7 +66,7 @@ struct DecodingRun {
             let text = states[stage].assembler.add(ByteLevelAlphabet.bytes(of: token) ?? token)
             stream(Array(text.utf8), to: stage + 1)
         case .bytePair(let suffix):
-            // Only the last token is followed by no space.
+            // Every token but the last is followed by a space.
             let before = states[stage].held
             let isHolding = states[stage].isHolding
             states[stage].held = token
@@ -97,7 +97,7 @@ struct DecodingRun {
         return cleansUp ? cleanedUp(text).replacing(delimiter, with: [UInt8(ascii: " ")]) : text
     }
 
-    /// Passes a part of the one text that all tokens have become through a stage and all after it.
+    /// Passes a part of the fused text through a stage and all after it.
     private mutating func stream(_ part: [UInt8], to stage: Int) {
         guard stage < decoder.stages.count else {
             output += part
@@ -106,7 +106,7 @@ struct DecodingRun {
         switch decoder.stages[stage] {
         case .fuse: stream(part, to: stage + 1)
         case .strip(let content, let start, let stop): strip(part, content, start, stop, stage)
-        // It can look only at the whole.
+        // This stage needs the whole text.
         default: states[stage].held += part
         }
     }
@@ -122,7 +122,7 @@ struct DecodingRun {
             }
             states[stage].isPastStart = states[stage].stripped == start || !rest.isEmpty
         }
-        // The last characters may be those that are cut off at the end.
+        // The last characters may be stripped at the end.
         var count = 0
         while rest.dropLast(count * spelled.count).suffix(spelled.count).elementsEqual(spelled) { count += 1 }
         let isAll = count * spelled.count == rest.count
@@ -148,7 +148,7 @@ struct DecodingRun {
         }
     }
 
-    /// Passes the one text that all tokens have become through the stages that can look only at the whole.
+    /// Passes the fused text through the stages that need the whole.
     private mutating func finishWhole() {
         guard firstWhole < decoder.stages.count else { return }
         var text = states[firstWhole].held
@@ -157,7 +157,7 @@ struct DecodingRun {
         output += text
     }
 
-    /// What a stage makes of the only token there is.
+    /// The output of a stage for a single token.
     private static func only(_ token: [UInt8], _ stage: TokenDecoder.Stage) -> [UInt8] {
         switch stage {
         case .byteLevel:
@@ -171,7 +171,7 @@ struct DecodingRun {
         }
     }
 
-    /// Bytes in a row are text where they are UTF-8, else each is U+FFFD.
+    /// Consecutive bytes are text if they are UTF-8, else each is U+FFFD.
     private mutating func passOnBytes(_ stage: Int) {
         let bytes = states[stage].held
         guard !bytes.isEmpty else { return }

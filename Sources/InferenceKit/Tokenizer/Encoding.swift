@@ -1,22 +1,22 @@
-/// What a tokenizer makes of a text, token by token.
+/// The tokens of a text.
 public struct Encoding: Sendable, Hashable {
-    /// One token and where it comes from.
+    /// One token and its origin.
     public struct Token: Sendable, Hashable {
         /// Its id.
         public var id: Int
-        /// 0 or 1: what tells models which text of a pair it belongs to.
+        /// 0 or 1: tells the model which text of a pair it belongs to.
         public var typeID: Int
-        /// The bytes of the text, as UTF-8, that it stands for; empty for a token that was added.
+        /// Its range in the text's UTF-8; empty for an inserted token.
         public var range: Range<Int>
-        /// Which piece of the text it is of; nil for a token that was added.
+        /// The index of its piece of the text; nil for an inserted token.
         public var word: Int?
-        /// Which text of a pair it is of; nil for a token that was added.
+        /// The index of its text in a pair; nil for an inserted token.
         public var sequence: Int?
-        /// Whether it was put there by the tokenizer's post-processor or as padding.
+        /// Whether the post-processor or padding inserted it.
         public var isSpecial = false
-        /// Whether it only fills up.
+        /// Whether it is padding.
         public var isPadding = false
-        /// What an added token was found as, white space and all.
+        /// The matched text of an added token, white space included.
         var found: [UInt8]?
 
         init(id: Int, typeID: Int, range: Range<Int> = 0..<0, word: Int? = nil, sequence: Int? = nil) {

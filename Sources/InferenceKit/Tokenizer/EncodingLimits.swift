@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// What cuts an encoding that is too long (`truncation`).
+/// Truncation of an encoding that is too long (`truncation`).
 struct Truncation: Sendable {
     enum Strategy: String, Sendable {
         case longestFirst = "LongestFirst"
@@ -20,14 +20,14 @@ struct Truncation: Sendable {
         let name = try part.string("strategy")
         guard let strategy = Strategy(rawValue: name) else { throw part.refuse("strategy \(name)") }
         self.strategy = strategy
-        // Without what is cut off, which nobody here is given, the stride changes nothing.
+        // The stride only affects the overflow, which is not returned here.
         if part["stride"] != nil { _ = try part.saturatedCount("stride") }
         isFromLeft = try part.isLeft("direction")
     }
 
-    /// Cuts one text or two, so that there is room for `added` more tokens.
+    /// Truncates one text or two, leaving room for `added` more tokens.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where only one may be cut and that is not enough.
+    /// - Throws: ``ErrorCode/invalidInput`` if only one may be truncated and that is not enough.
     func truncate(_ texts: inout [[Encoding.Token]], added: Int) throws(AIError) {
         let room = max(0, longest - added)
         let total = texts.reduce(0) { $0 + $1.count }
@@ -65,7 +65,7 @@ struct Truncation: Sendable {
     }
 }
 
-/// What fills up an encoding that is too short (`padding`).
+/// Padding of an encoding that is too short (`padding`).
 struct Padding: Sendable {
     private let fixed: Int?
     private let multiple: Int
@@ -104,7 +104,7 @@ struct Padding: Sendable {
 }
 
 extension TokenizerComponent {
-    /// A count of any size: what is too large to count has no end.
+    /// A count; one too large for Int becomes Int.max.
     fileprivate func saturatedCount(_ key: String) throws(AIError) -> Int {
         if let int = self[key]?.int, int >= 0 { return Int(int) }
         if case .longNumber(let digits) = self[key], UInt64(digits) != nil { return .max }

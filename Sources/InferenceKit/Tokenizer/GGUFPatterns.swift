@@ -1,4 +1,4 @@
-/// The patterns of pre-tokenizers, put together of what many of them share.
+/// The patterns of pre-tokenizers, built from shared parts.
 enum GGUFPatterns {
     private static let endings = #"(?i:'s|'t|'re|'ve|'m|'ll|'d)"#
     private static let word = #"[^\r\n\p{L}\p{N}]?\p{L}+"#
@@ -12,7 +12,7 @@ enum GGUFPatterns {
 
     private static func any(_ parts: String...) -> String { parts.joined(separator: "|") }
 
-    /// Words of small letters that large ones may come before, and words of large ones that small ones may follow.
+    /// Words of lower-case letters after optional capitals, and words of capitals before optional lower-case letters.
     private static func cased(_ ending: String, besides: String = "") -> String {
         let start = #"[^\r\n\p{L}\p{N}]?"#
         let large = #"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}\#(besides)]"#
@@ -28,12 +28,12 @@ enum GGUFPatterns {
         #"\p{N}{1,3}"#, han3, any(sign, marked, #" ?[\p{P}\p{S}]+[\r\n]*"#, blanks),
     ]
 
-    /// Letters that have case, but for those of some scripts.
+    /// Cased letters, except those of some scripts.
     private static let deepSeekLetters =
         #"[\p{Lu}\p{Ll}\p{Lt}&&[^\x{560}-\x{588}\x{10C7}-\x{10FF}\x{1C80}-\x{1C8F}\x{2D00}-\x{2D2D}\x{A790}-\x{A7FA}"#
         + #"\x{AB30}-\x{AB68}\x{10570}-\x{105BC}\x{16E40}-\x{16E7F}\x{1D400}-\x{1D7CB}\x{1DF00}-\x{1DF1E}]]"#
 
-    /// White space as long as a power of two from 512 to 4, then what is left.
+    /// White space in runs of powers of two from 512 to 4, then the rest.
     private static let halvedBlanks =
         [512, 256, 128, 64, 32, 16, 8, 4].map { #"\s{\#($0)}(?!\S)"# }.joined(separator: "|")
         + #"|\s{1,2}(?!\S)|\s"#

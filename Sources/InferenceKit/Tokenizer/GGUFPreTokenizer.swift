@@ -4,22 +4,21 @@ import ModelFormats
 /// The pre-tokenizers that `tokenizer.ggml.pre` names
 /// (https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp, `llama_vocab::impl::load`).
 ///
-/// Their patterns are those of the tokenizer.json of the models that the names come from, which llama.cpp says in what
-/// its own expressions can.
+/// The patterns come from the tokenizer.json of the named models; llama.cpp approximates them in its own syntax.
 struct GGUFPreTokenizer {
     var normalizer = Normalizer([])
     let preTokenizer: PreTokenizer
-    /// Whether pieces are bytes; else they are text as it is, whose unknown characters are the tokens `<0x00>` to `<0xFF>`.
+    /// Whether pieces are bytes; else they are text with byte fallback (`<0x00>` to `<0xFF>`).
     let isByteLevel: Bool
     /// Whether a piece that is a token is taken whole.
     let ignoresMerges: Bool
-    /// Whether a text begins with the token for that where the file does not say.
+    /// Whether a BOS token is added if the file does not say.
     let addsBegin: Bool
-    /// Whether it is as Gemma's fourth generation: a piece of line feeds alone that is a token is taken whole, and a text
-    /// begins with the token for that whatever the file says, for early files say the wrong thing.
+    /// Whether it is Gemma 4's: a piece that is only line feeds and is a token is taken whole, and BOS is always added,
+    /// because early files have a wrong setting.
     let isGemma: Bool
 
-    /// - Throws: ``ErrorCode/unsupportedModel`` for a name that is not known.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for an unknown name.
     init(_ name: String, path: String) throws(AIError) {
         guard let patterns = Self.patterns(name) else {
             throw .unsupported(path, "the tokenizer's pre-tokenizer \(name.excerpt) cannot be used yet")
@@ -42,7 +41,7 @@ struct GGUFPreTokenizer {
         if Self.composes.contains(name) { normalizer = Normalizer([.form(.composed)]) }
     }
 
-    /// Makes text of tokens again.
+    /// The matching decoder.
     var decoder: TokenDecoder {
         TokenDecoder(
             isByteLevel
@@ -55,12 +54,12 @@ struct GGUFPreTokenizer {
     private static let takesWhole = llamas.union(["tekken", "youtu", "minicpm5", "granite-embed-multi-97m"])
     private static let begins = llamas.union(["tekken", "chameleon"])
 
-    /// Those whose tokenizer.json puts characters together first, which llama.cpp does not.
+    /// Those whose tokenizer.json normalises to NFC, which llama.cpp does not.
     private static let composes: Set<String> = [
         "qwen2", "deepseek-r1-qwen", "stablelm2", "hunyuan", "megrez", "f2llmv2", "qwen35", "mpt", "olmo",
     ]
 
-    /// Those of models whose words begin with `▁`, as SentencePiece's do, and whose lines are cut from each other alone.
+    /// Those whose words begin with `▁`, as in SentencePiece, and whose text is split only at line feeds.
     private static let sentences: Set<String> = ["gemma4", "granite-embed-multi-311m", "sarvam-moe"]
     /// `▁`, which stands for a space.
     private static let spaceMark = Array("\u{2581}".utf8)

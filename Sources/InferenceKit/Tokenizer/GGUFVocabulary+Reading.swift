@@ -2,9 +2,9 @@ package import HubCore
 package import ModelFormats
 
 extension GGUFVocabulary {
-    /// What a GGUF file's metadata says of its tokenizer; nil where it has none.
+    /// Reads the tokenizer from a GGUF file's metadata; nil if it has none.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for a value that is of another kind than it must be.
+    /// - Throws: ``ErrorCode/malformedModel`` for a value of the wrong type.
     package init?(_ file: GGUFFile) throws(AIError) {
         let header = file.header
         guard let model = header["tokenizer.ggml.model"]?.string, model != "no_vocab" else { return nil }
@@ -45,13 +45,13 @@ private struct GGUFTokenizerValues {
 
     func flag(_ key: String) -> Bool? { value(key)?.bool }
 
-    /// An id that no token can have stands for none: some converters write the largest number there is.
+    /// An impossible id means none: some converters write the largest number.
     func id(_ key: String) -> Int? {
         guard let id = value("\(key)_token_id")?.int, id >= 0, id < Int64(UInt32.max) else { return nil }
         return Int(id)
     }
 
-    /// None where the file has no such array.
+    /// Empty if the file has no such array.
     func texts(_ key: String) throws(AIError) -> [[UInt8]] {
         guard let value = value(key) else { return [] }
         guard let array = value.array else { throw fault(key) }
@@ -75,7 +75,7 @@ private struct GGUFTokenizerValues {
 }
 
 extension ChatTemplates {
-    /// The templates that a GGUF file holds; nil where it has none.
+    /// The templates of a GGUF file; nil if it has none.
     ///
     /// - Throws: ``ErrorCode/malformedModel``.
     package static func read(gguf file: GGUFFile) throws(AIError) -> ChatTemplates? {

@@ -1,10 +1,10 @@
 import HubCore
 import ModelFormats
 
-/// The tokens of a GGUF vocabulary that are more than text, as llama.cpp takes them
+/// The special tokens of a GGUF vocabulary, as in llama.cpp
 /// (https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp, `llama_vocab::impl::load`).
 extension GGUFVocabulary {
-    /// The types of tokens that are found in a text before anything else.
+    /// The types of tokens that are matched before anything else.
     static let foundFirst: Set<ScoredPieces.PieceType> = [.control, .userDefined, .unknown]
 
     private struct IDs {
@@ -14,7 +14,7 @@ extension GGUFVocabulary {
         var separator: Int?
     }
 
-    /// The ids of a model whose file names none.
+    /// The default ids of the model kind.
     private var usualIDs: IDs {
         switch model {
         case "llama": IDs(begin: 1, end: 2, unknown: 0)
@@ -25,7 +25,7 @@ extension GGUFVocabulary {
         }
     }
 
-    /// The same with the usual id wherever the file names none, or one that is none of its tokens.
+    /// The same with default ids where the file has none or an invalid one.
     var withSpecialIDs: GGUFVocabulary {
         func chosen(_ id: Int?, _ usual: Int?) -> Int? {
             [id, usual].lazy.compactMap(\.self).first(where: tokens.indices.contains)
@@ -40,9 +40,9 @@ extension GGUFVocabulary {
         return result
     }
 
-    /// What is put around a text.
+    /// The tokens added around a text.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` where there is no token for it.
+    /// - Throws: ``ErrorCode/malformedModel`` if there is no token for it.
     func around(begin: Bool, end: Bool, _ path: String) throws(AIError) -> PostProcessor {
         let isBert = model == "bert"
         let beginID = isBert ? classID ?? beginID : beginID
@@ -54,8 +54,8 @@ extension GGUFVocabulary {
         return PostProcessor(before: begin ? beginID : nil, after: end ? endID : nil)
     }
 
-    /// The tokens that are found in a text before anything else. Which of them take the white space beside them no file
-    /// says; it goes by the names of a few models.
+    /// The tokens that are matched before anything else. Files do not say which of them strip white space; that is
+    /// known for a few models by name.
     func added(_ pieces: ScoredPieces) -> AddedTokens {
         func isAny(_ names: [String], in text: String?) -> Bool { names.contains { text?.contains($0) == true } }
         let name = name.lowercased()

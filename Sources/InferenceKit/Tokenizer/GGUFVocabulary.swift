@@ -1,8 +1,8 @@
 package import HubCore
 import ModelFormats
 
-/// What a GGUF file says of its tokenizer, as plain values
-/// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, "Tokenizer").
+/// The tokenizer data of a GGUF file as plain values (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md,
+/// "Tokenizer").
 package struct GGUFVocabulary: Sendable {
     /// `tokenizer.ggml.model`: `gpt2`, `gemma4`, `llama`, `bert`, `t5`.
     package var model: String
@@ -14,7 +14,7 @@ package struct GGUFVocabulary: Sendable {
     package var scores: [Float] = []
     /// `tokenizer.ggml.token_type`.
     package var types: [Int] = []
-    /// `tokenizer.ggml.merges`: two tokens and a space between them.
+    /// `tokenizer.ggml.merges`: two tokens separated by a space.
     package var merges: [[UInt8]] = []
     /// `tokenizer.ggml.bos_token_id`.
     package var beginID: Int?
@@ -45,7 +45,7 @@ package struct GGUFVocabulary: Sendable {
     /// `general.architecture`.
     package var architecture = ""
 
-    /// A vocabulary without anything but its tokens.
+    /// A vocabulary with only tokens.
     package init(model: String, preTokenizer: String? = nil, tokens: [[UInt8]]) {
         self.model = model
         self.preTokenizer = preTokenizer
@@ -56,8 +56,7 @@ package struct GGUFVocabulary: Sendable {
 extension Tokenizer {
     /// Makes the tokenizer of a GGUF file.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` for a kind or a pre-tokenizer that is not known, by name;
-    ///   ``ErrorCode/malformedModel``.
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming an unknown kind or pre-tokenizer; ``ErrorCode/malformedModel``.
     package convenience init(_ vocabulary: GGUFVocabulary, path: String) throws(AIError) {
         try self.init(try vocabulary.parts(path), path: path)
     }
@@ -72,7 +71,7 @@ extension GGUFVocabulary {
         let vocabulary = withSpecialIDs
         switch model {
         case "gpt2": return try vocabulary.bytePair(preTokenizer ?? "default", path)
-        // The name of its pre-tokenizer counts for nothing in llama.cpp either.
+        // llama.cpp ignores the name of its pre-tokenizer too.
         case "gemma4": return try vocabulary.bytePair(model, path)
         case "llama", "t5": return try vocabulary.scored(path)
         case "bert": return try vocabulary.wordPiece(path)
@@ -114,7 +113,7 @@ extension GGUFVocabulary {
     }
 
     private func mergeTable(_ vocabulary: Vocabulary, _ path: String) throws(AIError) -> MergeTable {
-        // Side by side, so that there is one block of bytes to point into.
+        // Concatenated, so that there is one block of bytes to point into.
         let bytes = merges.flatMap { $0 }
         let result = bytes.withUnsafeBufferPointer { bytes in
             Result { () throws(AIError) in
@@ -143,7 +142,7 @@ extension GGUFVocabulary {
         rewriting.addsPrefix = addsSpacePrefix ?? true
         rewriting.removesExtraSpaces = removesExtraSpaces ?? isUnigram
         if !charsmap.isEmpty { rewriting.charsmap = try Charsmap(charsmap, path: path) }
-        // Llama's tokens of the user are added tokens, and merge as all others do.
+        // Llama's user-defined tokens are added tokens, and merge like all others.
         if isUnigram { rewriting.untouched = pieces.userDefined }
         var merging = pieces
         merging.types = pieces.types.map { $0 == .userDefined ? .normal : $0 }
@@ -159,8 +158,7 @@ extension GGUFVocabulary {
             decoder: TokenDecoder([.sentencePiece(decoder)]))
     }
 
-    /// The tokens of BERT begin with `▁` where those of its own vocabulary begin a word, and have no `##` where those go
-    /// on in one.
+    /// GGUF writes BERT's tokens with `▁` at the start of a word, and without `##` inside one.
     private func wordPiece(_ path: String) throws(AIError) -> TokenizerParts {
         let space = SentencePieceNormalizer.space
         let prefix = Array("##".utf8)
@@ -188,7 +186,7 @@ extension GGUFVocabulary {
                 .cut(.characters(.whiteSpace), .removed, inverted: false),
                 .cut(.characters(.punctuation), .isolated, inverted: false),
             ]),
-            // Whatever the flags say.
+            // Regardless of the flags.
             postProcessor: try around(begin: true, end: true, path),
             decoder: TokenDecoder([.wordPiece(prefix: prefix, cleansUp: true)]))
     }

@@ -1,19 +1,19 @@
 import HubCore
 import ModelFormats
 
-/// The merges of a file, `"a b"` or `["a", "b"]`, before it is known what they make. The bytes live as long as the file.
+/// The merges of a file, `"a b"` or `["a", "b"]`, before their results are known. The bytes live as long as the file.
 struct MergePairs {
     private struct Pair {
         let left: UnsafeBufferPointer<UInt8>
         let right: UnsafeBufferPointer<UInt8>
-        /// Theirs, by ``ByteHash``.
+        /// Their hashes, by ``ByteHash``.
         let leftHash: UInt64
         let rightHash: UInt64
     }
 
     private var pairs: [Pair] = []
     private let keys = ByteHash.keys
-    /// Room for what the pairs make; nil until it is made.
+    /// Memory for the results; nil until allocated.
     private var room: Room?
 
     private struct Room {
@@ -26,13 +26,13 @@ struct MergePairs {
         }
     }
 
-    /// Whether all of the file's merges are here; the one after the last is not a pair otherwise.
+    /// Whether all merges were read; otherwise the one after the last is not a pair.
     private(set) var isWhole = true
 
     init(count: Int) { pairs.reserveLargeCapacity(count) }
 
-    /// The merges of lists, and room for what they make: memory that nobody has touched is slow, and the vocabulary, which
-    /// another thread reads meanwhile, takes longer.
+    /// Reads the merges and allocates memory for the results: touching new memory is slow, and the other thread's
+    /// vocabulary takes longer anyway.
     init(_ lists: [JSONCursor]) {
         self.init(count: lists.reduce(0) { $0 + $1.count })
         isWhole = lists.allSatisfy { $0.elements { append($0) } }
@@ -41,10 +41,10 @@ struct MergePairs {
 
     /// Appends a merge.
     ///
-    /// - Returns: false where it is not a pair.
+    /// - Returns: false if it is not a pair.
     private mutating func append(_ entry: JSONCursor) -> Bool {
         if let text = entry.text {
-            // The first line of GPT-2's merges.txt, which older files took over.
+            // The first line of GPT-2's merges.txt, which older files copied.
             return text.starts(with: "#version".utf8) || append(text)
         }
         guard let (left, right) = entry.textPair else {
@@ -75,11 +75,12 @@ struct MergePairs {
         return true
     }
 
-    /// What the pairs make, once.
+    /// The merge table; call once.
     ///
     /// - Parameters:
-    ///   - prefixCount: How much of the second token is left out where both are joined.
-    /// - Throws: ``ErrorCode/malformedModel`` for a merge that is not a pair of known tokens, or makes none.
+    ///   - prefixCount: The number of bytes dropped from the second token when joined.
+    /// - Throws: ``ErrorCode/malformedModel`` for a merge that is not a pair of known tokens, or whose result is not a
+    ///   token.
     mutating func table(_ vocabulary: Vocabulary, prefixCount: Int = 0, path: String) throws(AIError)
         -> MergeTable
     {
@@ -90,7 +91,7 @@ struct MergePairs {
         let parts = faults.count
         room.found.withUnsafeMutableBufferPointer { found in
             faults.withUnsafeMutableBufferPointer { faults in
-                // Each part writes to places of its own.
+                // Each part writes to its own places.
                 nonisolated(unsafe) let (pairs, found, faults) = (self, found, faults)
                 Parallel.perform(parts) { part in
                     let count = found.count
@@ -108,20 +109,19 @@ struct MergePairs {
     /// A merge by ids.
     private typealias Found = (left: Int32, right: Int32, merge: MergeTable.Merge)
 
-    /// Waiting for memory takes most of the time, which several threads can do at once.
+    /// Memory latency dominates, so several threads help.
     private static let parts = 4
 
     /// Finds the ids of some merges.
     ///
-    /// - Returns: the first that is not a pair of known tokens, or makes none.
+    /// - Returns: the first that is not a pair of known tokens, or whose result is not a token.
     private func find(
         _ ranks: Range<Int>, _ vocabulary: Vocabulary, _ prefixCount: Int,
         into found: UnsafeMutableBufferPointer<Found>
     ) -> Int? {
         pairs.withUnsafeBufferPointer { pairs in
             var joined: [UInt8] = []
-            // Merges come in the order of what they make, so that it is nearly always what was made before, or what
-            // follows.
+            // Merges are in the order of their results, so the result is nearly always the last one or the next.
             var last: Int32 = -1
             for rank in ranks {
                 if (rank - ranks.lowerBound) % Vocabulary.ahead == 0 {

@@ -1,9 +1,9 @@
 import CKernels
 import HubCore
 
-/// What pairs of tokens merge into, and which goes first: a flat table with open addressing.
+/// The results and ranks of token merges: a flat hash table with open addressing.
 struct MergeTable: Sendable {
-    /// What becomes of a pair.
+    /// The result of merging a pair.
     struct Merge: Sendable {
         var rank: Int32
         var result: Int32
@@ -15,9 +15,9 @@ struct MergeTable: Sendable {
     }
 
     private var slots: [Slot]
-    /// The last slot of a region. A pair's slots are all in one, so that a thread can fill each.
+    /// The last slot of a region. All slots of a pair are in one region, so that each thread can fill a region.
     private let lastOfRegion: Int
-    // Ids are not negative, so no pair is this.
+    // Ids are not negative, so no pair has this value.
     private static let free = UInt64.max
 
     /// An empty table for at most `count` merges.
@@ -25,12 +25,11 @@ struct MergeTable: Sendable {
         var size = 16
         while 2 * size < 3 * count { size *= 2 }
         slots = [Slot](large: size, repeating: Slot(pair: Self.free, merge: Merge(rank: 0, result: 0)))
-        // Of so many pairs nearly half belong to each.
+        // Each region gets about half of the pairs.
         lastOfRegion = (size < 1 << 16 ? size : size / 2) - 1
     }
 
-    /// What a pair merges into. A pair that is set again takes the later value, as a map filled in order does in the
-    /// reference.
+    /// The result of a pair. Setting a pair again replaces the value, as in the reference.
     subscript(left: Int32, right: Int32) -> Merge? {
         get {
             slots.withUnsafeBufferPointer { slots in
@@ -50,7 +49,7 @@ struct MergeTable: Sendable {
     mutating func set(_ pairs: [(left: Int32, right: Int32, merge: Merge)]) {
         let last = lastOfRegion
         slots.withUnsafeMutableBufferPointer { slots in
-            // Each thread writes to slots of its own.
+            // Each thread writes to its own slots.
             nonisolated(unsafe) let slots = slots
             Parallel.perform(slots.count / (last + 1)) { region in
                 Self.set(pairs, in: region, of: slots, last)
@@ -68,7 +67,7 @@ struct MergeTable: Sendable {
         let keys = ByteHash.keys
         let mask = slots.count - 1
         var waiting: [Slot] = []
-        // The table is larger than the processor's near memory: some dozen places are on their way at once.
+        // The table exceeds the CPU caches, so slots are prefetched.
         let ahead = 32
         waiting.reserveCapacity(ahead)
         func flush() {

@@ -1,8 +1,8 @@
-/// One word while its symbols are merged. The lowest rank goes first, the leftmost of equals.
+/// A word whose symbols are being merged: lowest rank first, leftmost on ties.
 ///
-/// Its memory is kept from word to word.
+/// Its memory is reused from word to word.
 struct MergingWord {
-    /// A token and how many bytes of the word it stands for.
+    /// Token ids, with their lengths in bytes of the word.
     private(set) var ids: [Int32] = []
     private(set) var lengths: [Int32] = []
     private var ranks: [Int32] = []
@@ -24,7 +24,7 @@ struct MergingWord {
 
     private static let none: Int32 = -1
     private static let unranked = Int32.max
-    /// Up to here looking at all pairs again is faster than keeping them in order.
+    /// Up to this length rescanning all pairs is faster than a heap.
     private static let shortest = 24
 
     mutating func removeAll() {
@@ -44,8 +44,8 @@ struct MergingWord {
         mergeLong { word, left, right in table[word.ids[left], word.ids[right]] }
     }
 
-    /// Merges until `rule` knows of nothing that two neighbours make; it is given the bytes of the word that they stand
-    /// for, and where the second begins.
+    /// Merges until `rule` returns nil for all neighbours; it gets their byte range in the word, and where the second
+    /// begins.
     mutating func merge(_ rule: (Range<Int>, Int) -> MergeTable.Merge?) {
         if ids.count < 2 { return }
         starts.removeAll(keepingCapacity: true)
@@ -93,7 +93,7 @@ struct MergingWord {
         results[index] = merge?.result ?? 0
     }
 
-    /// With a linked list and a heap: n symbols take O(n log n), for a word may be a megabyte of spaces.
+    /// With a linked list and a heap in O(n log n), because a word may be a megabyte of spaces.
     private mutating func mergeLong(_ rule: (borrowing MergingWord, Int, Int) -> MergeTable.Merge?) {
         let count = ids.count
         previous = (0..<count).map { Int32($0) - 1 }
@@ -102,7 +102,7 @@ struct MergingWord {
         for position in 0..<count { consider(position, rule) }
         while let best = pop() {
             let left = Int(best.position)
-            // Stale where a neighbour has been merged since: the pair is then gone or another one.
+            // Stale if a neighbour has been merged since.
             guard ids[left] != Self.none, next[left] != Self.none,
                 let now = rule(self, left, Int(next[left])), now.result == best.result, now.rank == best.rank
             else { continue }

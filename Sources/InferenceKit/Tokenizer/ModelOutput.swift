@@ -1,9 +1,9 @@
 import HubCore
 
-/// What a model makes of pieces of text: ids, and for each the bytes of its piece that it stands for, where asked.
+/// The output of a model: ids, and if requested their byte ranges in the piece.
 struct ModelOutput {
     var ids: [Int] = []
-    /// Offsets into the piece; empty where nobody asks.
+    /// Offsets in the piece; empty if not requested.
     var spans: [Range<Int>] = []
     let isTracked: Bool
 
@@ -14,15 +14,15 @@ struct ModelOutput {
         if isTracked { spans.append(span()) }
     }
 
-    /// Makes the last token stand for more.
+    /// Extends the range of the last token.
     mutating func extendLast(to end: Int) {
         if isTracked, let last = spans.indices.last { spans[last] = spans[last].lowerBound..<end }
     }
 }
 
-/// The ids of pieces met before, in one block of memory that is emptied when it is full.
+/// A cache of the ids of recent pieces, cleared when full.
 ///
-/// Words come again: three quarters of all pieces of a text are found here.
+/// Words repeat: about three quarters of all pieces hit.
 final class WordCache {
     private struct Slot {
         var hash: UInt64 = 0
@@ -41,7 +41,7 @@ final class WordCache {
 
     /// Appends the ids of a piece.
     ///
-    /// - Returns: false where they are not known.
+    /// - Returns: false if they are not cached.
     func append(_ piece: UnsafeBufferPointer<UInt8>, hash: UInt64, to out: inout [Int]) -> Bool {
         guard piece.count <= Self.longestKey else { return false }
         let slot = slots[Int(truncatingIfNeeded: hash) & (Self.slotCount - 1)]
@@ -52,7 +52,7 @@ final class WordCache {
         return true
     }
 
-    /// Keeps the ids of a piece.
+    /// Stores the ids of a piece.
     func keep(_ piece: UnsafeBufferPointer<UInt8>, hash: UInt64, _ found: ArraySlice<Int>) {
         guard piece.count <= Self.longestKey, found.count <= UInt16.max else { return }
         if keys.count + piece.count > Self.mostKeyBytes {
@@ -74,7 +74,7 @@ final class EncodingScratch {
     var word = MergingWord()
     var lattice = Lattice()
 
-    /// Appends the tokens of a piece: those that were found before, or what `find` appends.
+    /// Appends the tokens of a piece from the cache, or from `find`.
     @inline(__always)
     func append<Failure: Error>(
         _ piece: UnsafeBufferPointer<UInt8>, to out: inout ModelOutput,

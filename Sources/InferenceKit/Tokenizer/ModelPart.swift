@@ -1,20 +1,20 @@
 import HubCore
 import ModelFormats
 
-/// The part `model` of a tokenizer.json: its settings, and its long lists where they lie in the document.
+/// The part `model` of a tokenizer.json: its settings, and its long lists as cursors into the document.
 ///
-/// A vocabulary of a hundred thousand tokens read into strings would cost more than all else together.
+/// Reading a vocabulary of a hundred thousand tokens into strings would cost more than everything else together.
 struct ModelPart {
-    /// What may be most of a file.
+    /// The large lists of a file.
     static let lists: [StaticString] = ["merges", "vocab"]
 
     let settings: TokenizerComponent
-    /// Lists are in parts, to be gone through one after the other.
+    /// Lists come in parts, to be read in order.
     private let vocab: [JSONCursor]?
     let merges: [JSONCursor]?
 
-    /// - Parameter rest: How the part goes on where the document was cut within a list of it.
-    /// - Throws: ``ErrorCode/malformedModel`` where the part is not an object.
+    /// - Parameter rest: The rest of the part if the document was split inside one of its lists.
+    /// - Throws: ``ErrorCode/malformedModel`` if the part is not an object.
     init(_ cursor: JSONCursor, _ rest: JSONCursor.Rest?, path: String) throws(AIError) {
         var members: [(key: String, value: JSON)] = []
         var vocab: [JSONCursor]?
@@ -41,7 +41,7 @@ struct ModelPart {
 
     var path: String { settings.path }
 
-    /// What kind of model it is. Older files do not say; what they have does.
+    /// The kind of model. For older files without `type` it is inferred from the members.
     var kind: String {
         if let type = settings.type { return type }
         if merges != nil { return "BPE" }
@@ -74,7 +74,7 @@ struct ModelPart {
         return vocabulary
     }
 
-    /// Reads `[["token", score]]`, where the place in the list is the id.
+    /// Reads `[["token", score]]`, where the index is the id.
     func scoredVocabulary() throws(AIError) -> (Vocabulary, [Double]) {
         guard let vocab else { throw settings.malformed("has no vocab") }
         let count = vocab.reduce(0) { $0 + $1.count }

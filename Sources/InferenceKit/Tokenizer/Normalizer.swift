@@ -1,9 +1,9 @@
 import HubCore
 import ModelFormats
 
-/// What rewrites a text before it is cut.
+/// Rewrites a text before it is split.
 struct Normalizer: Sendable {
-    /// What the normalizer of BERT does.
+    /// The settings of BERT's normalizer.
     struct Bert: Sendable {
         var cleansText: Bool
         var spacesChinese: Bool
@@ -47,15 +47,15 @@ struct Normalizer: Sendable {
     /// A normalizer of known steps.
     init(_ steps: [Step]) { self.steps = steps }
 
-    /// Reads `normalizer`; nil where it does nothing.
+    /// Reads `normalizer`; nil if there is none.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` for another kind.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for an unknown kind.
     init(_ part: TokenizerComponent?) throws(AIError) {
         guard let part else { return }
         try add(part)
     }
 
-    /// Whether texts stay as they are.
+    /// Whether it changes nothing.
     var isEmpty: Bool { steps.isEmpty }
 
     private mutating func add(_ part: TokenizerComponent) throws(AIError) {
@@ -66,7 +66,7 @@ struct Normalizer: Sendable {
             for member in try part.parts("normalizers") { try add(member) }
         case "NFC", "NFD", "NFKC", "NFKD":
             try part.allowOnly([])
-            // Written out above: each is a form.
+            // The cases above are all forms.
             if let form = part.type.flatMap(UnicodeForm.init) { steps.append(.form(form)) }
         case "Lowercase": try addPlain(part, .lowercase)
         case "StripAccents": try addPlain(part, .stripAccents)
@@ -108,10 +108,10 @@ struct Normalizer: Sendable {
 
     /// Rewrites a text.
     ///
-    /// - Throws: ``ErrorCode/insufficientMemory``, ``ErrorCode/generationFailed`` where a pattern reaches a limit or the
-    ///   text does.
+    /// - Throws: ``ErrorCode/insufficientMemory``, ``ErrorCode/generationFailed`` if a pattern or the text exceeds a
+    ///   limit.
     ///
-    /// - Parameter isAtStart: Whether the text is the beginning of what is encoded.
+    /// - Parameter isAtStart: Whether the text is the start of the input.
     func normalize(_ text: inout TrackedText, isAtStart: Bool = true) throws(AIError) {
         for step in steps {
             try Self.apply(step, &text, isAtStart: isAtStart)
@@ -139,7 +139,7 @@ struct Normalizer: Sendable {
         }
     }
 
-    /// Every byte becomes the character that stands for it.
+    /// Replaces every byte by its character of ``ByteLevelAlphabet``.
     static func spell(_ text: inout TrackedText) {
         text.rewrite { value, out in
             var bytes: [UInt8] = []

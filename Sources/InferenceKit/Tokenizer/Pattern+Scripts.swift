@@ -1,8 +1,8 @@
 import HubCore
 
 extension Pattern {
-    /// Runs of one script, Hiragana and Katakana taken for Han, each with the spaces and the unassigned characters after
-    /// it; what comes before the first is in none, as in the reference.
+    /// Runs of one script, with Hiragana and Katakana counted as Han, each with the spaces and unassigned characters
+    /// after it; text before the first is in no run, as in the reference.
     static func scripts(path: String) throws(AIError) -> Pattern {
         let neutral = #"\x{20}\p{sc:Unknown}"#
         let han = #"\p{sc:Han}\p{sc:Hiragana}\p{sc:Katakana}\x{30FC}"#

@@ -6,9 +6,9 @@ import ModelFormats
 ///
 /// Patterns come from model files, so matching has limits: a pattern that backtracks without end becomes an error.
 final class Pattern: Sendable {
-    // Compiled code is only read after it was made (pcre2api, "Multithreading"), and freed by deinit alone.
+    // Compiled code is only read after compilation (pcre2api, "Multithreading"), and freed only by deinit.
     nonisolated(unsafe) fileprivate let code: OpaquePointer
-    // The limits that no text changes; set once, before any match.
+    // The limits that do not depend on the text; set once, before any match.
     nonisolated(unsafe) fileprivate let limits: OpaquePointer
     fileprivate let usesJIT: Bool
     private let matchers = Pool<PatternMatcher>()
@@ -20,10 +20,10 @@ final class Pattern: Sendable {
     private static let depthLimit: UInt32 = 100_000
     private static let heapKibibytes: UInt32 = 64 << 10
 
-    /// Compiles a pattern as a tokenizer.json writes it.
+    /// Compiles a pattern of a tokenizer.json.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` naming what PCRE2 has not or means otherwise,
-    ///   ``ErrorCode/malformedModel`` with PCRE2's reason for what is not a pattern.
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming what PCRE2 lacks or interprets differently,
+    ///   ``ErrorCode/malformedModel`` with PCRE2's reason for an invalid pattern.
     convenience init(_ pattern: String, path: String) throws(AIError) {
         let translation: PatternTranslation
         do throws(PatternTranslation.Refusal) {
@@ -35,12 +35,12 @@ final class Pattern: Sendable {
         try self.init(translated: translation.text, original: pattern, path: path)
     }
 
-    /// Compiles a text that is to be found as it is.
+    /// Compiles a literal text.
     convenience init(literal text: String, path: String) throws(AIError) {
         try self.init(translated: PatternTranslation.literal(text), original: text, path: path)
     }
 
-    /// Compiles what is in PCRE2's syntax already.
+    /// Compiles a pattern in PCRE2's syntax.
     init(translated: String, original: String, path: String) throws(AIError) {
         var number: Int32 = 0
         var offset = 0
@@ -60,7 +60,7 @@ final class Pattern: Sendable {
         pcre2_set_heap_limit_8(limits, Self.heapKibibytes)
         code = compiled
         self.limits = limits
-        // Where the system forbids executable memory the interpreter does the same, slower.
+        // If the system forbids executable memory, the slower interpreter is used.
         usesJIT = pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE) == 0
     }
 
@@ -71,9 +71,9 @@ final class Pattern: Sendable {
 
     /// The matches from left to right, as byte ranges of `text`, which must be valid UTF-8.
     ///
-    /// A match may be empty, as that of a mere look-ahead; none is empty where another one ends.
+    /// A match may be empty, as for a look-ahead, but not at the end of another match.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` where a limit is reached.
+    /// - Throws: ``ErrorCode/generationFailed`` if a limit is reached.
     func matches(in text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Range<Int>] {
         let matcher: PatternMatcher
         if let kept = matchers.take() { matcher = kept } else { matcher = try PatternMatcher(self) }
@@ -81,7 +81,7 @@ final class Pattern: Sendable {
         return try matcher.matches(self, in: text)
     }
 
-    /// Faults that are not faults of the pattern.
+    /// Errors that mean a limit was reached.
     private static let limitsOfPCRE2: Set<Int32> = [
         PCRE2_ERROR_QUANTIFIER_TOO_BIG, PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, PCRE2_ERROR_PATTERN_TOO_LARGE,
         PCRE2_ERROR_HEAP_FAILED, PCRE2_ERROR_PATTERN_TOO_COMPLICATED, PCRE2_ERROR_LOOKBEHIND_NOT_FIXED_LENGTH,
@@ -95,7 +95,7 @@ final class Pattern: Sendable {
     }
 }
 
-/// The working memory of matching one pattern; used by one thread at a time, for as many texts as it likes.
+/// The working memory of matching one pattern; used by one thread at a time.
 private final class PatternMatcher {
     private let found: OpaquePointer
     private let context: OpaquePointer
@@ -103,8 +103,8 @@ private final class PatternMatcher {
 
     private static let stackBytes = 1 << 20
 
-    /// How often a match at one place may try again. A sane pattern needs a few tries for each byte; this many for each
-    /// would make a hostile one cost minutes.
+    /// The backtracking limit of a match. A sane pattern needs a few steps per byte; this many per byte would let a
+    /// hostile one run for minutes.
     private static func matchLimit(bytes: Int) -> UInt32 { UInt32(min(10_000_000, 100_000 + 32 * bytes)) }
 
     /// - Throws: ``ErrorCode/insufficientMemory``.
@@ -134,8 +134,8 @@ private final class PatternMatcher {
         ranges.reserveCapacity(text.count / 4)
         var at = 0
         while at <= text.count {
-            // The fast way in checks nothing: the text is valid UTF-8 and the offset at a character (pcre2jit, "JIT
-            // fast path API").
+            // The fast path checks nothing, so the text must be valid UTF-8 and the offset at a character (pcre2jit,
+            // "JIT fast path API").
             let result =
                 pattern.usesJIT
                 ? pcre2_jit_match_8(pattern.code, base, text.count, at, 0, found, context)

@@ -1,9 +1,9 @@
 extension PatternTranslation {
-    /// A set, or what a set of sets comes to: PCRE2's sets hold no others.
+    /// A set, nested sets flattened: PCRE2's sets cannot be nested.
     struct CharacterSet {
-        /// What stands between the brackets, where that is all.
+        /// The text between the brackets.
         var members = ""
-        /// What matches one character too, and cannot stand between brackets.
+        /// Alternatives for one character that cannot be written between brackets.
         var others: [String] = []
         var isNegated = false
 
@@ -15,7 +15,7 @@ extension PatternTranslation {
             return isNegated ? "(?:(?!\(joined))[\\x{0}-\\x{10FFFF}])" : joined
         }
 
-        /// Takes in all of another set.
+        /// Adds another set.
         mutating func add(_ other: CharacterSet) {
             if other.isNegated || !other.others.isEmpty {
                 others.append(other.expression)
@@ -25,7 +25,7 @@ extension PatternTranslation {
         }
     }
 
-    /// Reads a set whose bracket has been taken.
+    /// Reads a set after its opening bracket.
     mutating func set() throws(Refusal) -> CharacterSet {
         let isNegated = take("^")
         if isNegated, ignoresCase { throw Refusal(what: "[^ where case is ignored") }
@@ -39,7 +39,7 @@ extension PatternTranslation {
                 isFirst = true
                 continue
             }
-            // Where it does not stand for itself, a hyphen is taken with what is before it.
+            // A hyphen that is not literal belongs to the element before it.
             if next == "-", !isFirst, !source[at...].starts(with: "-]".unicodeScalars) {
                 throw Refusal(what: "a hyphen in a set that makes no range")
             }

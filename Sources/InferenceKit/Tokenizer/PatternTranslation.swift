@@ -1,18 +1,18 @@
 /// A pattern of a tokenizer.json, rewritten for PCRE2.
 ///
 /// The reference matches with Oniguruma in Ruby's syntax (https://github.com/kkos/oniguruma/blob/master/doc/RE), where
-/// much that PCRE2 takes too means something else: `\h` is a hexadecimal digit, `{2}+` repeats a repetition, `(?i:ss)`
-/// matches ß. So nothing is passed on unread: what is known to mean the same is written again, all else is refused by
-/// name.
+/// much of PCRE2's syntax means something else: `\h` is a hexadecimal digit, `{2}+` repeats a repetition, `(?i:ss)`
+/// matches ß. So nothing is passed on unparsed: what is known to mean the same is rewritten, everything else is
+/// rejected by name.
 struct PatternTranslation {
-    /// What stands in a pattern and cannot be used.
+    /// A part of a pattern that cannot be used.
     struct Refusal: Error {
         /// A noun: `\h`, `a nested set`.
         let what: String
     }
 
     private enum Group { case plain, assertion }
-    /// What a repetition would repeat.
+    /// The element before a repetition.
     private enum Previous { case nothing, atom, assertion, repetition }
     /// One element of a set.
     enum Element {
@@ -20,47 +20,47 @@ struct PatternTranslation {
         case kind(String)
     }
 
-    /// The same in PCRE2's syntax. It has no captures.
+    /// The translation, without captures.
     private(set) var text = ""
 
     let source: [Unicode.Scalar]
     var at = 0
     private var groups: [(kind: Group, ignoresCase: Bool)] = []
     private var previous = Previous.nothing
-    /// The literal just before, where case is ignored.
+    /// The preceding literal, if case is ignored.
     private var foldedLiteral: Unicode.Scalar?
 
     private static let longest = 16384
 
-    /// White_Space of the Unicode Standard, which Oniguruma's `\s` is: PCRE2's own also takes U+180E (pcre2pattern,
-    /// "Generic character types").
+    /// White_Space of the Unicode Standard, the meaning of Oniguruma's `\s`: PCRE2's own also matches U+180E
+    /// (pcre2pattern, "Generic character types").
     static let space =
         #"\x{9}-\x{D}\x{20}\x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}"#
 
-    /// Oniguruma's `\w` in a set: Alphabetic and the general categories M, Nd and Pc. Outside a set it takes from its table
-    /// for Latin-1 six more; both were measured over every character.
+    /// Oniguruma's `\w` in a set: Alphabetic and the general categories M, Nd and Pc. Outside a set it also matches six
+    /// Latin-1 characters; both were measured over every character.
     static let word = #"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"#
     private static let wordCharacters = word + #"\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}"#
 
-    /// `\b`: a word begins or ends here; `\B`: it does neither.
+    /// `\b`: a word boundary; `\B`: not one.
     private static let boundary =
         "(?:(?<=[\(wordCharacters)])(?![\(wordCharacters)])|(?<![\(wordCharacters)])(?=[\(wordCharacters)]))"
     private static let noBoundary = "(?!\(boundary))"
 
-    /// General categories: they alone have the same names and members in both.
+    /// General categories: the only properties with the same names and members in both.
     private static let categories: Set<String> = [
         "C", "Cc", "Cf", "Cn", "Co", "Cs", "L", "Ll", "Lm", "Lo", "Lt", "Lu", "M", "Mc", "Me", "Mn", "N", "Nd",
         "Nl", "No", "P", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "S", "Sc", "Sk", "Sm", "So", "Z", "Zl", "Zp",
         "Zs",
     ]
 
-    /// The scripts that patterns of models name.
+    /// The scripts used in models' patterns.
     private static let scripts: Set<String> = [
         "Arabic", "Cyrillic", "Devanagari", "Greek", "Han", "Hangul", "Hebrew", "Hiragana", "Katakana", "Latin",
         "Thai",
     ]
 
-    /// Pairs that Oniguruma takes for one letter where case is ignored: ß, ﬀ, ﬁ, ﬂ, ﬅ (CaseFolding.txt, status F).
+    /// Pairs that Oniguruma matches with one letter if case is ignored: ß, ﬀ, ﬁ, ﬂ, ﬅ (CaseFolding.txt, status F).
     private static let foldedPairs: Set<String> = ["ss", "ff", "fi", "fl", "st"]
 
     init(_ pattern: String) throws(Refusal) {
@@ -76,7 +76,7 @@ struct PatternTranslation {
             case "*", "+", "?": try quantify(String(scalar))
             case "{": try interval()
             case ".": add(#"[^\x{A}]"#, .atom)
-            // At every line, and not after the line feed that ends the text.
+            // At every line start, but not after a final line feed.
             case "^": add(#"(?:\A|(?<=\x{A})(?!\z))"#, .assertion)
             case "$": add(#"(?![^\x{A}])"#, .assertion)
             default: try literal(scalar)
@@ -84,7 +84,7 @@ struct PatternTranslation {
         }
     }
 
-    /// A text to be found as it is.
+    /// A literal text.
     static func literal(_ text: String) -> String { text.unicodeScalars.map(spelled).joined() }
 
     static func spelled(_ scalar: Unicode.Scalar) -> String {
@@ -131,7 +131,7 @@ struct PatternTranslation {
 
     private mutating func open() throws(Refusal) {
         var group = (kind: Group.plain, ignoresCase: ignoresCase)
-        // A capture is no use without a back reference, and those are refused.
+        // Captures are useless without back references, which are rejected.
         var opening = "(?:"
         if next == "*" { throw Refusal(what: "(*") }
         if take("?") {
@@ -153,7 +153,7 @@ struct PatternTranslation {
     }
 
     private mutating func close() {
-        // PCRE2 says what is wrong with one that was never opened.
+        // PCRE2 reports an unmatched closing parenthesis.
         let group = groups.popLast()
         add(")", group?.kind == .assertion ? .assertion : .atom)
     }
@@ -204,7 +204,7 @@ struct PatternTranslation {
         }
     }
 
-    /// What stands after a backslash.
+    /// The element after a backslash.
     mutating func element(inSet: Bool) throws(Refusal) -> Element {
         guard let scalar = take() else { throw Refusal(what: "a backslash at its end") }
         switch scalar {
@@ -219,7 +219,7 @@ struct PatternTranslation {
         case "u": return .scalar(try character(number(4)))
         case "s": return .kind(inSet ? Self.space : "[\(Self.space)]")
         case "S" where !inSet: return .kind("[^\(Self.space)]")
-        // Where case is ignored Oniguruma lets a set match two letters for one.
+        // If case is ignored, Oniguruma lets a set match two letters as one.
         case "w" where !(inSet && ignoresCase): return .kind(inSet ? Self.word : "[\(Self.wordCharacters)]")
         case "W" where !inSet: return .kind("[^\(Self.wordCharacters)]")
         case "d": return .kind(#"\p{Nd}"#)
@@ -269,7 +269,7 @@ struct PatternTranslation {
             throw Refusal(what: "\\\(letter)" + String(String.UnicodeScalarView(source[start..<at])))
         }
         if ignoresCase { throw Refusal(what: "\\\(letter){\(name)} where case is ignored") }
-        // By itself PCRE2 asks for script extensions, the reference for the script.
+        // PCRE2 defaults to script extensions, the reference to scripts.
         return "\\\(letter){\(not)\(Self.scripts.contains(name) ? "sc:" : "")\(name)}"
     }
 }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Things that one thread uses at a time, kept for the next: making them costs more than most texts.
+/// A pool of objects used by one thread at a time: creating one costs more than encoding most texts.
 final class Pool<Element: AnyObject>: Sendable {
-    // What is in the pool is in nobody's hands; taking it out hands it to one.
+    // An object in the pool is unused; taking it out gives it to one thread.
     private struct Box: @unchecked Sendable { let element: Element }
     private let kept = Mutex<[Box]>([])
     private static var most: Int { 8 }

@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// What a tokenizer puts around the ids of one text or two: `<|bos|>` before it and the like.
+/// Adds special tokens around one text or two, such as `<|bos|>`.
 struct PostProcessor: Sendable {
     /// One part of a template.
     enum Piece: Sendable {
@@ -11,9 +11,9 @@ struct PostProcessor: Sendable {
 
     enum Step: Sendable {
         case template(single: [Piece], pair: [Piece])
-        /// Offsets of tokens lose the white space in them.
+        /// Trims white space from token offsets.
         case trim(OffsetTrimming)
-        /// All types are 0, and stay what the first to say makes them.
+        /// All type ids are 0 until a step sets them.
         case sameType
     }
 
@@ -22,7 +22,7 @@ struct PostProcessor: Sendable {
     /// A post-processor of known steps.
     init(_ steps: [Step]) { self.steps = steps }
 
-    /// Reads `post_processor`; nil where it adds nothing.
+    /// Reads `post_processor`; nil if there is none.
     init(_ part: TokenizerComponent?) throws(AIError) {
         guard let part else { return }
         try add(part)
@@ -70,7 +70,7 @@ struct PostProcessor: Sendable {
     }
 
     private mutating func addTemplate(_ part: TokenizerComponent, single: [Piece], pair: [Piece]) throws(AIError) {
-        // The reference stops the program here.
+        // The reference aborts here.
         for case .template in steps { throw part.refuse("a place after another template") }
         steps.append(.template(single: single, pair: pair))
     }
@@ -93,7 +93,7 @@ struct PostProcessor: Sendable {
             guard let (kind, content) = item.object?.members.first, let name = content["id"]?.string,
                 let typeID = content["type_id"]?.int, (0...Int64(Int32.max)).contains(typeID)
             else { throw part.malformed("has a piece that is neither a token nor a sequence") }
-            // Any number of them would make any number of tokens of a text.
+            // Repeated sequences could multiply tokens without limit.
             if kind == "Sequence", !names.insert(name).inserted {
                 throw part.refuse("the sequence \(name) twice in its \(key) form")
             }
@@ -128,7 +128,7 @@ struct PostProcessor: Sendable {
         return ids
     }
 
-    /// The ids of a text with what belongs around them.
+    /// The ids of a text with special tokens.
     func process(_ ids: [Int]) -> [Int] {
         for case .template(let single, _) in steps {
             var result: [Int] = []
@@ -144,14 +144,14 @@ struct PostProcessor: Sendable {
         return ids
     }
 
-    /// The tokens of one text or two, put together.
+    /// The joined tokens of one text or two.
     ///
-    /// - Parameter spelling: How a token is spelled.
+    /// - Parameter spelling: The spelling of a token.
     func process(
         _ texts: [[Encoding.Token]], _ originals: [[UInt8]], addSpecialTokens: Bool,
         _ spelling: (Encoding.Token) -> [UInt8]
     ) -> [Encoding.Token] {
-        // One for each text, and after a template for each piece of it.
+        // One per text, and after a template one per piece of it.
         var parts = texts
         for step in steps {
             switch step {
@@ -167,7 +167,7 @@ struct PostProcessor: Sendable {
         return parts.flatMap { $0 }
     }
 
-    /// RoBERTa's types are 0 whatever is added.
+    /// RoBERTa's type ids are always 0.
     private var isSameType: Bool { steps.contains { if case .sameType = $0 { true } else { false } } }
 
     private static func fill(
@@ -193,7 +193,7 @@ struct PostProcessor: Sendable {
         return result
     }
 
-    /// How many tokens are added to one text or two.
+    /// The number of tokens added to one text or two.
     func addedCount(isPair: Bool) -> Int {
         for case .template(let single, let pair) in steps {
             return (isPair ? pair : single).reduce(0) { sum, piece in
@@ -215,12 +215,12 @@ struct PostProcessor: Sendable {
 
 /// Offsets without the white space that a byte-level token has around it.
 struct OffsetTrimming: Sendable {
-    /// Whether the first space may be one that the pre-tokenizer put there.
+    /// Whether the first space may come from the pre-tokenizer.
     let addsPrefixSpace: Bool
 
     func trim(_ tokens: inout [Encoding.Token], _ originals: [[UInt8]], _ spelling: (Encoding.Token) -> [UInt8]) {
         for index in tokens.indices {
-            // A token that was added stands for nothing.
+            // An inserted token has no range.
             guard let sequence = tokens[index].sequence else { continue }
             let original = originals[sequence]
             let (leading, trailing) = Self.spaces(spelling(tokens[index]))
@@ -236,7 +236,7 @@ struct OffsetTrimming: Sendable {
         }
     }
 
-    /// How many characters at both ends are white space, or stand for a space.
+    /// The number of white space characters (or their stand-ins) at both ends.
     private static func spaces(_ token: [UInt8]) -> (leading: Int, trailing: Int) {
         let scalars = String(decoding: token, as: UTF8.self).unicodeScalars
         func isSpace(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,30 +1,30 @@
 import HubCore
 import ModelFormats
 
-/// A text cut into the pieces that are encoded each for itself.
+/// A text split into pieces that are encoded separately.
 struct Pieces {
     var text: TrackedText
     /// In order; none is empty.
     var ranges: [Range<Int>]
-    /// Whether the text begins where the original does.
+    /// Whether the text is the start of the original.
     let isAtStart: Bool
 
-    /// Whether a piece begins where the original does.
+    /// Whether a piece is the start of the original.
     func startsOriginal(_ range: Range<Int>) -> Bool {
         if let origins = text.origins { return origins[range.lowerBound].lowerBound == 0 }
         return isAtStart && range.lowerBound == 0
     }
 }
 
-/// What cuts a text into pieces, in any number of steps.
+/// Splits a text into pieces, in any number of steps.
 struct PreTokenizer: Sendable {
     enum PrependScheme: String, Sendable { case first, never, always }
 
-    /// What a text is cut at.
+    /// The places where a text is split.
     enum Delimiter: Sendable {
         case pattern(TextPattern)
         case characters(CharacterClass)
-        /// Runs of word characters, and of all others that are no white space.
+        /// Runs of word characters, and of other characters except white space.
         case words
     }
 
@@ -32,15 +32,15 @@ struct PreTokenizer: Sendable {
         case cut(Delimiter, SplitBehavior, inverted: Bool)
         case fixedLength(Int)
         case metaspace([UInt8], PrependScheme, splits: Bool)
-        /// The bytes become characters, or stay what they are where it is the last step and the model takes bytes.
+        /// Bytes become characters, or stay bytes if this is the last step and the model takes bytes.
         case byteLevel(addsPrefixSpace: Bool, Pattern?)
     }
 
     private var steps: [Step] = []
-    /// Whether the pieces are left as bytes for which the model looks up the characters itself.
+    /// Whether pieces stay raw bytes, which the model looks up itself.
     var leavesBytes = false
 
-    /// Reads `pre_tokenizer`; a text stays whole where there is none.
+    /// Reads `pre_tokenizer`; without one a text stays whole.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming a part that is not implemented, ``ErrorCode/malformedModel``.
     init(_ part: TokenizerComponent?) throws(AIError) {
@@ -54,8 +54,8 @@ struct PreTokenizer: Sendable {
     /// Whether the last step is ByteLevel.
     var endsInBytes: Bool { if case .byteLevel = steps.last { true } else { false } }
 
-    /// Whether it matters where the text came from: only the first piece of the original is treated otherwise, and
-    /// something before may move or drop it.
+    /// Whether origins are needed: the original's first piece is treated differently, and an earlier step may move or
+    /// drop it.
     func needsOrigins(normalizes: Bool) -> Bool {
         let first = steps.firstIndex { if case .metaspace(_, .first, _) = $0 { true } else { false } }
         return first.map { $0 > 0 || normalizes } ?? false
@@ -124,7 +124,7 @@ struct PreTokenizer: Sendable {
 
     /// The pieces of a text.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` where a pattern reaches its match limit, or the text its own.
+    /// - Throws: ``ErrorCode/generationFailed`` if a pattern exceeds its match limit, or the text its size limit.
     func cut(_ text: TrackedText, isAtStart: Bool) throws(AIError) -> Pieces {
         let whole = 0..<text.bytes.count
         var pieces = Pieces(text: text, ranges: whole.isEmpty ? [] : [whole], isAtStart: isAtStart)
@@ -210,7 +210,7 @@ struct PreTokenizer: Sendable {
         if splits { try cut(&pieces, .pattern(.literal(replacement)), .mergedWithNext, false) }
     }
 
-    /// Makes each piece into another, as the part of that name does.
+    /// Rewrites each piece, for the named part.
     private static func rewrite(
         _ pieces: inout Pieces, _ name: String, _ body: (inout TrackedText, _ isFirst: Bool) -> Void
     ) throws(AIError) {

@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// The fields of a message, gone through front to back (https://protobuf.dev/programming-guides/encoding/).
+/// Iterates over the fields of a message (https://protobuf.dev/programming-guides/encoding/).
 struct ProtocolBuffer {
     /// The content of a field.
     enum Value {
@@ -15,9 +15,9 @@ struct ProtocolBuffer {
         var real: Double? { if case .float(let value) = self { Double(value) } else { nil } }
     }
 
-    /// Hands over each field until `body` returns false.
+    /// Calls `body` for each field until it returns false.
     ///
-    /// - Returns: false where the message is broken or `body` stopped.
+    /// - Returns: false if the message is malformed or `body` stopped.
     static func forEachField(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (_ field: Int, Value) -> Bool) -> Bool {
         var at = 0
         func varint() -> UInt64? {

@@ -1,6 +1,6 @@
-/// UTF-8 read and written a scalar at a time. All texts here were valid UTF-8 when they came in and are kept so.
+/// Reads and writes UTF-8 scalar by scalar. All texts here are valid UTF-8.
 extension UnsafeBufferPointer<UInt8> {
-    /// The scalar that begins at an offset, and how many bytes it has. Nothing is read beyond the end, whatever is there.
+    /// The scalar at an offset, and its length in bytes. Never reads beyond the end.
     func scalar(at offset: Int) -> (value: UInt32, width: Int) {
         let lead = self[offset]
         if lead < 0x80 { return (UInt32(lead), 1) }
@@ -12,7 +12,7 @@ extension UnsafeBufferPointer<UInt8> {
         return (UInt32(lead & 0x07) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3), 4)
     }
 
-    /// The scalar that ends before an offset, and how many bytes it has.
+    /// The scalar that ends at an offset, and its length in bytes.
     func scalar(before offset: Int) -> (value: UInt32, width: Int) {
         var start = offset - 1
         while start > 0, self[start] & 0xC0 == 0x80 { start -= 1 }
@@ -51,7 +51,7 @@ extension [UInt8] {
         }
     }
 
-    /// Where the bytes of another array first occur from an index on.
+    /// The first occurrence of another array's bytes from an index.
     func firstRange(of other: [UInt8], from start: Int = 0) -> Range<Int>? {
         guard let first = other.first, count >= other.count else { return nil }
         var at = start
@@ -62,7 +62,7 @@ extension [UInt8] {
         return nil
     }
 
-    /// The bytes with every occurrence of others replaced. What is empty occurs before and after every character.
+    /// The bytes with every occurrence of others replaced. An empty array occurs before and after every character.
     func replacing(_ other: [UInt8], with content: [UInt8]) -> [UInt8] {
         if other.isEmpty {
             return content.isEmpty ? self : flatMap { $0 & 0xC0 == 0x80 ? [$0] : content + [$0] } + content

@@ -1,20 +1,19 @@
 import HubCore
 
-/// The byte-pair encoding of SentencePiece: of all neighbours those are merged first that make the token of the highest
-/// score (https://github.com/google/sentencepiece/blob/master/src/bpe_model.cc).
+/// The byte-pair encoding of SentencePiece: the pair whose result has the highest score merges first
+/// (https://github.com/google/sentencepiece/blob/master/src/bpe_model.cc).
 final class ScoredPairModel: Sendable {
     let vocabulary: Vocabulary
-    /// How soon each token is made; tokens of one score have one rank.
+    /// The rank of each token by score; tokens with the same score share a rank.
     private let ranks: [Int32]
-    /// The tokens that are made of text; those for control and for bytes are not.
+    /// The tokens that merges can produce: not control or byte tokens.
     private let isMade: [Bool]
-    /// Those that are taken apart again when all is merged.
+    /// Unused tokens, which are split again after merging.
     private let isUnused: [Bool]
-    /// Those that are found before anything is merged.
+    /// The tokens that are matched before merging.
     private let whole: ByteTrie?
     private let unknown: UnknownPieces
-    /// Whether a merge goes no further than a `▁` before which there is something else: then words can be encoded each
-    /// for itself.
+    /// Whether no merge crosses the start of a word (`▁`): then words can be encoded separately.
     let keepsWordsApart: Bool
 
     init(_ pieces: ScoredPieces) {
@@ -47,7 +46,7 @@ final class ScoredPairModel: Sendable {
     ) {
         var start = 0
         while start < piece.count {
-            // What is found whole is never merged: it parts what is before it from what is after it.
+            // A token matched whole is never merged: it separates the text around it.
             var frozen = piece.count..<piece.count
             if let whole {
                 var at = start
@@ -82,7 +81,7 @@ final class ScoredPairModel: Sendable {
         var at = range.lowerBound
         while at < range.upperBound {
             let width = piece.scalar(at: at).width
-            // Only that it is one counts; what it is is looked up when all is merged.
+            // A placeholder: ids are looked up after merging.
             scratch.word.append(0, length: width)
             at += width
         }

@@ -3,8 +3,8 @@ import ModelFormats
 
 /// The pieces of a SentencePiece model, or of a GGUF file of its kind.
 struct ScoredPieces: Sendable {
-    /// What a piece is (https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto); the numbers
-    /// are those of GGUF too.
+    /// The type of a piece (https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto); the
+    /// numbers are those of GGUF too.
     enum PieceType: Int, Sendable {
         case normal = 1
         case unknown, control, userDefined, unused, byte
@@ -17,17 +17,17 @@ struct ScoredPieces: Sendable {
 
     init(count: Int) { vocabulary = Vocabulary(count: count) }
 
-    /// Appends a piece; its place in the list is its id.
+    /// Appends a piece; its index is its id.
     mutating func append(_ piece: UnsafeBufferPointer<UInt8>, score: Double, type: PieceType) {
         _ = vocabulary.add(piece, id: Int32(scores.count), keepsAlike: true)
         scores.append(score)
         types.append(type)
     }
 
-    /// The piece that stands for the unknown.
+    /// The unknown piece.
     var unknown: Int32? { types.firstIndex(of: .unknown).map(Int32.init) }
 
-    /// The pieces that are found whole; nil where there are none.
+    /// The pieces that are matched whole; nil if there are none.
     var userDefined: ByteTrie? {
         guard types.contains(.userDefined) else { return nil }
         return ByteTrie(vocabulary) { types[Int($0)] == .userDefined }
@@ -36,7 +36,7 @@ struct ScoredPieces: Sendable {
     /// The unigram model of the pieces.
     func unigram() -> UnigramModel {
         let normal = scores.indices.filter { types[$0] == .normal }.map { scores[$0] }
-        // Starting from the smallest positive number, as SentencePiece does, which takes it for the most negative.
+        // Starts from the smallest positive number as SentencePiece does, which mistakes it for the most negative.
         let most = normal.reduce(Double(Float.leastNormalMagnitude)) { max($0, $1) }
         var raised = scores
         for (id, type) in types.enumerated() where type == .userDefined {
@@ -50,7 +50,7 @@ struct ScoredPieces: Sendable {
         ) { types[Int($0)] == .normal || types[Int($0)] == .userDefined }
     }
 
-    /// The tokens of some types, to be found in a text before anything else.
+    /// The tokens of some types, to be matched before anything else.
     func addedTokens(_ wanted: Set<PieceType>) -> [AddedTokens.Token] {
         var tokens: [AddedTokens.Token] = []
         var seen: Set<[UInt8]> = []
@@ -66,7 +66,7 @@ struct ScoredPieces: Sendable {
 }
 
 extension PostProcessor {
-    /// One token before a text, one after it.
+    /// Optional tokens before and after a text.
     init(before: Int?, after: Int?) {
         let start: [Piece] = before.map { [.special([$0], typeID: 0)] } ?? []
         let end: [Piece] = after.map { [.special([$0], typeID: 0)] } ?? []

@@ -1,12 +1,12 @@
-/// How SentencePiece makes text of pieces
+/// Decodes pieces as SentencePiece does
 /// (https://github.com/google/sentencepiece/blob/master/src/sentencepiece_processor.cc, `Decode`).
 struct SentencePieceDecoder: Sendable {
     let types: [ScoredPieces.PieceType]
-    /// What stands for the unknown in a text.
+    /// The text of an unknown piece.
     let unknownSurface: [UInt8]
-    /// Whether the first piece loses the space that was put there.
+    /// Whether the first piece loses its added space.
     let dropsFirstSpace: Bool
-    /// Whether all pieces lose it until there is text.
+    /// Whether all pieces lose it until there is some text.
     let dropsAllFirstSpaces: Bool
 
     struct State {
@@ -41,7 +41,7 @@ struct SentencePieceDecoder: Sendable {
 
     func finish(_ state: inout State, _ output: inout [UInt8]) { passOn(&state, &output, isLast: true) }
 
-    /// Passes on the characters that are whole; each byte that belongs to none becomes U+FFFD.
+    /// Passes on whole characters; each invalid byte becomes U+FFFD.
     private func passOn(_ state: inout State, _ output: inout [UInt8], isLast: Bool) {
         var at = 0
         let bytes = state.bytes

@@ -14,10 +14,10 @@ struct SentencePieceFile {
     private var ids = (unknown: 0, begin: 1, end: 2)
     private let path: String
 
-    /// The names that such a file has, the usual one first.
+    /// Its possible names, the usual one first.
     static let names = ["tokenizer.model", "spiece.model"]
 
-    /// The parts of the tokenizer of a folder without a tokenizer.json; nil where there is none.
+    /// The tokenizer's parts for a folder without a tokenizer.json; nil if there is no model.
     static func parts(folder: String) throws(AIError) -> TokenizerParts? {
         for name in names {
             let path = Path.join(folder, name)
@@ -31,7 +31,7 @@ struct SentencePieceFile {
     init(_ bytes: [UInt8], path: String) throws(AIError) {
         self.path = path
         pieces = ScoredPieces(count: bytes.count / 4 + 16)
-        // Every model begins with a piece; the files of tiktoken, which have the same name, with Base64.
+        // Every model begins with a piece; tiktoken files, which have the same name, begin with Base64.
         guard bytes.first == 0x0A else { throw .unsupported(path, "it is not a SentencePiece model") }
         var fault: AIError?
         var pieces = ScoredPieces(count: Self.pieceCount(bytes))
@@ -146,7 +146,8 @@ struct SentencePieceFile {
 
     /// The parts of the tokenizer.
     ///
-    /// - Parameter settings: What the files beside the model say, which alone say what is put around a text.
+    /// - Parameter settings: The settings from the files beside the model; only they define the special tokens around a
+    ///   text.
     func parts(_ settings: SentencePieceSettings = SentencePieceSettings()) throws(AIError) -> TokenizerParts {
         let model: TokenizerModel
         let name: String

@@ -1,24 +1,23 @@
 import HubCore
 
-/// How SentencePiece rewrites a text before it looks for pieces
-/// (https://github.com/google/sentencepiece/blob/master/src/normalizer.cc).
+/// Normalizes a text as SentencePiece does (https://github.com/google/sentencepiece/blob/master/src/normalizer.cc).
 struct SentencePieceNormalizer: Sendable {
     /// `▁`, which stands for a space.
     static let space: [UInt8] = [0xE2, 0x96, 0x81]
 
     var charsmap: Charsmap?
     var addsPrefix = true
-    /// Whether only the beginning of a text gets that space, and none of its parts after an added token.
+    /// Whether only the start of a text gets that space, not the parts after added tokens.
     var prefixesOnlyTheStart = false
     var removesExtraSpaces = true
     var escapesSpaces = true
-    /// Whether the space that is added goes to the end.
+    /// Whether the space is added at the end.
     var addsSuffix = false
-    /// Pieces that are taken as they are.
+    /// Pieces that are not rewritten.
     var untouched: ByteTrie?
 
-    /// - Parameter isAtStart: Whether the text is the beginning of what is encoded.
-    /// - Throws: ``ErrorCode/generationFailed`` where the rules make too much of the text.
+    /// - Parameter isAtStart: Whether the text is the start of the input.
+    /// - Throws: ``ErrorCode/generationFailed`` if the result is too long.
     func normalize(_ text: inout TrackedText, isAtStart: Bool = true) throws(AIError) {
         guard !text.bytes.isEmpty else { return }
         let addsPrefix = addsPrefix && (isAtStart || !prefixesOnlyTheStart)
@@ -62,7 +61,7 @@ struct SentencePieceNormalizer: Sendable {
         text = result
     }
 
-    /// What the text at a place becomes, and how much of it.
+    /// The replacement at an offset, and the length it replaces.
     private func prefix(_ bytes: UnsafeBufferPointer<UInt8>, _ at: Int) -> (ArraySlice<UInt8>, Int) {
         if let untouched {
             var end = at

@@ -1,11 +1,11 @@
 import HubCore
 import ModelFormats
 
-/// What the files beside a SentencePiece model say of its tokenizer: tokenizer_config.json, and of older ones
-/// special_tokens_map.json and added_tokens.json
+/// The tokenizer settings beside a SentencePiece model: tokenizer_config.json, for older models special_tokens_map.json
+/// and added_tokens.json
 /// (https://github.com/huggingface/transformers/blob/main/src/transformers/tokenization_python.py).
 struct SentencePieceSettings {
-    /// The tokens of a model besides its pieces, and those pieces that are found in a text before anything else.
+    /// The added tokens of a model, and the pieces that are matched before anything else.
     typealias Added = [AddedTokens.Token]
 
     private let config: JSON?
@@ -15,7 +15,7 @@ struct SentencePieceSettings {
     private let configPath: String
     private let olderPath: String
 
-    /// Reads the files of a folder, of which each may be missing.
+    /// Reads the files of a folder; any may be missing.
     init(folder: String) throws(AIError) {
         configPath = Path.join(folder, "tokenizer_config.json")
         olderPath = Path.join(folder, "added_tokens.json")
@@ -30,7 +30,7 @@ struct SentencePieceSettings {
         }
     }
 
-    /// What holds where there are no such files.
+    /// The defaults without such files.
     init() {
         (config, specialTokens, olderTokens) = (nil, nil, nil)
         (configPath, olderPath) = ("tokenizer_config.json", "added_tokens.json")
@@ -40,7 +40,7 @@ struct SentencePieceSettings {
 
     private var className: String { config?["tokenizer_class"]?.string ?? "" }
 
-    /// The name of the class without what all of them end with.
+    /// The class name without the common suffix.
     private var kind: String {
         var name = className[...]
         for ending in ["Fast", "Tokenizer"] where name.hasSuffix(ending) { name.removeLast(ending.count) }
@@ -50,7 +50,7 @@ struct SentencePieceSettings {
     private var isLlama: Bool { ["Llama", "CodeLlama"].contains(kind) }
     private var isT5: Bool { ["T5", "MT5"].contains(kind) }
 
-    /// Why a class cannot be used: what it does the model itself does not say.
+    /// Why a class is unsupported: its behaviour is not in the model.
     private static func reason(against kind: String) -> String? {
         switch kind {
         case "Pegasus", "XLMRoberta", "Camembert", "MBart", "MBart50", "Nllb", "M2M100", "XGLM", "Barthez",
@@ -64,7 +64,7 @@ struct SentencePieceSettings {
         }
     }
 
-    // MARK: What is put around a text
+    // MARK: Special tokens around a text
 
     var addsBegin: Bool {
         config?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { className.hasPrefix($0) }
@@ -72,16 +72,16 @@ struct SentencePieceSettings {
 
     var addsEnd: Bool { config?["add_eos_token"]?.bool ?? isT5 }
 
-    /// Whether a text begins with a space of the tokenizer's, where these files say it.
+    /// Whether a space is added before a text; nil if these files do not say.
     var addsPrefix: Bool? { isLlama ? config?["add_prefix_space"]?.bool : nil }
 
-    /// Whether what follows an added token begins with none: so Llama's class does, unless it is to do as it once did.
+    /// Whether text after an added token gets no space, as in Llama's class unless `legacy`.
     var prefixesOnlyTheStart: Bool { isLlama && config?["legacy"]?.bool != true }
 
     /// The id of `bos_token` or `eos_token`.
     ///
-    /// - Parameter own: What the model itself says, where these files say nothing.
-    /// - Throws: ``ErrorCode/malformedModel`` for one that is not a token.
+    /// - Parameter own: The model's own id, used if these files have none.
+    /// - Throws: ``ErrorCode/malformedModel`` if it is not a token.
     func id(_ key: String, own: Int?, _ added: Added, _ vocabulary: Vocabulary) throws(AIError) -> Int? {
         guard let text = text(of: key) else { return own }
         let content = Array(text.utf8)
@@ -96,7 +96,7 @@ struct SentencePieceSettings {
 
     private static func text(_ json: JSON?) -> String? { json?.string ?? json?["content"]?.string }
 
-    /// The tokens with a meaning, which nothing may cut.
+    /// The special tokens, which must not be split.
     private var specialTexts: [String] {
         let keys = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"]
         let lists = [config, specialTokens].compactMap { $0?["additional_special_tokens"]?.array }
@@ -107,7 +107,7 @@ struct SentencePieceSettings {
 
     /// The added tokens of a model.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for one whose id is another piece's, or that has another id as a piece.
+    /// - Throws: ``ErrorCode/malformedModel`` if its id belongs to another piece, or it is a piece with another id.
     func added(_ pieces: ScoredPieces) throws(AIError) -> Added {
         var tokens = try listed()
         var known: [[UInt8]: Int] = [:]
@@ -165,7 +165,7 @@ struct SentencePieceSettings {
         return AddedTokens.Token(id: Int(id), content: Array(content.utf8))
     }
 
-    /// The tokens that T5's class appends to those of the model, the last one first.
+    /// The tokens that T5's class appends, the last one first.
     private func sentinels(after count: Int) -> Added {
         guard isT5 else { return [] }
         let most = Int(min(max(config?["extra_ids"]?.int ?? 100, 0), 1 << 16))

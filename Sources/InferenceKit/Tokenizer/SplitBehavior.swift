@@ -1,17 +1,17 @@
 import HubCore
 
-/// What becomes of the matches of a pattern that cuts a text (`SplitDelimiterBehavior`,
+/// How a split treats the matches of its pattern (`SplitDelimiterBehavior`,
 /// https://huggingface.co/docs/tokenizers/api/pre-tokenizers).
 enum SplitBehavior: String, Sendable {
     /// Each is a piece.
     case isolated = "Isolated"
     /// They are left out.
     case removed = "Removed"
-    /// Each belongs to what is before it.
+    /// Each is merged with the text before it.
     case mergedWithPrevious = "MergedWithPrevious"
-    /// Each belongs to what is after it.
+    /// Each is merged with the text after it.
     case mergedWithNext = "MergedWithNext"
-    /// Those without anything between them are one piece.
+    /// Adjacent matches are one piece.
     case contiguous = "Contiguous"
 
     private struct Mark {
@@ -26,9 +26,9 @@ enum SplitBehavior: String, Sendable {
         self = behavior
     }
 
-    /// Hands over the pieces of a text of `count` bytes in order; none is empty.
+    /// Calls `body` with the pieces of a text of `count` bytes in order; none is empty.
     ///
-    /// - Parameter inverted: Whether what lies between the matches counts as the matches, and they as what is between.
+    /// - Parameter inverted: Whether matches and gaps are swapped.
     func forEachPiece(count: Int, matches: [Range<Int>], inverted: Bool, _ body: (Range<Int>) -> Void) {
         switch self {
         case .isolated, .removed:
@@ -44,7 +44,7 @@ enum SplitBehavior: String, Sendable {
         case .contiguous:
             let marks = Self.marks(count, matches, inverted)
             Self.join(marks) { before, isMatch in before == isMatch }.forEach(body)
-        // Of two matches in a row only the first is taken.
+        // Of two adjacent matches only the first is merged.
         case .mergedWithPrevious:
             let marks = Self.marks(count, matches, inverted)
             Self.join(marks) { before, isMatch in isMatch && !before }.forEach(body)
@@ -67,7 +67,7 @@ enum SplitBehavior: String, Sendable {
         return marks
     }
 
-    /// Joins a mark with the one before it, in the order given, where `joins` says so of the two.
+    /// Joins a mark with the previous one if `joins` returns true.
     private static func join(_ marks: some Sequence<Mark>, _ joins: (Bool, Bool) -> Bool) -> [Range<Int>] {
         var result: [Range<Int>] = []
         var before = false

@@ -1,7 +1,7 @@
-/// Bytes to text as they come, never half a character.
+/// Converts streamed bytes to text, never half a character.
 ///
-/// All it gives, joined, equals the whole decoded at once: what is not UTF-8 becomes U+FFFD, one for each maximal
-/// subpart (the Unicode Standard, section 3.9, "U+FFFD Substitution of Maximal Subparts").
+/// The joined output equals the whole decoded at once: invalid UTF-8 becomes U+FFFD, one for each maximal subpart (the
+/// Unicode Standard, section 3.9, "U+FFFD Substitution of Maximal Subparts").
 struct TextAssembler {
     private var pending: [UInt8] = []
 
@@ -14,7 +14,7 @@ struct TextAssembler {
         return text
     }
 
-    /// What is left when no more comes.
+    /// The rest at the end of input.
     mutating func finish() -> String {
         defer { pending = [] }
         return String(decoding: pending, as: UTF8.self)

@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// What is looked for in a text: a fixed text or a regular expression.
+/// A literal text or a regular expression.
 enum TextPattern: Sendable {
     case literal([UInt8])
     case expression(Pattern)
@@ -21,7 +21,7 @@ enum TextPattern: Sendable {
 
     /// The matches from left to right.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` where a limit is reached.
+    /// - Throws: ``ErrorCode/generationFailed`` if a limit is reached.
     func matches(in text: UnsafeBufferPointer<UInt8>) throws(AIError) -> [Range<Int>] {
         switch self {
         case .expression(let pattern): return try pattern.matches(in: text)

@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// What makes text of the spellings of tokens, in any number of stages.
+/// Converts the spellings of tokens to text, in any number of stages.
 struct TokenDecoder: Sendable {
     enum Stage: Sendable {
         case byteLevel
@@ -13,11 +13,11 @@ struct TokenDecoder: Sendable {
         case strip(UInt32, start: Int, stop: Int)
         case replace([UInt8], with: [UInt8])
         case ctc(pad: [UInt8], delimiter: [UInt8], cleansUp: Bool)
-        /// What is done where there is no decoder.
+        /// The default without a decoder.
         case spaced
         case sentencePiece(SentencePieceDecoder)
 
-        /// How many times as much it makes of a long text at most.
+        /// The maximum growth factor for long texts.
         fileprivate var growth: Double {
             switch self {
             case .replace(let text, let content): max(1, Double(content.count) / Double(text.count))
@@ -27,7 +27,7 @@ struct TokenDecoder: Sendable {
             }
         }
 
-        /// What becomes of a token, the first or a later one, where that is all a stage asks.
+        /// The text of a token, for a stage that depends only on whether it is the first.
         func text(of token: [UInt8], isFirst: Bool) -> [UInt8]? {
             let space = [UInt8(ascii: " ")]
             switch self {
@@ -53,15 +53,14 @@ struct TokenDecoder: Sendable {
 
     /// Reads `decoder`.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` for another kind.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for an unknown kind.
     init(_ part: TokenizerComponent?) throws(AIError) {
         guard let part else {
             stages = [.spaced]
             return
         }
         try add(part)
-        // Decoding has no error, and nothing may be missing in a text: a file that would make too much of one is not
-        // read.
+        // Decoding cannot fail, so a file whose output could grow too much is rejected here.
         guard stages.reduce(1.0, { $0 * $1.growth }) <= 64 else {
             throw part.refuse("steps that make more than 64 times as much of a text")
         }
@@ -108,14 +107,14 @@ struct TokenDecoder: Sendable {
         }
     }
 
-    /// Whether the text is simply the bytes of all tokens.
+    /// Whether the text is just the bytes of all tokens.
     var isByteLevel: Bool {
         guard case .byteLevel = stages.first else { return false }
         // ByteLevel leaves one text; Fuse makes one of several.
         return stages.dropFirst().allSatisfy { if case .fuse = $0 { true } else { false } }
     }
 
-    /// The first stage that can look only at the whole of that text; all after it do too.
+    /// The first stage that needs the whole text; all later ones do too.
     var firstWhole: Int {
         stages.indices.dropFirst(firstFused).first { index in
             switch stages[index] {
@@ -125,7 +124,7 @@ struct TokenDecoder: Sendable {
         } ?? stages.count
     }
 
-    /// Where all tokens have become one text, from this stage on.
+    /// The first stage after which all tokens are one text.
     var firstFused: Int {
         let index = stages.firstIndex { stage in
             switch stage {

@@ -1,4 +1,4 @@
-/// Ids to text as they come, never half a character. All it gives, joined, equals the whole decoded at once.
+/// Decodes ids one by one, never half a character. The joined output equals the whole decoded at once.
 public struct TokenStream {
     private let tokenizer: Tokenizer
     private let skipsSpecialTokens: Bool
@@ -16,7 +16,7 @@ public struct TokenStream {
         return run.take()
     }
 
-    /// What is left when no more comes.
+    /// The rest at the end of input.
     public mutating func finish() -> String {
         run.finish()
         defer { run = DecodingRun(tokenizer.decoder) }

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Tokenizer {
-    /// The text of ids. What is not UTF-8 becomes U+FFFD; ids that are not token are left out, as the reference does.
+    /// The text of ids. What is not UTF-8 becomes U+FFFD; unknown ids are left out, as in the reference.
     public func decode(_ ids: [Int], skipSpecialTokens: Bool = false) -> String {
         if decoder.isByteLevel { return decodeBytes(ids, skipSpecialTokens: skipSpecialTokens) }
         var run = DecodingRun(decoder)
@@ -22,7 +22,7 @@ extension Tokenizer {
         run.push(isText ? ByteLevelAlphabet.spelling(of: token) : token, id: id)
     }
 
-    /// The way for the decoder that nearly all models have: bytes side by side.
+    /// The fast path for the usual decoder, which concatenates bytes.
     private func decodeBytes(_ ids: [Int], skipSpecialTokens: Bool) -> String {
         let table = byteSpellings.table(self)
         var bytes: [UInt8] = []
@@ -35,7 +35,7 @@ extension Tokenizer {
     }
 }
 
-/// The bytes that the tokens of a byte-level vocabulary stand for, made when they are first asked for.
+/// The bytes that the tokens of a byte-level vocabulary stand for, computed on first use.
 final class ByteSpellings: Sendable {
     struct Table: Sendable {
         private var bytes: [UInt8] = []

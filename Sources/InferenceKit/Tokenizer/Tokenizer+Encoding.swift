@@ -1,23 +1,23 @@
 public import HubCore
 
 extension Tokenizer {
-    /// The ids of a text. Nothing is cut off or filled up, whatever the file says of that.
+    /// The ids of a text. The file's truncation and padding are ignored.
     ///
     /// - Parameter addSpecialTokens: Whether the tokenizer's own post-processor adds its tokens, such as `<|bos|>`.
-    /// - Throws: ``ErrorCode/generationFailed`` where the pattern reaches its match limit, or for text that has no token.
+    /// - Throws: ``ErrorCode/generationFailed`` if the pattern exceeds its match limit, or for text without a token.
     public func encode(_ text: String, addSpecialTokens: Bool = true) throws(AIError) -> [Int] {
         var sink = EncodingSink(isTracked: false)
         try encode(text, &sink)
         return addSpecialTokens ? postProcessor.process(sink.output.ids) : sink.output.ids
     }
 
-    /// The tokens of a text, or of two, with where each comes from.
+    /// The tokens of a text, or of two, with their origins.
     ///
     /// - Parameters:
-    ///   - pair: A second text, as questions and answers have it.
+    ///   - pair: A second text, as for questions and answers.
     ///   - addSpecialTokens: Whether the tokenizer's own post-processor adds its tokens, such as `<|bos|>`.
-    ///   - appliesLimits: Whether the settings `truncation` and `padding` of the file count.
-    /// - Throws: as ``encode(_:addSpecialTokens:)``; ``ErrorCode/invalidInput`` for a text that may not be cut.
+    ///   - appliesLimits: Whether the file's `truncation` and `padding` apply.
+    /// - Throws: as ``encode(_:addSpecialTokens:)``; ``ErrorCode/invalidInput`` for a text that must not be truncated.
     public func encoding(
         _ text: String, pair: String? = nil, addSpecialTokens: Bool = true, appliesLimits: Bool = false
     ) throws(AIError) -> Encoding {
@@ -119,7 +119,7 @@ extension Tokenizer {
         try result.get()
     }
 
-    /// Where the next word begins: at a `▁` before which there is something else.
+    /// The start of the next word: a `▁` after another character.
     private static func wordEnd(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
         func isSpace(_ at: Int) -> Bool {
             at + 2 < text.count && text[at] == 0xE2 && text[at + 1] == 0x96 && text[at + 2] == 0x81
@@ -131,14 +131,14 @@ extension Tokenizer {
     }
 }
 
-/// What comes out of encoding: ids alone, or tokens with where they come from.
+/// The output of encoding: ids only, or tokens with origins.
 struct EncodingSink {
     var output: ModelOutput
     private(set) var tokens: [Encoding.Token] = []
     var sequence = 0
-    /// The id that is spelled as what it stands for.
+    /// The id that is shown as the text it matched.
     var spelledAsFound: Int?
-    /// How many bytes the parts of the tokenizer may still make of the text.
+    /// How many bytes the tokenizer's parts may still produce.
     var room = 0
     private var word = 0
 
@@ -155,7 +155,7 @@ struct EncodingSink {
         word += 1
     }
 
-    /// Appends the tokens of the piece that was encoded last.
+    /// Appends the tokens of the last encoded piece.
     mutating func place(_ piece: Range<Int>, _ text: TrackedText) {
         for (id, span) in zip(output.ids, output.spans) {
             let start = min(piece.lowerBound + span.lowerBound, piece.upperBound)

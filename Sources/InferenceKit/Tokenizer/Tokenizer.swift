@@ -1,12 +1,12 @@
 public import HubCore
 import ModelFormats
 
-/// Text to token ids and back, as a model's `tokenizer.json` says
-/// (https://huggingface.co/docs/tokenizers/components), or its SentencePiece model, or the vocabulary of a GGUF file.
+/// Converts text to token ids and back, from a `tokenizer.json` (https://huggingface.co/docs/tokenizers/components), a
+/// SentencePiece model or the vocabulary of a GGUF file.
 ///
-/// Anything the file asks for that is not implemented is refused by name when it is read.
+/// Features that are not implemented are rejected by name when the file is read.
 public final class Tokenizer: Sendable {
-    /// What this is, for a report: `byte-level BPE`, `WordPiece`.
+    /// The kind, for a report: `byte-level BPE`, `WordPiece`.
     public let kind: String
     /// The number of ids: the largest one plus 1.
     public let idCount: Int
@@ -19,17 +19,17 @@ public final class Tokenizer: Sendable {
     let decoder: TokenDecoder
     let truncation: Truncation?
     let padding: Padding?
-    /// What each added token is decoded as.
+    /// The decoded text of each added token.
     let addedSpellings: [Int: [UInt8]]
     let showsAddedAsTheyAre: Bool
     let specialIDs: Set<Int>
     let scratches = Pool<EncodingScratch>()
     let byteSpellings = ByteSpellings()
 
-    /// Reads the tokenizer of a folder: `tokenizer.json`, else `tokenizer.model`, else the vocabulary of the GGUF model in
-    /// it. In the folder's place there may be a GGUF file.
+    /// Reads the tokenizer of a folder: `tokenizer.json`, else `tokenizer.model`, else the vocabulary of the GGUF model
+    /// in it. The path may also be a GGUF file.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` for another kind of tokenizer or a part that is not implemented,
+    /// - Throws: ``ErrorCode/unsupportedModel`` for an unknown kind of tokenizer or a part that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a broken file.
     public convenience init(folder: String) throws(AIError) {
         guard let (parts, path) = try TokenizerSource.find(folder)?.parts() else { throw Self.missing(folder) }
@@ -51,7 +51,7 @@ public final class Tokenizer: Sendable {
             "the tokenizer is missing")
     }
 
-    /// Puts the parts together and checks that they fit.
+    /// Combines the parts and checks their consistency.
     init(_ parts: TokenizerParts, path: String) throws(AIError) {
         let vocabulary = parts.model.vocabulary
         var spellings: [Int: [UInt8]] = [:]
@@ -68,7 +68,7 @@ public final class Tokenizer: Sendable {
         for id in parts.postProcessor.addedIDs where spellings[id] == nil && vocabulary.spelling(of: id) == nil {
             throw .malformed(path, "the post_processor adds the id \(id), which is not a token")
         }
-        // What is spelled like a special token is one, wherever it comes from.
+        // A token spelled like a special one is special too.
         let special = Set(parts.added.tokens.filter(\.isSpecial).map(\.content))
         var specialIDs = Set(spellings.filter { special.contains($0.value) }.keys)
         for content in special {
@@ -89,31 +89,31 @@ public final class Tokenizer: Sendable {
         padding = parts.padding
     }
 
-    /// The number of ids without those of tokens that were added: the largest one plus 1.
+    /// The number of ids without added tokens: the largest one plus 1.
     var ownIDCount: Int {
         var largest: Int32 = -1
         model.vocabulary.forEach { id, _ in if addedSpellings[Int(id)] == nil { largest = max(largest, id) } }
         return Int(largest) + 1
     }
 
-    /// How an id is spelled; nil where it is none.
+    /// The spelling of an id; nil if unknown.
     func spelling(of id: Int) -> [UInt8]? {
         addedSpellings[id] ?? model.vocabulary.spelling(of: id).map { Array($0) }
     }
 
-    /// The id of a token by its spelling; nil where there is none.
+    /// The id of a token by its spelling; nil if unknown.
     public func id(of token: String) -> Int? {
         let content = Array(token.utf8)
         return added.tokens.first { $0.content == content }?.id ?? model.vocabulary.id(of: content).map(Int.init)
     }
 }
 
-/// All that makes a tokenizer, wherever it was read from.
+/// The parts of a tokenizer, whatever their source.
 struct TokenizerParts {
     var kind: String
     var model: TokenizerModel
     var added = AddedTokens([])
-    /// Whether added tokens are text even where all others are spelled in the characters that stand for bytes.
+    /// Whether added tokens are plain text even if all others are byte-level.
     var showsAddedAsTheyAre = false
     var normalizer = Normalizer([])
     var preTokenizer = PreTokenizer([])

@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// One part of a tokenizer.json: its type and settings. Whatever is not implemented is refused by name.
+/// One part of a tokenizer.json: its type and settings. What is not implemented is rejected by name.
 struct TokenizerComponent {
     /// The file, for errors.
     let path: String
@@ -11,7 +11,7 @@ struct TokenizerComponent {
     let type: String?
     private let members: JSONObject
 
-    /// - Throws: ``ErrorCode/malformedModel`` where the part is not an object.
+    /// - Throws: ``ErrorCode/malformedModel`` if the part is not an object.
     init(_ json: JSON, place: String, path: String) throws(AIError) {
         guard let members = json.object else { throw .malformed(path, "\(place) is not an object") }
         self.path = path
@@ -20,13 +20,13 @@ struct TokenizerComponent {
         type = json["type"]?.string
     }
 
-    /// A setting; nil where it is absent or null.
+    /// A setting; nil if absent or null.
     subscript(key: String) -> JSON? {
         guard let value = members[key], !value.isNull else { return nil }
         return value
     }
 
-    /// A setting that may be left out where there is something to take in its place.
+    /// A Boolean setting; required if there is no default.
     func bool(_ key: String, default fallback: Bool? = nil) throws(AIError) -> Bool {
         guard let value = self[key] ?? fallback.map(JSON.bool) else { throw malformed("has no \(key)") }
         guard let bool = value.bool else { throw .malformed(path, "\(place).\(key) is not true or false") }
@@ -49,7 +49,7 @@ struct TokenizerComponent {
         return scalar
     }
 
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     func count(_ key: String, default fallback: Int? = nil) throws(AIError) -> Int {
         guard let value = self[key] ?? fallback.map({ JSON.int(Int64($0)) }) else {
             throw malformed("has no \(key)")
@@ -60,31 +60,31 @@ struct TokenizerComponent {
         return Int(int)
     }
 
-    /// - Throws: ``ErrorCode/unsupportedModel`` for the first setting beside `type` that is not in the list.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for the first setting besides `type` that is not in the list.
     func allowOnly(_ keys: Set<String>) throws(AIError) {
         for key in members.keys where key != "type" && !keys.contains(key) && self[key] != nil { throw refuse(key) }
     }
 
-    /// Real files have a dozen steps; each goes through the whole text.
+    /// Real files have a dozen steps; each processes the whole text.
     private static let mostSteps = 256
 
-    /// - Throws: ``ErrorCode/unsupportedModel`` where there are as many steps as may be.
+    /// - Throws: ``ErrorCode/unsupportedModel`` if there are too many steps.
     func allowStep(after count: Int) throws(AIError) {
         if count >= Self.mostSteps { throw refuse("more than \(Self.mostSteps) steps") }
     }
 
-    /// The error that says what cannot be used yet; the part itself where `setting` is empty.
+    /// The error for an unsupported setting; for the part itself if `setting` is empty.
     func refuse(_ setting: String) -> AIError {
         let what = setting.isEmpty ? name : "\(name) with \(setting.excerpt)"
         return .unsupported(path, "the tokenizer's \(what) cannot be used yet")
     }
 
-    /// The error that says what is wrong with the part.
+    /// The error for a malformed part.
     func malformed(_ fault: String) -> AIError { .malformed(path, "the tokenizer's \(name) \(fault.excerpt)") }
 
     private var name: String { type.map { "\(place) \($0.excerpt)" } ?? place }
 
-    /// The members of a list of parts, `Sequence` and the like.
+    /// The parts in a list, as in `Sequence`.
     func parts(_ key: String) throws(AIError) -> [TokenizerComponent] {
         guard let list = self[key]?.array else { throw .malformed(path, "\(place).\(key) is not a list") }
         var parts: [TokenizerComponent] = []
@@ -94,7 +94,7 @@ struct TokenizerComponent {
 }
 
 extension String {
-    /// The beginning of what a file says, for an error.
+    /// The start of a text, for an error.
     var excerpt: String {
         let rest = unicodeScalars.dropFirst(200)
         return rest.isEmpty ? self : String(unicodeScalars[..<rest.startIndex]) + "…"

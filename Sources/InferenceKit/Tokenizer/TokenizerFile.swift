@@ -3,17 +3,17 @@ import ModelFormats
 
 /// A tokenizer.json.
 struct TokenizerFile {
-    /// The largest file that is read, in bytes.
+    /// Maximum file size in bytes.
     static let largest = 256 << 20
 
     let parts: TokenizerParts
 
-    /// - Parameter bytes: The caller's own, for they are written to; in the end they are as they were.
+    /// - Parameter bytes: Written to while parsing and restored at the end.
     /// - Throws: ``ErrorCode/unsupportedModel`` for what is not implemented, ``ErrorCode/malformedModel``.
     init(_ bytes: inout [UInt8], path: String) throws(AIError) {
         let result: Result<TokenizerParts, AIError>
         do {
-            // The longest list of nearly all is in it.
+            // The longest list is nearly always in `model`.
             result = try JSONCursor.read(&bytes, dividing: "model", ModelPart.lists) { root, rest in
                 Result { () throws(AIError) in try Self.parts(root, rest, path) }
             }

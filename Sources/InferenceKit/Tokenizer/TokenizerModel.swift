@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// What makes tokens of pieces of text.
+/// Converts pieces of text to tokens.
 enum TokenizerModel: Sendable {
     case bytePair(BytePairModel)
     case wordPiece(WordPieceModel)
@@ -12,9 +12,9 @@ enum TokenizerModel: Sendable {
 
     /// Reads `model` of a tokenizer.json.
     ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` for another kind.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for an unknown kind.
     ///
-    /// - Parameter wantsBytes: Whether pieces may come as bytes for which characters stand.
+    /// - Parameter wantsBytes: Whether pieces may be raw bytes of a byte-level alphabet.
     init(_ part: ModelPart, wantsBytes: Bool) throws(AIError) {
         switch part.kind {
         case "BPE": self = .bytePair(try BytePairModel(part, wantsBytes: wantsBytes))
@@ -37,13 +37,13 @@ enum TokenizerModel: Sendable {
         }
     }
 
-    /// The token that is spelled as what it stands for: in the reference what Unigram does not know keeps its text.
+    /// The token that is shown as the text it matched: in the reference Unigram's unknown token keeps its text.
     var spelledAsFound: Int32? { if case .unigram(let model) = self { model.unknown } else { nil } }
 
-    /// Whether pieces come as bytes for which characters stand.
+    /// Whether pieces are raw bytes of a byte-level alphabet.
     var takesBytes: Bool { if case .bytePair(let model) = self { model.takesBytes } else { false } }
 
-    /// Whether each word, which `▁` begins, can be encoded for itself.
+    /// Whether words, which begin with `▁`, can be encoded separately.
     var keepsWordsApart: Bool {
         switch self {
         case .bytePair(let model): model.keepsWordsApart
@@ -54,7 +54,7 @@ enum TokenizerModel: Sendable {
 
     /// Appends the tokens of one piece.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where nothing stands for that.
+    /// - Throws: ``ErrorCode/generationFailed`` for unknown text without an unknown token.
     func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
         throws(AIError)
     {
@@ -68,7 +68,7 @@ enum TokenizerModel: Sendable {
         }
     }
 
-    /// The error for text that has no token.
+    /// The error for text without a token.
     static func noUnknown(_ text: UnsafeBufferPointer<UInt8>) -> AIError {
         let shown = String(String(decoding: text, as: UTF8.self).prefix(40))
         return AIError(

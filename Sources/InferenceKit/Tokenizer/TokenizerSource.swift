@@ -1,18 +1,18 @@
 import HubCore
 import ModelFormats
 
-/// Where a model's tokenizer is read from.
+/// The source of a model's tokenizer.
 enum TokenizerSource {
     /// A tokenizer.json.
     case file(String)
-    /// A folder with a model of SentencePiece by this name.
+    /// A folder with a SentencePiece model of this name.
     case sentencePiece(folder: String, name: String)
-    /// The GGUF file that holds a vocabulary.
+    /// A GGUF file with a vocabulary.
     case gguf(String)
 
     /// Looks in a folder for `tokenizer.json`, then `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
     ///
-    /// - Returns: nil where there is none of them.
+    /// - Returns: nil if there is none of them.
     static func find(_ path: String) throws(AIError) -> TokenizerSource? {
         let file = Path.join(path, "tokenizer.json")
         if FileSystem.exists(file) { return .file(file) }
@@ -22,7 +22,7 @@ enum TokenizerSource {
         return try GGUFModel.first(in: path).map { .gguf($0) }
     }
 
-    /// The file, as a finding names it.
+    /// The file name for findings.
     var fileName: String {
         switch self {
         case .file(let path), .gguf(let path): Path.name(path)
@@ -30,9 +30,9 @@ enum TokenizerSource {
         }
     }
 
-    /// What the source says, and its path.
+    /// The tokenizer's parts, and the path of the source.
     ///
-    /// - Returns: nil for a GGUF file that has no vocabulary.
+    /// - Returns: nil for a GGUF file without a vocabulary.
     func parts() throws(AIError) -> (TokenizerParts, path: String)? {
         switch self {
         case .file(let path):
@@ -48,7 +48,7 @@ enum TokenizerSource {
 }
 
 extension Tokenizer {
-    /// What a source holds; nil where there is none.
+    /// The tokenizer of a source; nil if there is none.
     convenience init?(_ source: TokenizerSource?) throws(AIError) {
         guard let (parts, path) = try source?.parts() else { return nil }
         try self.init(parts, path: path)

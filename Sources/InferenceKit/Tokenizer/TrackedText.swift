@@ -1,21 +1,20 @@
 import HubCore
 
-/// A text on its way through the tokenizer: what it is now, and where each byte of it came from where that is wanted.
+/// A text in the tokenizer, with the origin of each byte if tracked.
 ///
-/// The rules by which rewritten text keeps its origin are those of the reference's NormalizedString
+/// Origins follow the rules of the reference's NormalizedString
 /// (https://github.com/huggingface/tokenizers/blob/main/tokenizers/src/tokenizer/normalizer.rs).
 struct TrackedText {
     private(set) var bytes: [UInt8]
-    /// The character in the original that each byte stands for; nil where nobody asks.
+    /// The original character's range for each byte; nil if not tracked.
     private(set) var origins: [Range<Int>]?
 
-    /// The most bytes that it may become.
+    /// Maximum length in bytes.
     private(set) var limit = Int.max
-    /// The most bytes that it was after a part of a tokenizer.
+    /// The maximum length so far, in bytes.
     private(set) var peak = 0
 
-    /// One scalar of a rewriting: what it is, and how many scalars of the text before it takes the place of: one, and
-    /// so many more as `change` is below 0; none where it is above 0.
+    /// One output scalar. It replaces 1 - `change` input scalars if `change` is 0 or negative, none if positive.
     struct Change {
         var scalar: UInt32
         var change: Int
@@ -44,7 +43,7 @@ struct TrackedText {
         self.origins = origins
     }
 
-    /// An empty text that is tracked where another one is.
+    /// An empty text, tracked if another one is.
     init(like other: TrackedText, capacity: Int? = nil) {
         bytes = []
         bytes.reserveCapacity(capacity ?? other.bytes.count + other.bytes.count / 8)
@@ -53,43 +52,43 @@ struct TrackedText {
         peak = other.peak
     }
 
-    /// Text that nobody asks the origin of.
+    /// Untracked text.
     init(untracked bytes: [UInt8]) {
         self.bytes = bytes
         origins = nil
     }
 
-    /// Where a range came from; nil where that is not known.
+    /// The origin of a range; nil if not tracked.
     func origin(of range: Range<Int>) -> Range<Int>? {
         guard let origins, !range.isEmpty, range.upperBound <= origins.count else { return nil }
         let start = origins[range.lowerBound].lowerBound
         return start..<max(start, origins[range.upperBound - 1].upperBound)
     }
 
-    /// Where the character before a place came from ends, for what stands for nothing.
+    /// The empty range after the previous character's origin, for inserted tokens.
     func origin(before place: Int) -> Range<Int> {
         guard let origins, place > 0, place <= origins.count else { return 0..<0 }
         return origins[place - 1].upperBound..<origins[place - 1].upperBound
     }
 
-    /// How many bytes a tokenizer's parts may make of a text. Real ones make a few times as much of it; without a limit
-    /// three replacements of a hostile file make gigabytes of a single character.
+    /// How many bytes a tokenizer may produce from a text. Real ones produce a few times its size; without a limit
+    /// three replacements of a hostile file turn a character into gigabytes.
     static func limit(bytes: Int) -> Int { 64 * bytes + (1 << 20) }
 
-    /// Says how long it may become from now on.
+    /// Sets the maximum length.
     mutating func allow(_ limit: Int) {
         self.limit = limit
         peak = 0
     }
 
-    /// - Throws: ``ErrorCode/generationFailed`` where a part of a tokenizer would make more than ``limit`` bytes.
+    /// - Throws: ``ErrorCode/generationFailed`` if a part of the tokenizer would exceed ``limit`` bytes.
     func expect(_ count: Int, from part: @autoclosure () -> String) throws(AIError) {
         guard count <= limit else {
             throw AIError(.generationFailed, "the tokenizer's \(part()) makes too much of a text: \(count) bytes")
         }
     }
 
-    /// Remembers how long it is now.
+    /// Records the current length.
     ///
     /// - Throws: as ``expect(_:from:)``.
     mutating func measure(after part: @autoclosure () -> String) throws(AIError) {
@@ -103,19 +102,19 @@ struct TrackedText {
         if let more = other.origins { origins?.append(contentsOf: more[range]) }
     }
 
-    /// Appends bytes that came from one place.
+    /// Appends bytes with one origin.
     mutating func append(_ content: some Collection<UInt8>, from origin: Range<Int>) {
         bytes.append(contentsOf: content)
         origins?.append(contentsOf: repeatElement(origin, count: content.count))
     }
 
-    /// Puts new text in place, keeping no origins.
+    /// Replaces the text, without origins.
     mutating func replaceUntracked(_ content: [UInt8]) {
         precondition(origins == nil)
         bytes = content
     }
 
-    /// Makes each scalar into those that `body` appends, which all come from where it came from.
+    /// Replaces each scalar by what `body` appends, with the same origin.
     mutating func rewrite(_ body: (UInt32, inout [UInt8]) -> Void) {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + bytes.count / 8)
@@ -136,14 +135,14 @@ struct TrackedText {
         origins = newOrigins
     }
 
-    /// Puts content where the matches are; it comes from where the last character of each came from.
+    /// Replaces the matches with content, whose origin is that of each match's last character.
     mutating func replace(_ matches: [Range<Int>], with content: [UInt8]) {
         guard !matches.isEmpty else { return }
         var result = TrackedText(like: self)
         var done = 0
         for match in matches {
             result.append(self, done..<match.lowerBound)
-            // Where an empty match is at the very start there is nothing before it.
+            // An empty match at the very start has nothing before it.
             let start = origins?.first?.lowerBound ?? 0
             let origin = match.upperBound > 0 ? origins?[match.upperBound - 1] : start..<start
             result.append(content, from: origin ?? 0..<0)
@@ -153,7 +152,7 @@ struct TrackedText {
         self = result
     }
 
-    /// Puts content before the text, which must not be empty; it comes from where the first character came from.
+    /// Prepends content to a non-empty text, with the first character's origin.
     mutating func prepend(_ content: [UInt8]) {
         var result = TrackedText(like: self)
         result.append(content, from: origins?[0] ?? 0..<0)
@@ -167,7 +166,7 @@ struct TrackedText {
         if let all = origins { origins = Array(all[range]) }
     }
 
-    /// Takes the place of the whole text, scalar by scalar.
+    /// Replaces the whole text, scalar by scalar.
     mutating func transform(_ changes: [Change]) {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

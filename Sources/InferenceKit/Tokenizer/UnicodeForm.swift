@@ -19,8 +19,8 @@ enum UnicodeForm: String, Sendable {
     private var composes: Bool { self == .composed || self == .compatibleComposed }
     private var isCompatible: Bool { self == .compatibleComposed || self == .compatibleDecomposed }
 
-    /// A text without a byte from this one on is in the form already (NF*_Quick_Check): the first characters that
-    /// change are U+0300, U+00C0 and U+00A0.
+    /// A text whose bytes are all lower is already normalised (NF*_Quick_Check): the first characters that change are
+    /// U+0300, U+00C0 and U+00A0.
     private var firstByte: UInt8 {
         switch self {
         case .composed: 0xCC
@@ -29,7 +29,7 @@ enum UnicodeForm: String, Sendable {
         }
     }
 
-    /// Brings a text into the form.
+    /// Normalises a text.
     ///
     /// - Throws: ``ErrorCode/insufficientMemory``.
     func normalize(_ text: inout TrackedText) throws(AIError) {
@@ -58,15 +58,15 @@ enum UnicodeForm: String, Sendable {
         return Array(UnsafeBufferPointer(start: result, count: count))
     }
 
-    /// Every scalar taken apart, marks put in their order; each knows how it changes what was there, as the reference's
-    /// iterator tells it (https://github.com/n1t0/unicode-normalization).
+    /// The decomposed scalars with marks in canonical order, and the changes as the reference's iterator reports them
+    /// (https://github.com/n1t0/unicode-normalization).
     private func decomposition(of text: [UInt8]) -> [TrackedText.Change] {
         var options = UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_STABLE.rawValue
         if isCompatible { options |= UTF8PROC_COMPAT.rawValue }
         var changes: [TrackedText.Change] = []
         var pending: [(rank: Int32, change: TrackedText.Change)] = []
         func flush() {
-            // Stable: marks of one rank keep their order.
+            // Stable: marks of the same combining class keep their order.
             for entry in pending.enumerated().sorted(by: {
                 ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
             }) {
@@ -99,9 +99,9 @@ enum UnicodeForm: String, Sendable {
         return changes
     }
 
-    /// Whether there is a long row of marks: utf8proc puts them in order by moving each past those before it.
+    /// Whether there is a long run of marks, which utf8proc sorts in quadratic time.
     private static func hasManyMarks(_ text: [UInt8]) -> Bool {
-        // In a row of more than 256 bytes there is a place looked at that has 32 after it.
+        // A run of more than 256 bytes contains a probed offset with 32 marks after it.
         let (step, many) = (128, 32)
         return text.withUnsafeBufferPointer { bytes in
             stride(from: step - 1, to: bytes.count, by: step).contains { place in
@@ -123,7 +123,7 @@ enum UnicodeForm: String, Sendable {
         scalar < 0x300 ? 0 : Int32(utf8proc_get_property(scalar).pointee.combining_class)
     }
 
-    /// Puts together what belongs together, in the manner of the same iterator.
+    /// Composes scalars in the manner of the same iterator.
     private static func composition(of parts: [TrackedText.Change]) -> [TrackedText.Change] {
         var result: [TrackedText.Change] = []
         var starter: TrackedText.Change?
@@ -156,9 +156,9 @@ enum UnicodeForm: String, Sendable {
         return result
     }
 
-    /// The one scalar that two make.
+    /// The composition of two scalars.
     private static func pair(_ first: UInt32, _ second: UInt32) -> UInt32? {
-        // Nothing below U+0300 is ever joined to what is before it.
+        // Nothing below U+0300 composes with the scalar before it.
         guard second >= 0x300 else { return nil }
         var both = [Int32(bitPattern: first), Int32(bitPattern: second)]
         let options = utf8proc_option_t(UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue)

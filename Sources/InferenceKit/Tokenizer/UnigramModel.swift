@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// The working memory of the search for the best path: for each place the best that ends there.
+/// The working memory of the Viterbi search: the best path to each offset.
 struct Lattice {
     var scores: [Double] = []
     var starts: [Int32] = []
@@ -19,8 +19,8 @@ struct Lattice {
     }
 }
 
-/// Unigram language model (https://arxiv.org/abs/1804.10959): of all ways to cut a text the one of the highest sum of
-/// scores, found with Viterbi's algorithm.
+/// Unigram language model (https://arxiv.org/abs/1804.10959): the segmentation with the highest sum of scores, found
+/// with Viterbi's algorithm.
 final class UnigramModel: Sendable {
     let vocabulary: Vocabulary
     private let trie: ByteTrie
@@ -28,7 +28,7 @@ final class UnigramModel: Sendable {
     let unknown: Int32?
     private let unknownScore: Double
     private let fallback: [Int32?]?
-    /// Whether sums are kept in 32 bits, as SentencePiece keeps them.
+    /// Whether sums are 32-bit floats, as in SentencePiece.
     private let isSinglePrecision: Bool
 
     private static let unknownPenalty = 10.0
@@ -47,7 +47,7 @@ final class UnigramModel: Sendable {
 
     /// A model of known parts.
     ///
-    /// - Parameter isMatched: Whether a token is sought in the text.
+    /// - Parameter isMatched: Whether a token is matched in the text.
     init(
         _ vocabulary: Vocabulary, scores: [Double], unknown: Int32?, leastScore: Double, hasFallback: Bool,
         isSinglePrecision: Bool = false, where isMatched: (Int32) -> Bool = { _ in true }
@@ -64,7 +64,7 @@ final class UnigramModel: Sendable {
 
     /// Appends the tokens of one piece.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` for what is unknown where nothing stands for that.
+    /// - Throws: ``ErrorCode/generationFailed`` for unknown text without an unknown token.
     func encode(_ piece: UnsafeBufferPointer<UInt8>, _ scratch: EncodingScratch, into out: inout ModelOutput)
         throws(AIError)
     {
@@ -87,7 +87,7 @@ final class UnigramModel: Sendable {
                 out.append(node.id, node.start..<end)
                 continue
             }
-            // What is unknown side by side is one token.
+            // Adjacent unknown characters are one token.
             while index >= 0, path[index].id == unknown {
                 end = path[index].end
                 index -= 1
@@ -96,7 +96,7 @@ final class UnigramModel: Sendable {
         }
     }
 
-    /// Fills in the best path, the last token first.
+    /// Finds the best path, the last token first.
     private func findPath(_ piece: UnsafeBufferPointer<UInt8>, _ lattice: inout Lattice) throws(AIError) {
         lattice.clear(piece.count)
         var start = 0
@@ -130,7 +130,7 @@ final class UnigramModel: Sendable {
         lattice.ids[end] = id
     }
 
-    /// Appends what stands for unknown text: a token that is spelled like all of it, its bytes, or the one for all.
+    /// Appends unknown text: as a token spelled like all of it, as byte tokens, or as the unknown token.
     private func append(_ piece: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, into out: inout ModelOutput) {
         let text = UnsafeBufferPointer(rebasing: piece[range])
         if !isSinglePrecision, let id = vocabulary.id(of: text) { return out.append(id, range) }

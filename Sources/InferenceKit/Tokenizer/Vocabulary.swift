@@ -3,13 +3,14 @@ import HubCore
 
 /// Tokens by spelling and by id.
 ///
-/// All spellings lie in one block of memory, found through one flat table: a hundred thousand little strings would take a
-/// model's opening a second. They are compared by bytes: Swift's String takes canonically equivalent spellings for one.
+/// All spellings are in one block of memory with one flat hash table: a hundred thousand small strings would add a
+/// second to opening a model. They are compared by bytes, because Swift's String treats canonically equivalent
+/// spellings as equal.
 struct Vocabulary: Sendable {
-    /// Where a spelling lies. Files are smaller than 4 GiB, and so is what they spell.
+    /// The position of a spelling. Files are smaller than 4 GiB, and so are all spellings together.
     private struct Place {
         var start: UInt32
-        /// The length of the spelling and 1 more; 0 where there is none.
+        /// The length of the spelling plus 1; 0 if there is none.
         var extent: UInt32
 
         static let none = Place(start: 0, extent: 0)
@@ -18,7 +19,7 @@ struct Vocabulary: Sendable {
     }
 
     private struct Slot {
-        /// The upper half of the hash, which tells nearly all others apart without a look at their spelling.
+        /// The upper half of the hash, which avoids nearly all comparisons of spellings.
         var tag: UInt32
         var id: Int32
         var place: Place
@@ -26,12 +27,12 @@ struct Vocabulary: Sendable {
 
     private var spellings: [UInt8] = []
     private var slots: [Slot]
-    /// By id; ids that lie far apart are in `distant`.
+    /// By id; sparse ids are in `distant`.
     private var places: [Place]
     private var distant: [Int32: Place] = [:]
-    /// Whether tokens that are spelled alike are kept side by side.
+    /// Whether tokens with the same spelling coexist.
     private(set) var hasAlike = false
-    /// The ids in the order of the file; those that were taken back are left in it.
+    /// The ids in file order, including replaced ones.
     private var order: [Int32] = []
 
     /// An empty vocabulary for at most `count` tokens.
@@ -44,17 +45,17 @@ struct Vocabulary: Sendable {
         spellings.reserveCapacity(8 * count)
     }
 
-    /// Adds a token; of two with one spelling the later is found.
+    /// Adds a token; of two with the same spelling the later one is found.
     ///
-    /// - Parameter keepsAlike: Whether the earlier keeps its id; else that is free again.
-    /// - Returns: false where the id is taken.
+    /// - Parameter keepsAlike: Whether the earlier one keeps its id; otherwise the id becomes free.
+    /// - Returns: false if the id is taken.
     mutating func add(_ spelling: UnsafeBufferPointer<UInt8>, id: Int32, keepsAlike: Bool = false) -> Bool {
         add(spelling, ByteHash.hash(spelling), id: id, keepsAlike: keepsAlike)
     }
 
     /// Adds tokens in their order.
     ///
-    /// - Returns: the first whose id is taken; nil where all were added.
+    /// - Returns: the first whose id is taken; nil if all were added.
     mutating func add(_ tokens: [(spelling: UnsafeBufferPointer<UInt8>, id: Int32)]) -> Int? {
         let keys = ByteHash.keys
         let hashes = tokens.map { ByteHash.hash($0.spelling, keys) }
@@ -101,11 +102,10 @@ struct Vocabulary: Sendable {
     /// The id of a spelling.
     func id(of spelling: String) -> Int32? { id(of: Array(spelling.utf8)) }
 
-    /// How many places are looked at before the first is needed.
+    /// The prefetch distance in lookups.
     static let ahead = 32
 
-    /// Sets out for the spellings with these hashes. The table is larger than the processor's near memory: what is looked at
-    /// in one go is on its way at once.
+    /// Prefetches the slots of these hashes: the table exceeds the CPU caches.
     func fetch(_ hashes: some Collection<UInt64>) {
         let mask = slots.count - 1
         slots.withUnsafeBufferPointer { slots in
@@ -120,7 +120,7 @@ struct Vocabulary: Sendable {
         }
     }
 
-    /// Whether an id is spelled as two texts one after the other are.
+    /// Whether an id's spelling is the concatenation of two texts.
     func isSpelled(_ id: Int32, _ first: UnsafeBufferPointer<UInt8>, _ second: UnsafeBufferPointer<UInt8>) -> Bool {
         let place = place(of: id)
         guard !place.isNone, place.range.count == first.count + second.count else { return false }
@@ -137,7 +137,7 @@ struct Vocabulary: Sendable {
         return place.isNone ? nil : spellings[place.range]
     }
 
-    /// The number of tokens, those that were taken back counted too.
+    /// The number of tokens, including replaced ones.
     var count: Int { order.count }
     /// The largest id.
     var largestID: Int? { order.max().map(Int.init) }
@@ -149,8 +149,8 @@ struct Vocabulary: Sendable {
         }
     }
 
-    /// Whether `▁` is a token and only ever begins the tokens wanted, or is all of them: nothing that is merged goes
-    /// beyond the beginning of a word.
+    /// Whether `▁` is a token and occurs in the wanted tokens only at the start, or as all characters: then no merge
+    /// crosses the start of a word.
     func keepsWordsApart(where isWanted: (Int32) -> Bool = { _ in true }) -> Bool {
         let space = SentencePieceNormalizer.space
         guard id(of: space) != nil else { return false }
@@ -177,7 +177,7 @@ struct Vocabulary: Sendable {
         }
     }
 
-    /// The slot of the token with this spelling, or the free one where it would go.
+    /// The slot of the token with this spelling, or the free slot for it.
     private func slot(of spelling: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> Int {
         let tag = UInt32(truncatingIfNeeded: hash >> 32)
         return slots.withUnsafeBufferPointer { slots in
@@ -193,7 +193,7 @@ struct Vocabulary: Sendable {
         }
     }
 
-    /// Whether a text is what is spelled from a place on, where at least as many bytes are.
+    /// Whether the bytes from an offset equal a text; there must be enough of them.
     private static func begin(
         _ spellings: UnsafeBufferPointer<UInt8>, _ start: Int, with text: UnsafeBufferPointer<UInt8>
     ) -> Bool {

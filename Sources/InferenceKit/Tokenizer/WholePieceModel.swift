@@ -1,12 +1,12 @@
 import HubCore
 
-/// The models of SentencePiece that join nothing: each character, or each word, is a piece
+/// SentencePiece's models without merging: each character, or each word, is a piece
 /// (https://github.com/google/sentencepiece/blob/master/src/char_model.cc, word_model.cc).
 final class WholePieceModel: Sendable {
     let vocabulary: Vocabulary
     private let areWords: Bool
     private let types: [ScoredPieces.PieceType]
-    /// Those that are more than a character.
+    /// The pieces longer than a character.
     private let whole: ByteTrie?
     private let unknown: UnknownPieces
 
@@ -25,7 +25,7 @@ final class WholePieceModel: Sendable {
         while start < text.count {
             let end = areWords ? Self.wordEnd(text, start) : characterEnd(text, start)
             let id = vocabulary.id(of: UnsafeBufferPointer(rebasing: text[start..<end]))
-            // What is spelled as the piece of a byte is not that byte.
+            // Text spelled like a byte piece is not that byte.
             if let id, types[Int(id)] != .unknown, types[Int(id)] != .byte {
                 isAfterUnknown = false
                 out.append(id, start..<end)
@@ -50,7 +50,7 @@ final class WholePieceModel: Sendable {
     }
 }
 
-/// What SentencePiece makes of text that has no piece: its bytes, or one token for all of it that is side by side.
+/// SentencePiece's handling of text without a piece: byte tokens, or one unknown token for an adjacent run.
 struct UnknownPieces: Sendable {
     private let id: Int32?
     private let fallback: [Int32?]?

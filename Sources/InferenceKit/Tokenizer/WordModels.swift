@@ -1,7 +1,7 @@
 import HubCore
 import ModelFormats
 
-/// WordPiece: of each word the longest token, then the longest of what is left
+/// WordPiece: the longest token of each word, then the longest of the rest
 /// (https://huggingface.co/docs/tokenizers/api/models).
 final class WordPieceModel: Sendable {
     let vocabulary: Vocabulary
@@ -73,7 +73,7 @@ final class WordPieceModel: Sendable {
     }
 }
 
-/// Whole words, and one token for all others.
+/// Whole words, and an unknown token for all others.
 final class WordLevelModel: Sendable {
     let vocabulary: Vocabulary
     private let unknown: Int32?
