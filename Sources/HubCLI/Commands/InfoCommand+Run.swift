@@ -134,6 +134,10 @@ extension InfoCommand {
         let reference = facts.reference
         let pins = Protection(pins: await workspace.pins())
         facts.pin = facts.commit.flatMap { pins.pin(layout.repository(reference.repository), $0) }
+        if let commit = facts.commit {
+            facts.incomplete = try await workspace.condition(reference.repository, at: commit)
+                .incompleteSentence(reference)
+        }
         guard let tree = facts.tree else {
             // Another tool fetched it; nobody here has seen the list of its files.
             let known = try await workspace.state().repository(reference.repository)

@@ -85,6 +85,7 @@ struct InfoView {
             "cached",
             plan.cachedBytes == plan.totalBytes
                 ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
+        output.fact("", facts.incomplete, .caution)
         let totals = plan.totals
         if totals.downloadBytes > 0 {
             let fits = totals.neededBytes <= facts.diskFree

@@ -16,6 +16,8 @@ struct ModelFacts {
     var plan: PullPlan?
     /// The sizes of the cached files, where it is not known which files there are.
     var cachedFiles: [Int64]?
+    /// What is missing of the cached revision, in a sentence; nil where nothing is.
+    var incomplete: String?
     /// The pin of this revision.
     var pin: Pin?
     /// Parameters by element type, where the Hub said so.

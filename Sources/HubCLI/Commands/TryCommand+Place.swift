@@ -12,6 +12,8 @@ extension TryCommand {
         var path: String
         /// What it was called, where it is a snapshot.
         var reference: ModelReference?
+        /// What is missing of it, in a sentence; nil where nothing is.
+        var incomplete: String?
     }
 
     /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
@@ -33,9 +35,12 @@ extension TryCommand {
         }
         let workspace = try await context.workspace()
         if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
+            let condition = try await workspace.condition(reference.repository, at: commit)
+            try condition.checkSound(reference)
             await Offload.run { workspace.markUsed(folder, commit) }
             return Target(
-                id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference)
+                id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference,
+                incomplete: condition.incompleteSentence(reference))
         }
         if let namesake {
             context.output.note(
@@ -126,6 +131,10 @@ extension TryCommand {
                 advice:
                     "close other programs, ask for a shorter --context, or choose a smaller model: hub search --runs --fits",
                 context: .init(repository: reference.repository.description))
+        }
+        guard files.contains(where: { TokenizerKind.fileNames.contains($0.path) }) else {
+            throw try unsupported(
+                "\(reference)", [TokenizerKind.none], .repository(reference, isCached: false), files, context)
         }
     }
 

@@ -33,7 +33,7 @@ extension CheckRun {
             // What a broken GGUF file would have is no question.
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
             if sources?.isLoadable == true {
-                add(.init("tokenizer", .warn, "there is no tokenizer.json", file: "tokenizer.json"))
+                add(.init("tokenizer", .warn, "there is \(TokenizerKind.none)", file: "tokenizer.json"))
             }
         }
         var details: [(label: String, text: String)] = []
