@@ -110,7 +110,8 @@ extension TryCommand {
         let files = plan.files.map(\.file)
         guard obstacles.isEmpty else {
             var error = try unsupported(
-                "\(reference)", obstacles, .repository(reference, isCached: false), files, context)
+                "\(reference)", obstacles, .repository(reference, isCached: false), files,
+                isMLX: outline.configuration?.quantization?.isMLX ?? false, context)
             outline.isLoadable = plan.tree.files.contains { SafetensorsFolder.isEntry($0.path) }
             if RunnableModels.obstacles(outline).isEmpty {
                 error.specificAdvice =
@@ -134,12 +135,13 @@ extension TryCommand {
         }
         guard files.contains(where: { TokenizerKind.fileNames.contains($0.path) }) else {
             throw try unsupported(
-                "\(reference)", [TokenizerKind.none], .repository(reference, isCached: false), files, context)
+                "\(reference)", [TokenizerKind.none], .repository(reference, isCached: false), files, isMLX: false,
+                context)
         }
     }
 
     /// Why a model that is here cannot be run.
-    static func refusal(of target: Target, _ obstacles: [String], _ context: Context) throws -> AIError {
+    static func refusal(of target: Target, _ inspection: ModelInspection, _ context: Context) throws -> AIError {
         let isFolder = try FileSystem.status(target.path)?.kind == .directory
         let names = isFolder ? try FileSystem.entries(target.path) ?? [] : [Path.name(target.path)]
         let files = try names.map { name in
@@ -147,16 +149,18 @@ extension TryCommand {
             return RepositoryFile(path: name, size: try FileSystem.status(place)?.size ?? 0, oid: "")
         }
         let place = target.reference.map { RunAdvice.Place.repository($0, isCached: true) } ?? .path(target.path)
-        var error = try unsupported(target.id, obstacles, place, files, context)
+        var error = try unsupported(
+            target.id, inspection.obstacles, place, files, isMLX: inspection.isMLX, context)
         error.context.path = target.path
         return error
     }
 
     private static func unsupported(
-        _ id: String, _ obstacles: [String], _ place: RunAdvice.Place, _ files: [RepositoryFile], _ context: Context
+        _ id: String, _ obstacles: [String], _ place: RunAdvice.Place, _ files: [RepositoryFile], isMLX: Bool,
+        _ context: Context
     ) throws(AIError) -> AIError {
         let advice = RunAdvice(
-            place: place, files: files, registry: try ModelRegistry(environment: context.environment))
+            place: place, files: files, isMLX: isMLX, registry: try ModelRegistry(environment: context.environment))
         return AIError(
             .unsupportedModel, "\(id) cannot be run yet: \(obstacles.joined(separator: "; "))",
             advice: advice.text)

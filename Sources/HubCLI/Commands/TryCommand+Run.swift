@@ -10,7 +10,9 @@ extension TryCommand {
         do { try await run(target, context, arguments) } catch {
             // What is missing explains what fails.
             let failure = (error as? ReportedError)?.error ?? error as? AIError
-            guard let incomplete = target.incomplete, let failure, failure.category == .provider else { throw error }
+            guard let incomplete = target.incomplete, let failure, failure.category == .provider else {
+                throw error
+            }
             throw AIError(failure.code, "\(target.id): \(incomplete)", context: failure.context)
         }
     }
@@ -58,8 +60,8 @@ extension TryCommand {
         if isRunnable || context.mode == .quiet { report.show(context) }
         // The test came to its end, and that is its answer.
         if failure.code == .generationFailed { return AnswerIsNo() }
-        if failure.code == .unsupportedModel, let obstacles = smoke.inspection?.obstacles {
-            return try refusal(of: target, obstacles, context)
+        if failure.code == .unsupportedModel, let inspection = smoke.inspection {
+            return try refusal(of: target, inspection, context)
         }
         guard isRunnable else {
             var failure = failure

@@ -42,6 +42,8 @@ public struct ModelInspection: Sendable, Hashable {
     public let contextLength: Int?
     /// How the weights are quantised; nil where they are not.
     public let quantization: String?
+    /// Whether MLX packed them.
+    package let isMLX: Bool
     /// The kind of tokenizer; nil where there is none that can be used.
     public let tokenizerKind: String?
     /// Whether the folder has a chat template.
@@ -101,6 +103,7 @@ public struct ModelInspection: Sendable, Hashable {
         vocabulary = c?.vocabulary
         contextLength = c?.maxPositions
         quantization = summary.quantization
+        isMLX = c?.quantization?.isMLX ?? false
         tokenizerKind = sources.tokenizerKind
         hasChatTemplate = sources.hasChatTemplate
         obstacles = FolderReading.obstacles(sources)

@@ -48,6 +48,32 @@ import Testing
         #expect(result.status == 7 && result.error.contains("tokenizer.model: it is not a SentencePiece model\n"))
     }
 
+    // MARK: Another program
+
+    @Test func whatMLXPackedIsForMLX() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/m-4bit", in: root)
+            for name in ["config.json", "model.safetensors", "tokenizer.json"] {
+                try repository.write(name, Fixtures.bytes("tiny-shakespeare-mlx-4bit/\(name)"))
+            }
+            try repository.card(["library_name": "mlx", "tags": .array(["mlx"])])
+        }
+        let line = "mlx-lm runs it, on Apple silicon: "
+        let command = "mlx_lm.generate --model \"$(hub path org/m-4bit)\" --prompt Hello\n"
+        let before = try await stage.run("try", "org/m-4bit", "--yes")
+        #expect(before.status == 7 && before.error.hasSuffix("\(line)hub pull org/m-4bit && \(command)"))
+        let info = try await stage.run("info", "org/m-4bit")
+        #expect(info.output.contains("  runs        no: MLX weights are not supported yet\n"))
+        #expect(info.output.contains("  program     \(line)hub pull org/m-4bit && \(command)"))
+        #expect(try await stage.run("pull", "org/m-4bit").status == 0)
+        #expect(try await stage.run("try", "org/m-4bit").error.hasSuffix(line + command))
+        #expect(try await stage.run("info", "org/m-4bit").output.contains("  program     \(line)\(command)"))
+        let folder = stage.root("org/m-4bit")
+        #expect(
+            try await stage.run("try", folder).error.hasSuffix(
+                "\(line)mlx_lm.generate --model '\(folder)' --prompt Hello\n"))
+    }
+
     // MARK: An incomplete download
 
     @Test func anIncompleteDownloadIsToldWithTheCommandThatFinishesIt() async throws {
