@@ -50,9 +50,8 @@ extension Catalog {
         return row == nil ? shipped : nil
     }
 
-    /// Bytes of an entry's files, as far as the Hub said: those of the newest tree known of its main branch, else what
-    /// the repository takes on the Hub with its history. Of a repository with many quantisations, the files of the one
-    /// meant and all that is no GGUF; nil where only the whole repository's size is known.
+    /// Bytes of an entry's files, as far as the Hub said: those that are listed, else what the repository takes on the Hub
+    /// with its history. Of a repository with many quantisations nil where only that is known.
     package func sizes(of entries: [RegistryEntry]) throws(AIError) -> [String: ByteCount] {
         try read { connection in
             var out: [String: ByteCount] = [:]
@@ -60,26 +59,44 @@ extension Catalog {
                 guard let known = try ModelRow.find(Repository(.model, entry.repository), connection) else {
                     continue
                 }
-                let tree = try connection.first(
-                    """
-                    SELECT tree FROM trees LEFT JOIN revisions
-                    ON revisions.model = trees.model AND revisions."commit" = trees."commit" AND name = 'main'
-                    WHERE trees.model = ? ORDER BY name IS NULL, fetched_at DESC
-                    """, known.model, map: { $0.int(0) })
-                guard let tree else {
-                    let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
-                    if let storage = known.known.record.usedStorage, !isOneOfMany {
-                        out[entry.alias] = ByteCount(storage)
-                    }
-                    continue
-                }
-                let files = try connection.query(
-                    "SELECT path, size FROM files WHERE tree = ?", tree, map: { ($0.text(0), ByteCount($0.int(1))) }
-                )
-                out[entry.alias] = entry.size(of: files)
+                let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
+                out[entry.alias] =
+                    try Self.listedSize(of: entry, known.model, connection)
+                    ?? (isOneOfMany ? nil : known.known.record.usedStorage.map { ByteCount($0) })
             }
             return out
         }
+    }
+
+    /// Bytes of the weights that each entry means, by the id of its repository: those of the files listed, else an estimate
+    /// by its parameters.
+    package func weights(of entries: [String: RegistryEntry]) throws(AIError) -> [String: Int64] {
+        try read { connection in
+            var out: [String: Int64] = [:]
+            for (id, entry) in entries {
+                let known = try ModelRow.find(Repository(.model, entry.repository), connection)
+                let listed = try known.flatMap { try Self.listedSize(of: entry, $0.model, connection) }
+                out[id] = listed?.bytes ?? entry.estimatedWeightBytes
+            }
+            return out
+        }
+    }
+
+    /// Bytes of an entry's files in the newest tree known of the main branch; nil where none is known. Of many
+    /// quantisations the one meant counts, and all that is no GGUF.
+    private static func listedSize(of entry: RegistryEntry, _ model: Int64, _ connection: Connection) throws
+        -> ByteCount?
+    {
+        let tree = try connection.first(
+            """
+            SELECT tree FROM trees LEFT JOIN revisions
+            ON revisions.model = trees.model AND revisions."commit" = trees."commit" AND name = 'main'
+            WHERE trees.model = ? ORDER BY name IS NULL, fetched_at DESC
+            """, model, map: { $0.int(0) })
+        guard let tree else { return nil }
+        return entry.size(
+            of: try connection.query(
+                "SELECT path, size FROM files WHERE tree = ?", tree, map: { ($0.text(0), ByteCount($0.int(1))) }))
     }
 
     private static let registryColumns = """

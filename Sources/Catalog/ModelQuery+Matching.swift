@@ -26,10 +26,16 @@ extension ModelQuery {
         let verdicts = [
             Self.verdict(record.likelyParameters?.count, from: minimumParameters, to: maximumParameters),
             Self.verdict(record.sizeBytes, to: maximumSize),
-            Self.verdict(record.estimatedWeightBytes, to: maximumWeightBytes),
+            Self.verdict(weightBytes(of: record), to: maximumWeightBytes),
         ]
         if verdicts.contains(.fails) { return .fails }
         return verdicts.contains(.unknown) ? .unknown : .matches
+    }
+
+    /// Bytes of one set of a model's weights, as far as they are known.
+    package func weightBytes(of record: ModelRecord) -> Int64? {
+        let known = record.repository.kind == .model ? knownWeightBytes[record.repository.id.name] : nil
+        return known ?? record.estimatedWeightBytes
     }
 
     private func meetsNames(_ record: ModelRecord) -> Bool {

@@ -42,6 +42,8 @@ public struct ModelQuery: Sendable, Hashable {
     /// Bytes of one set of its weights at most, as ``ModelRecord/estimatedWeightBytes`` has it. A model without an estimate
     /// does not match.
     public var maximumWeightBytes: Int64?
+    /// Bytes of weights by id, where more is known than the estimate.
+    package var knownWeightBytes: [String: Int64] = [:]
     /// Only these ids; nil for all.
     public var ids: [String]?
     /// Whether models that are gone from the Hub are found too.

@@ -33,6 +33,9 @@ extension ModelRecord {
             ?? (hasTag("4-bit") ? 4.5 : hasTag("8-bit") ? 8.5 : nil)
     }
 
+    /// Whether several weights are packed into one number, as far as name and tags say.
+    package var isPacked: Bool { packedBits != nil }
+
     /// Whether each weight is a number of one byte.
     private var isFP8: Bool { hasTag("fp8") || ModelName.isFP8(repository.id.name) }
 

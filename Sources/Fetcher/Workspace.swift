@@ -98,7 +98,7 @@ package final class Workspace: Sendable {
     }
 
     /// Scans with the catalog; where that cannot say what it knows, without it.
-    private func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
+    func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
         async throws -> Value
     {
         try await Offload.run { [layout, dispensable] in

@@ -63,11 +63,13 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(AIError) {
         var address = text
         while address.hasSuffix("/") { address.removeLast() }
-        guard let origin = Origin(address), let url = URL(string: address), url.user() == nil,
-            url.password() == nil, url.query() == nil, url.fragment() == nil
-        else {
+        let url = URL(string: address)
+        // What is wrong with it is what is not shown.
+        let hasUser = url?.user() != nil || url?.password() != nil
+        guard !hasUser, let origin = Origin(address), let url, url.query() == nil, url.fragment() == nil else {
+            let user = hasUser ? " with a name or a password" : ""
             throw AIError(
-                .invalidInput, "\"\(Secrets.address(text).printable)\" is not the address of a Hub",
+                .invalidInput, "\"\(Secrets.address(text).printable)\"\(user) is not the address of a Hub",
                 advice: "write it like https://huggingface.co, without a name, a password or a query")
         }
         self.address = address

@@ -1,5 +1,10 @@
 /// What kind of tokenizer a model has, told without reading its vocabulary.
 package enum TokenizerKind {
+    /// The files that a tokenizer is read from, the first that is there.
+    package static let fileNames = ["tokenizer.json", "tokenizer.model", "spiece.model"]
+    /// What a model lacks that has none of them.
+    package static let none = "no tokenizer.json or tokenizer.model"
+
     /// Bytes of `tokenizer.json` that are enough: the kind stands behind the added tokens and before the vocabulary.
     package static let enoughBytes = 256 << 10
 

@@ -47,6 +47,12 @@ package struct CacheScanner {
         return state
     }
 
+    /// One repository, read from the disk.
+    func repository(_ folder: RepositoryFolder, _ repository: Repository) throws(AIError) -> CachedRepository? {
+        let candidate = Candidate(folder: folder, repository: repository, hasForeignName: false, isLink: false)
+        return try read([candidate], detailed: false).first?.repository
+    }
+
     // MARK: The cache's root
 
     /// A folder of the cache that is a repository's, by its name.

@@ -138,7 +138,7 @@ extension HeaderReader {
         } else if file("tokenizer.model") != nil || file("spiece.model") != nil {
             sources.tokenizerKind = "SentencePiece"
         } else {
-            sources.faults.append("no tokenizer")
+            sources.faults.append(TokenizerKind.none)
         }
         if file("chat_template.jinja") != nil || file("chat_template.json") != nil {
             sources.hasChatTemplate = true

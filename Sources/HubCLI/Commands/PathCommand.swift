@@ -20,15 +20,20 @@ enum PathCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let reference = try context.reference(arguments.operand!)
         let workspace = try await context.workspace()
-        let path = try await Offload.run {
-            var whole = reference
-            whole.files = nil
-            guard let (folder, commit) = try workspace.snapshot(of: reference) else {
-                throw AIError(
-                    .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
-                    advice: "hub pull \(whole) downloads it",
-                    context: .init(repository: reference.repository.description))
+        let whole = reference.withoutFiles
+        guard let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) else {
+            throw AIError(
+                .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
+                advice: "hub pull \(whole) downloads it",
+                context: .init(repository: reference.repository.description))
+        }
+        if reference.files == nil {
+            let condition = try await workspace.condition(reference.repository, at: commit)
+            if let incomplete = condition.incompleteSentence(reference) {
+                context.output.note("\(whole): \(incomplete)")
             }
+        }
+        let path = try await Offload.run {
             var path = folder.snapshot(commit)
             if let file = reference.files {
                 if let fault = RepositoryPath.fault(file) {

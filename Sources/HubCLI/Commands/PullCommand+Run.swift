@@ -36,6 +36,11 @@ extension PullCommand {
             } else {
                 try await PullEstimate(plans, workspace).show(context)
             }
+            for plan in plans {
+                try await failures.attempt(context.output) {
+                    if let refusal = try await puller.refusal(of: plan) { throw refusal }
+                }
+            }
             return try failures.finish()
         }
         if !plans.isEmpty { try puller.checkSpace(plans) }

@@ -16,6 +16,8 @@ struct RunAdvice {
     let place: Place
     /// Its files.
     let files: [RepositoryFile]
+    /// Whether its weights are packed for MLX.
+    let isMLX: Bool
     let registry: ModelRegistry
 
     /// The lines, one suggestion each.
@@ -46,11 +48,16 @@ struct RunAdvice {
 
     // MARK: Another program
 
-    private var program: String? {
+    /// A main clause that names it, with the command where it is safe to paste; nil where none is known.
+    var program: String? {
         let names = Set(files.map(\.path))
         if let file = gguf {
             guard let (prefix, path) = argument(file.path) else { return "llama.cpp runs it" }
             return "llama.cpp runs it: \(prefix)llama-cli -m \(path)"
+        }
+        if names.contains("config.json"), isMLX {
+            let model = folder.map { ": \($0.prefix)mlx_lm.generate --model \($0.path) --prompt Hello" } ?? ""
+            return "mlx-lm runs it, on Apple silicon\(model)"
         }
         if names.contains("model_index.json") { return "diffusers runs it, in Python" }
         let formats = Set(names.compactMap { WeightFormat(fileName: Path.name($0)) })
@@ -67,6 +74,16 @@ struct RunAdvice {
             return nil
         }
         return files.first { $0.path == chosen.files.first }
+    }
+
+    /// The same of the whole model.
+    private var folder: (prefix: String, path: String)? {
+        switch place {
+        case .path(let path):
+            path.utf8.elementsEqual(path.printable.utf8) ? ("", ShellQuoting.posix(path)) : nil
+        case .repository(let reference, let isCached):
+            (isCached ? "" : "hub pull \(reference) && ", "\"$(hub path \(reference))\"")
+        }
     }
 
     /// What comes before a command, and how the shell names a file; nil for a name that is not safe to paste.

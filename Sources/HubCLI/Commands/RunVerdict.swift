@@ -11,6 +11,13 @@ struct RunVerdict: Sendable, Hashable {
 
     init(obstacle: String?) { self.obstacle = obstacle }
 
+    /// `yes`, or `no: qwen2 is not supported yet`.
+    var sentence: String {
+        guard let obstacle else { return "yes" }
+        let subject = obstacle.hasPrefix("architecture ") ? obstacle.dropFirst(13) : obstacle[...]
+        return "no: \(subject) \(subject.contains("weights") ? "are" : "is") not supported yet"
+    }
+
     /// By what the curated list says; nil where that is not enough.
     init?(_ entry: RegistryEntry) {
         guard let architecture = entry.architecture else { return nil }
@@ -29,6 +36,8 @@ struct RunVerdict: Sendable, Hashable {
         guard record.repository.kind == .model, record.tags != nil else { return nil }
         if let found = Self.quantizations.first(where: record.hasTag) {
             obstacle = "\(found) weights"
+        } else if record.isOffered(in: "mlx"), record.isPacked {
+            obstacle = Self.weights(.mlx)
         } else if !record.isOffered(in: "safetensors") {
             guard record.isOffered(in: "gguf") else { return nil }
             obstacle = Self.weights(.gguf)

@@ -20,6 +20,8 @@ struct SearchAnswer: Sendable {
     var undecided = 0
     /// Whether the Hub was asked for everything that could have been among the entries.
     var isWhole = true
+    /// Chosen models that the Hub was not asked about.
+    var unasked = 0
     /// Models of the Hub that were checked.
     var checked = 0
     /// The catalog, where it could be used.
@@ -43,7 +45,9 @@ struct ModelSearch: Sendable {
         var hub: HubFindings?
         if asksHub, query.ids?.isEmpty != true {
             do {
-                hub = try await workspace.client().find(hubsPart(of: query))
+                let part = await hubsPart(of: query)
+                hub = try await workspace.client().find(part)
+                answer.unasked = max(0, (part.ids?.count ?? 0) - HubClient.mostIDs)
             } catch {
                 let failure = AIError.wrapping(error)
                 if failure.code == .cancelled { throw failure }

@@ -54,7 +54,7 @@ struct FolderReading: Sendable {
             if let found = try Tokenizer(TokenizerSource.find(folder)) { return (found, nil, nil) }
             let missing = Tokenizer.missing(folder)
             return (
-                nil, missing, missing.code == .unsupportedModel ? missing.message : "no tokenizer"
+                nil, missing, missing.code == .unsupportedModel ? missing.message : TokenizerKind.none
             )
         } catch {
             return (nil, error, error.message)

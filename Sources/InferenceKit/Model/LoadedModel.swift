@@ -46,7 +46,7 @@ struct LoadedModel: Sendable {
         guard (1...description.maxPositions).contains(asked) else {
             throw AIError(
                 .invalidInput,
-                "a context of \(asked) is not between 1 and \(description.maxPositions), the model's own")
+                "a context of \(asked) tokens is not possible: this model takes 1 to \(description.maxPositions)")
         }
         return asked
     }

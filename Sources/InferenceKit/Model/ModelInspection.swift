@@ -42,6 +42,8 @@ public struct ModelInspection: Sendable, Hashable {
     public let contextLength: Int?
     /// The quantisation of the weights; nil if there is none.
     public let quantization: String?
+    /// Whether MLX packed the weights.
+    package let isMLX: Bool
     /// The kind of tokenizer; nil if there is no usable one.
     public let tokenizerKind: String?
     /// Whether the folder has a chat template.
@@ -101,6 +103,7 @@ public struct ModelInspection: Sendable, Hashable {
         vocabulary = c?.vocabulary
         contextLength = c?.maxPositions
         quantization = summary.quantization
+        isMLX = c?.quantization?.isMLX ?? false
         tokenizerKind = sources.tokenizerKind
         hasChatTemplate = sources.hasChatTemplate
         obstacles = FolderReading.obstacles(sources)

@@ -46,9 +46,10 @@ public final class Tokenizer: Sendable {
         for name in ["vocab.txt", "vocab.json", "tekken.json"] where FileSystem.exists(Path.join(folder, name)) {
             return .unsupported(Path.join(folder, name), "a tokenizer without a tokenizer.json cannot be used yet")
         }
-        return .malformed(
-            WeightFormat(fileName: Path.name(folder)) == nil ? Path.join(folder, "tokenizer.json") : folder,
-            "the tokenizer is missing")
+        guard WeightFormat(fileName: Path.name(folder)) == nil else {
+            return .malformed(folder, "the tokenizer is missing")
+        }
+        return .malformed(folder, "there is \(TokenizerKind.none); hub needs one of them")
     }
 
     /// Combines the parts and checks their consistency.

@@ -42,6 +42,18 @@ import Testing
         #expect(stage.hub.requests.isEmpty)
     }
 
+    @Test func aPasswordInTheEndpointIsRefusedAndNotShown() async throws {
+        let endpoint = ["HF_ENDPOINT": "http://someone:secret@host"]
+        let result = try await stage.run("env", with: endpoint)
+        #expect(result.status == 0 && result.output.contains("  HF_ENDPOINT: http://host\n"))
+        for text in [result.output, result.error] { #expect(!text.contains("secret") && !text.contains("someone")) }
+        for words in [["search", "x"], ["info", "org/m"], ["doctor", "--json"], ["pull", "org/m", "-v"]] {
+            let refused = try await stage.run(words, with: endpoint)
+            #expect(refused.status == 2 && !(refused.output + refused.error).contains("secret"))
+            #expect(refused.error.contains("\"http://host\" with a name or a password is not the address of a Hub"))
+        }
+    }
+
     @Test func anEndpointThatIsNone() async throws {
         let result = try await stage.run("env", with: ["HF_ENDPOINT": "ftp://x"])
         #expect(result.status == 0 && result.output.contains("  endpoint: invalid: "))

@@ -133,6 +133,27 @@ import Testing
         #expect(several.output.contains("\n  memory      org/a needs about 480 kB "))
     }
 
+    // MARK: Without access
+
+    @Test func ofAGatedModelItSaysWhatIsKnownAndThatAccessIsNeeded() async throws {
+        let gated = try ModelRepository("org/gated", in: stage.root)
+        try gated.random("model.safetensors", size: 3000)
+        try gated.card(["gated": "manual"])
+        let result = try await stage.run("pull", "--estimate", "org/gated")
+        #expect(result.status == 4 && result.output.contains("  to fetch    3.0 kB\n"))
+        #expect(
+            result.error == """
+                hub: org/gated is gated: its owner grants access
+                     ask for access at \(stage.hub.endpoint)/org/gated, and give hub a token: hub auth login, or set HF_TOKEN
+
+                """)
+        let json = try await stage.run("pull", "--estimate", "org/gated", "--json")
+        #expect(try json.errorCode() == "gated" && json.document()["download_bytes"]?.int == 3000)
+        let allowed = try await stage.run("pull", "--estimate", "org/gated", with: ["HF_TOKEN": "hf_loopback"])
+        #expect(allowed.status == 0 && allowed.error.isEmpty)
+        #expect(!FileSystem.exists(stage.cache))
+    }
+
     // MARK: Too much
 
     private func serveHuge() {
