@@ -134,6 +134,11 @@ extension InfoCommand {
         let reference = facts.reference
         let pins = Protection(pins: await workspace.pins())
         facts.pin = facts.commit.flatMap { pins.pin(layout.repository(reference.repository), $0) }
+        if let commit = facts.commit {
+            facts.isUnfinished = try await Offload.run {
+                try workspace.isUnfinished(layout.repository(reference.repository), commit)
+            }
+        }
         guard let tree = facts.tree else {
             // Another tool fetched it; nobody here has seen the list of its files.
             let known = try await workspace.state().repository(reference.repository)

@@ -84,7 +84,9 @@ struct InfoView {
         output.fact(
             "cached",
             plan.cachedBytes == plan.totalBytes
-                ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
+                ? "all of it"
+                : (plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
+                    + (facts.isUnfinished ? ", incomplete: hub pull \(facts.reference) continues" : ""))
         let totals = plan.totals
         if totals.downloadBytes > 0 {
             let fits = totals.neededBytes <= facts.diskFree

@@ -14,6 +14,8 @@ struct ModelFacts {
     var tree: RepositoryTree?
     /// What fetching its files would take: all, or those that the reference names.
     var plan: PullPlan?
+    /// Whether its first download was cut off.
+    var isUnfinished = false
     /// The sizes of the cached files, where it is not known which files there are.
     var cachedFiles: [Int64]?
     /// The pin of this revision.

@@ -7,7 +7,7 @@ enum PathCommand {
         name: "path", doc: "print the path of a cached model or file",
         detail: """
             Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. It downloads \
-            nothing; if the model or file is not in the cache, the exit code is 3.
+            nothing; if the model or file is not in the cache, or the model's first download is unfinished, the exit code is 3.
             """,
         operands: [Operand("REF[:FILE]", .one, .cachedModel)],
         examples: [
@@ -29,6 +29,12 @@ enum PathCommand {
                     advice: "hub pull \(whole) downloads it",
                     context: .init(repository: reference.repository.description))
             }
+            if reference.files == nil, try workspace.isUnfinished(folder, commit) {
+                throw AIError(
+                    .notCached, "\(whole) at \(commit.short) is not completely in the cache: its download is unfinished",
+                    advice: "hub pull \(whole) continues it",
+                    context: .init(repository: reference.repository.description))
+            }
             var path = folder.snapshot(commit)
             if let file = reference.files {
                 if let fault = RepositoryPath.fault(file) {
@@ -45,7 +51,7 @@ enum PathCommand {
                     }
                     throw AIError(
                         .notCached, "\(reference) is not in the cache",
-                        advice: "hub pull \(whole) --include '\(file)' downloads it",
+                        advice: "hub pull \(whole) --include \(ShellQuoting.word(file.printable)) downloads it",
                         context: .init(repository: reference.repository.description, path: file))
                 }
             }
