@@ -114,20 +114,11 @@ package final class Workspace: Sendable {
     /// revision and no ref, that one.
     package func snapshot(of reference: ModelReference) throws(AIError) -> (
         folder: RepositoryFolder, commit: Commit
-    )? {
-        let folder = layout.repository(reference.repository)
-        var commit = reference.revision.flatMap(Commit.init)
-        if commit == nil { commit = try folder.commit(ofRef: reference.revision ?? "main") }
-        let present = try FileSystem.entries(folder.snapshots) ?? []
-        if commit == nil {
-            let wanted = reference.revision
-            let matching = present.filter { name in
-                wanted.map { $0.utf8.count >= 7 && name.hasPrefix($0) } ?? true
-            }
-            commit = matching.count == 1 ? Commit(matching[0]) : nil
-        }
-        guard let commit, present.contains(commit.hash) else { return nil }
-        return (folder, commit)
+    )? { try layout.snapshot(of: reference) }
+
+    /// Whether the first pull of a cached revision was cut off, and files that it chose are missing.
+    package func isUnfinished(_ folder: RepositoryFolder, _ commit: Commit) throws(AIError) -> Bool {
+        try dispensable.isUnfinished(folder, commit)
     }
 
     /// Notes that a cached revision was used.

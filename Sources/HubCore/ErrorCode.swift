@@ -67,10 +67,10 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .repositoryNotFound:
             return row(
                 .input, 3, "check the spelling; a private repository looks the same to someone without a token")
-        case .revisionNotFound: return row(.input, 3, "hub info shows the branches and tags there are")
+        case .revisionNotFound: return row(.input, 3, "hub info REF shows the branches and tags there are")
         case .fileNotFound: return row(.input, 3)
         case .nothingMatches: return row(.input, 3)
-        case .notCached: return row(.input, 3, "hub pull fetches it")
+        case .notCached: return row(.input, 3, "hub ls shows what is cached")
         case .unauthorized:
             return row(.network, 4, "hub auth whoami shows whose token is in use; hub auth login saves another")
         case .gated:

@@ -24,7 +24,9 @@ struct HubFault {
         let place = Origin(head.address) ?? endpoint.origin
         switch head.fields["X-Error-Code"] {
         case "RevisionNotFound":
-            return fault(.revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"")
+            return fault(
+                .revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"",
+                advice: "hub info \(name) shows the branches and tags there are")
         case "EntryNotFound":
             return fault(
                 .fileNotFound,

@@ -260,7 +260,7 @@ package struct CacheScanner {
             try catalog?.tree(of: candidate.repository, at: commit)
         } choice: { [catalog] commit throws(AIError) in
             guard let catalog, let record else { return nil }
-            return try catalog.choice(of: commit, folder: candidate.folder.name, cache: record)
+            return try catalog.choice(of: commit, folder: candidate.folder.name, cache: record)?.choice
         }
         let repository = try scanner.scan()
         let watched = scanner.watched.map { path in

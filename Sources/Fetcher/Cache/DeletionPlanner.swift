@@ -30,6 +30,13 @@ package struct DeletionPlanner {
     /// Bytes freed by the rows so far.
     package var freedBytes: Int64 { plan.freedBytes }
 
+    /// Takes back what was planned since, but not what was found to stay.
+    package mutating func takeBack(to earlier: DeletionPlanner) {
+        let protected = plan.protected
+        self = earlier
+        plan.protected = protected
+    }
+
     // MARK: Revisions
 
     /// Whether the plan has a whole revision in it already.

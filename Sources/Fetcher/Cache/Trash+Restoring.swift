@@ -44,7 +44,9 @@ extension Trash {
         for (move, way) in steps.reversed() where way != .held {
             guard let (place, name) = try root.place(of: move.from, making: true) else { continue }
             // Somebody's that has come since. What is not back yet still waits.
-            if way == .free, try place.status(of: name) != nil { throw inTheWay(Path.join(place.path, name)) }
+            if way == .free, try place.status(of: name) != nil {
+                throw inTheWay(Path.join(place.path, name), of: entry)
+            }
             try kept.move(move.to, to: place, as: name)
         }
         withExtendedLifetime(claim) {}
@@ -66,13 +68,18 @@ extension Trash {
         case "refs": if there.kind == .file, try FileSystem.text(path) == FileSystem.text(kept) { return .held }
         default: break
         }
-        throw inTheWay(path)
+        throw inTheWay(path, of: entry)
     }
 
-    private func inTheWay(_ path: String) -> AIError {
-        AIError(
-            .invalidInput, "\(path) already exists, and is not what would be restored",
-            advice: "move it away with hub rm --trash, then restore again", context: .init(path: path))
+    private func inTheWay(_ path: String, of entry: TrashEntry) -> AIError {
+        let snapshot = entry.commit.map { RepositoryFolder(cache: layout, name: entry.folder).snapshot($0) }
+        let isBack = snapshot.map { FileSystem.exists($0) && ($0 == path || $0.hasPrefix(path + "/")) } ?? false
+        let what = isBack ? "\(entry.title) is in the cache already" : "\(path) already exists with other content"
+        // Moved into the trash, it would be the first to be restored.
+        return AIError(
+            .invalidInput, "\(what), so it was not restored",
+            advice: "hub rm \(isBack ? entry.title : entry.repository?.description ?? entry.title) deletes what is there; then restore again",
+            context: .init(path: path))
     }
 
     /// nil where neither the content is the same nor one of the two is what its name says.

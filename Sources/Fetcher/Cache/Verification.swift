@@ -61,6 +61,9 @@ package struct Verification: Sendable {
     /// What is wrong still. A file that does not belong there harms nothing.
     package var damage: [VerificationProblem] { problems.filter { $0.kind != .extra && !$0.isRepaired } }
 
+    /// Whether all that is wrong is that files are missing.
+    package var isIncomplete: Bool { !damage.isEmpty && damage.allSatisfy { $0.kind == .missing } }
+
     /// Whether every file is there and what it should be; nil where that could not be found out.
     package var isSound: Bool? {
         if !damage.isEmpty { return false }

@@ -39,7 +39,7 @@ package struct Puller: Sendable {
 
     /// What a pull has to do with what earlier pulls of the revision chose. Folders of one's own have no choices.
     package enum EarlierChoice: Sendable {
-        /// This pull's choice adds to it, once the pull is complete.
+        /// This pull's choice adds to it.
         case grows
         /// This pull has no choice of its own and takes what was chosen; everything where that is not known.
         case isFollowed
@@ -85,6 +85,9 @@ package struct Puller: Sendable {
         if isOffline {
             let folder = layout.repository(reference.repository)
             if let known = try folder.commit(ofRef: revision) { return known }
+            if let (folder, commit) = try layout.snapshot(of: reference), try catalog.isUnfinished(folder, commit) {
+                throw AIError.unfinishedOffline(reference.repository, commit)
+            }
             throw AIError.offline(reference)
         }
         return try await info(reference).commit
@@ -281,13 +284,22 @@ package struct Puller: Sendable {
         Swift.Result { () throws(AIError) in
             _ = try use.get()
             if isOffline, plan.needsNetwork {
-                throw AIError(
-                    .offline,
-                    "\(plan.repository) at \(plan.commit.short) is not completely in the cache, and the network is switched off",
-                    context: .init(repository: plan.repository.description))
+                throw AIError.unfinishedOffline(plan.repository, plan.commit)
             }
+            begin(plan, options.earlierChoice)
             guard plan.needsWork else { return options.symlinks }
             return try Self.placed([plan]) { () throws(AIError) in try makePlace(plan) && options.symlinks }
+        }
+    }
+
+    /// Notes what a pull is about to fetch, before there is anything of it in the cache.
+    private func begin(_ plan: PullPlan, _ earlierChoice: EarlierChoice) {
+        guard plan.local == nil else { return }
+        catalog.use { catalog throws(AIError) in
+            let record = CacheRecord(layout, in: catalog)
+            // The revision was deleted since: what was chosen then counts no more.
+            if !FileSystem.exists(plan.path) { try record.forgetChoice(of: plan.commit, plan.folder.name) }
+            if earlierChoice != .stays { try record.begin(plan.choice, of: plan.commit, plan.folder.name) }
         }
     }
 
@@ -296,12 +308,6 @@ package struct Puller: Sendable {
         if let local = plan.local {
             try local.prepare(plan.tree)
             return false
-        }
-        if !FileSystem.exists(plan.path) {
-            // The revision was deleted since: what was chosen then counts no more.
-            catalog.use { catalog throws(AIError) in
-                try CacheRecord(layout, in: catalog).forgetChoice(of: plan.commit, plan.folder.name)
-            }
         }
         try FileSystem.createDirectories(plan.folder.blobs)
         try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
@@ -389,5 +395,12 @@ extension AIError {
         AIError(
             .offline, "\(reference) is not in the cache, and the network is switched off",
             context: .init(repository: reference.repository.description))
+    }
+
+    fileprivate static func unfinishedOffline(_ repository: Repository, _ commit: Commit) -> AIError {
+        AIError(
+            .offline,
+            "\(repository) at \(commit.short) is not completely in the cache, and the network is switched off",
+            context: .init(repository: repository.description))
     }
 }

@@ -25,7 +25,8 @@ enum AuthCommand {
             that file. whoami shows whose token is in use and where it comes from.
 
             HF_TOKEN overrides the file. You make tokens on the Hub's pages, under Settings, Access Tokens; hub needs \
-            no more than a read token. It is never taken from the command line.
+            no more than a read token. hub does not take a token as an argument, where \
+            other users could see it.
             """,
         operands: [Operand("login|logout|whoami", .one, .choice(Action.allCases.map(\.rawValue)))],
         flags: [token], refusalOfMore: refusal,

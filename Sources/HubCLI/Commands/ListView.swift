@@ -118,6 +118,7 @@ struct ListView {
         if cache.partialSize > 0 { parts.append("\(ByteCount(cache.partialSize)) in unfinished downloads") }
         if cache.otherSize > 0 { parts.append("\(ByteCount(cache.otherSize)) in files that nothing links to") }
         if xet.bytes > 0 { parts.append("\(ByteCount(xet.bytes)) kept by Xet transfers") }
+        if parts.count > 1 { parts.append("\(ByteCount(cache.size(with: xet))) in all") }
         parts.append("\(ByteCount(reclaimable)) can be freed")
         parts.append("\(ByteCount(free)) free on the disk")
         output.line(Styled((isFiltered ? "In all: " : "") + parts.joined(separator: "; "), .faint))

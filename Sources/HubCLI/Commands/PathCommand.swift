@@ -7,7 +7,7 @@ enum PathCommand {
         name: "path", doc: "print the path of a cached model or file",
         detail: """
             Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. It downloads \
-            nothing; if the model or file is not in the cache, the exit code is 3.
+            nothing; if the model or file is not in the cache, or the model's first download is unfinished, the exit code is 3.
             """,
         operands: [Operand("REF[:FILE]", .one, .cachedModel)],
         examples: [
@@ -29,6 +29,12 @@ enum PathCommand {
         }
         if reference.files == nil {
             let condition = try await workspace.condition(reference.repository, at: commit)
+            if try await Offload.run({ try workspace.isUnfinished(folder, commit) }) {
+                throw AIError(
+                    .notCached, "\(whole) at \(commit.short): the download is incomplete",
+                    advice: "hub pull \(whole) finishes it",
+                    context: .init(repository: reference.repository.description))
+            }
             if let incomplete = condition.incompleteSentence(reference) {
                 context.output.note("\(whole): \(incomplete)")
             }
@@ -50,7 +56,7 @@ enum PathCommand {
                     }
                     throw AIError(
                         .notCached, "\(reference) is not in the cache",
-                        advice: "hub pull \(whole) --include '\(file)' downloads it",
+                        advice: "hub pull \(whole) --include \(ShellQuoting.word(file.printable)) downloads it",
                         context: .init(repository: reference.repository.description, path: file))
                 }
             }

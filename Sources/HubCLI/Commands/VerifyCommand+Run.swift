@@ -78,7 +78,7 @@ extension VerifyCommand {
                     await Offload.run {
                         let choice = workspace.dispensable.use { catalog throws(AIError) in
                             try CacheRecord(workspace.layout, in: catalog).choice(
-                                of: revision.commit, repository.folder.name)
+                                of: revision.commit, repository.folder.name)?.choice
                         }
                         return VerificationTarget(
                             revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: files)

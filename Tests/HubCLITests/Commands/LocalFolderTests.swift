@@ -203,11 +203,14 @@ import Testing
         try FileSystem.replace(place("config.json"), with: Array(text.utf8))
         let repaired = try await stage.run("verify", folder, "--repair", "--full")
         #expect(repaired.status == 1, "\(repaired.output)\(repaired.error)")
-        #expect(repaired.error.contains("hub pull org/m --local-dir \(folder) --force"), "\(repaired.error)")
+        #expect(repaired.error.contains("--local-dir \(folder) --force replaces them"), "\(repaired.error)")
         #expect(try FileSystem.text(place("config.json")) == text)
         #expect(try await pull().status == 7)
         _ = try await stage.run("rm", folder, "--yes")
         #expect(try FileSystem.text(place("config.json")) == text)
+        let advice = try #require(repaired.error.firstMatch(of: /hub (pull org.*) replaces them/)).1
+        #expect(try await stage.run(advice.split(separator: " ").map(String.init)).status == 0)
+        #expect(try await stage.run("verify", folder).status == 0)
     }
 
     @Test func oneModelGoesIntoOneFolder() async throws {

@@ -108,14 +108,45 @@ import Testing
         #expect(result.error.hasPrefix("hub: org/many has no GGUF weights called Q4_K_M\n"))
     }
 
-    /// A pull that did not come to its end has not chosen: what was too much for somebody is not wanted for ever.
-    @Test func onlyACompletedPullHasChosen() async throws {
+    /// What was too much for somebody is not wanted for ever: the next choice takes the place of one that was cut off.
+    @Test func aChoiceEndsOneThatWasNotCompleted() async throws {
         stage.hub.fail("many-F16", .status(404), times: nil)
         #expect(try await stage.run("pull", "org/many").status != 0)
         stage.hub.clearFaults()
         #expect(try await pull("org/many", "--quant", "Q4_K_M").files.count == 3)
         #expect(try await pull("org/many").files.count == 3)
         #expect(try await stage.run("verify").status == 0)
+    }
+
+    /// Killed in the first pull: every command says that something is missing, and the next pull wants the same.
+    @Test(arguments: [[], ["--include", "*.gguf", "--include", "*.json"]])
+    func aFirstPullThatWasCutOffIsIncomplete(_ choice: [String]) async throws {
+        let gate = Gate()
+        stage.hub.fail("many-F16", .holdHead(gate), times: nil)
+        let process = try RunningProcess(
+            BuiltProduct.path(), ["pull", "org/many"] + choice, environment: stage.environment)
+        try await gate.reached()
+        process.killHard()
+        _ = try await process.wait()
+        gate.release()
+        stage.hub.clearFaults()
+        #expect(try await isComplete() == false)
+        #expect(try await stage.run("ls").output.contains("incomplete"))
+        let verified = try await stage.run("verify")
+        #expect(verified.status == 1 && verified.output.contains(": incomplete, "))
+        #expect(verified.output.contains("  many-F16.gguf: missing\n"))
+        let path = try await stage.run("path", "org/many")
+        #expect(path.status == 3 && path.output.isEmpty)
+        #expect(path.error.hasSuffix("     hub pull org/many finishes it\n"))
+        let offline = try await stage.run("pull", "--offline", "org/many")
+        #expect(offline.status == 5 && offline.error.contains(" is not completely in the cache, "))
+        #expect(try await stage.run("info", "org/many").output.contains("the download is incomplete; hub pull org/many finishes it\n"))
+        let followed = try await pull("org/many")
+        #expect(followed.files.count == (choice.isEmpty ? 5 : 4))
+        #expect(followed.error.contains("using your earlier selection") == !choice.isEmpty)
+        #expect(try await isComplete() == true)
+        #expect(try await stage.run("verify").status == 0)
+        #expect(try await stage.run("path", "org/many").status == 0)
     }
 
     @Test func whatWasDeletedIsNotFollowed() async throws {

@@ -163,7 +163,7 @@ import Testing
         #expect(
             result.error == """
                 hub: org/tiny has no revision "nope"
-                     hub info shows the branches and tags there are
+                     hub info org/tiny shows the branches and tags there are
                 hub: there is no model org/none on \(stage.hub.endpoint)
                      check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN
 

@@ -26,7 +26,7 @@ package struct CacheInventory: Sendable {
     ) throws(AIError) {
         self.state = state
         let kept = folder?.contents() ?? .init()
-        size = state.totalSize + state.partialSize + state.otherSize + kept.bytes
+        size = state.size(with: kept)
         diskFree = try FileSystem.diskSpace(state.layout.root).available
         items = []
         var builder = FreedLedger.Builder(state)
