@@ -1,18 +1,18 @@
 package import HubCore
 
-/// What the pulls of a cached revision have chosen of its files.
+/// The file choice of a cached revision's pulls.
 package struct RememberedChoice: Sendable, Hashable {
     package var commit: Commit
     package var choice: FileChoice
 }
 
 extension Catalog {
-    /// Adds what a completed pull chose to what earlier pulls of the revision chose.
+    /// Adds a completed pull's choice to those of earlier pulls of the revision.
     ///
     /// - Parameters:
     ///   - cache: the key of the cache's records.
-    ///   - path: where the cache is.
-    ///   - replaces: whether the earlier choices end.
+    ///   - path: the path of the cache.
+    ///   - replaces: whether it replaces the earlier choices.
     package func remember(
         _ choice: FileChoice, of commit: Commit, folder: String, cache: String, at path: String, replaces: Bool,
         now: Double
@@ -23,25 +23,25 @@ extension Catalog {
             sum.add(choice)
             return (sum, sum != known)
         }
-        // Most pulls choose what was chosen before, and writing costs a wait for the disk.
+        // Most pulls repeat an earlier choice, and writing waits for the disk.
         guard try read({ try sum($0).isNew }) else { return }
         try write { connection in
             try connection.run(
                 "INSERT OR REPLACE INTO choices (cache, folder, \"commit\", choice, chosen_at) VALUES (?, ?, ?, ?, ?)",
                 cache, folder, commit.hash, try sum(connection).sum.json.text(), now)
-            // What a scan says of completeness depends on the choice.
+            // A scan's completeness depends on the choice.
             try connection.run(
                 "DELETE FROM repositories WHERE folder = ? AND cache IN (SELECT cache FROM caches WHERE path = ?)",
                 folder, path)
         }
     }
 
-    /// What the pulls of a cached revision have chosen; nil where that is not known.
+    /// The choice of a cached revision's pulls; nil if unknown.
     package func choice(of commit: Commit, folder: String, cache: String) throws(AIError) -> FileChoice? {
         try read { try Self.choice(of: commit, folder: folder, cache: cache, $0) }
     }
 
-    /// What is known of a repository's revisions, the newest choice first.
+    /// The choices for a repository's revisions, the newest first.
     package func choices(folder: String, cache: String) throws(AIError) -> [RememberedChoice] {
         try read { connection in
             try connection.query(
@@ -54,7 +54,7 @@ extension Catalog {
         }
     }
 
-    /// Forgets what was chosen of a revision that is not in the cache any more.
+    /// Removes the choice of a revision that is no longer in the cache.
     package func forgetChoice(of commit: Commit, folder: String, cache: String) throws(AIError) {
         guard try choice(of: commit, folder: folder, cache: cache) != nil else { return }
         try write { connection in
@@ -72,6 +72,6 @@ extension Catalog {
         ) { choice($0.text(0)) } ?? nil
     }
 
-    /// A row that cannot be read is as good as none.
+    /// An unreadable row counts as none.
     private static func choice(_ text: String) -> FileChoice? { (try? JSON.parse(text)).flatMap(FileChoice.init) }
 }
