@@ -30,7 +30,7 @@ public struct ModelRegistry: Sendable {
     /// An unusable catalog is not an error: ``catalogFault`` is set, and only the shipped list is used. A missing
     /// catalog is not created.
     ///
-    /// - Throws: where the machine's memory cannot be measured.
+    /// - Throws: if the machine's memory cannot be determined.
     public init(environment: HubEnvironment = .process) throws(AIError) {
         let path = Catalog.path(in: environment.stateDirectory)
         do throws(AIError) {
