@@ -1,6 +1,6 @@
 package import HubCore
 
-/// What the pulls of a cached revision have chosen of its files.
+/// The file choice of a cached revision's pulls.
 package struct RememberedChoice: Sendable, Hashable {
     package var commit: Commit
     /// What completed pulls chose; nil where none is complete.
@@ -22,8 +22,8 @@ package struct RememberedChoice: Sendable, Hashable {
 }
 
 extension Catalog {
-    /// Notes what a pull is about to fetch, so that what is missing of it is known however the pull ends. It takes the place
-    /// of what an earlier pull began with and did not complete.
+    /// Records what a pull is about to fetch, so that missing files are known however it ends. Replaces the choice of an
+    /// earlier pull that did not complete.
     ///
     /// - Parameters:
     ///   - cache: the key of the cache's records.
@@ -39,12 +39,12 @@ extension Catalog {
         }
     }
 
-    /// Adds what a completed pull chose to what earlier pulls of the revision chose.
+    /// Adds a completed pull's choice to those of earlier pulls of the revision.
     ///
     /// - Parameters:
     ///   - cache: the key of the cache's records.
-    ///   - path: where the cache is.
-    ///   - replaces: whether the earlier choices end.
+    ///   - path: the path of the cache.
+    ///   - replaces: whether it replaces the earlier choices.
     package func remember(
         _ choice: FileChoice, of commit: Commit, folder: String, cache: String, at path: String, replaces: Bool,
         now: Double
@@ -66,25 +66,25 @@ extension Catalog {
             change(&changed)
             return (changed, changed != known)
         }
-        // Writing costs a wait for the disk.
+        // Most pulls repeat an earlier choice, and writing waits for the disk.
         guard try read({ try changed($0).isNew }) else { return }
         try write { connection in
             try connection.run(
                 "INSERT OR REPLACE INTO choices (cache, folder, \"commit\", choice, chosen_at) VALUES (?, ?, ?, ?, ?)",
                 cache, folder, commit.hash, try changed(connection).choice.json.text(), now)
-            // What a scan says of completeness depends on the choice.
+            // A scan's completeness depends on the choice.
             try connection.run(
                 "DELETE FROM repositories WHERE folder = ? AND cache IN (SELECT cache FROM caches WHERE path = ?)",
                 folder, path)
         }
     }
 
-    /// What the pulls of a cached revision have chosen; nil where that is not known.
+    /// The choice of a cached revision's pulls; nil if unknown.
     package func choice(of commit: Commit, folder: String, cache: String) throws(AIError) -> RememberedChoice? {
         try read { try Self.choice(of: commit, folder: folder, cache: cache, $0) }
     }
 
-    /// What is known of a repository's revisions, the newest choice first.
+    /// The choices for a repository's revisions, the newest first.
     package func choices(folder: String, cache: String) throws(AIError) -> [RememberedChoice] {
         try read { connection in
             try connection.query(
@@ -94,7 +94,7 @@ extension Catalog {
         }
     }
 
-    /// Forgets what was chosen of a revision that is not in the cache any more.
+    /// Removes the choice of a revision that is no longer in the cache.
     package func forgetChoice(of commit: Commit, folder: String, cache: String) throws(AIError) {
         guard try choice(of: commit, folder: folder, cache: cache) != nil else { return }
         try write { connection in
@@ -120,7 +120,7 @@ extension RememberedChoice {
         return .object(["chosen": chosen?.json, "begun": begun.json])
     }
 
-    /// Reads what ``json`` wrote. A row that cannot be read is as good as none.
+    /// Reads what ``json`` wrote. An unreadable row counts as none.
     fileprivate init?(_ commit: Commit, _ text: String) {
         self.init(commit)
         guard let json = try? JSON.parse(text) else { return nil }

@@ -1,12 +1,12 @@
 package import HubCore
 
 extension Catalog {
-    /// What the user made of the curated list.
+    /// The user's changes to the curated list.
     package func userRegistry() throws(AIError) -> UserRegistry {
         try read { connection in try Self.userRegistry(connection) }
     }
 
-    /// Changes what the user made of the curated list, in one transaction: what another process added meanwhile is seen.
+    /// Edits the user's changes to the curated list in one transaction, so that other processes' changes are kept.
     package func changeRegistry<Value>(_ change: (inout UserRegistry) throws -> Value) throws(AIError) -> Value {
         try write(isPrecious: true) { connection in
             let before = try Self.userRegistry(connection)
@@ -28,7 +28,7 @@ extension Catalog {
         }
     }
 
-    /// What one alias stands for: one row is looked up.
+    /// The entry of an alias, with a single row lookup.
     package func registryEntry(_ alias: String) throws(AIError) -> RegistryEntry? {
         try read { connection in
             let row = try connection.first(
@@ -38,20 +38,20 @@ extension Catalog {
         }
     }
 
-    /// The curated entry of a repository: alias, name, description. Two look-ups by key, for a search index that wants
-    /// one repository's; the user's entries go before the shipped ones.
+    /// The curated entry of a repository: alias, name, description. Two lookups by key, for indexing a single
+    /// repository; the user's entries override the shipped ones.
     static func curation(of id: String, _ connection: Connection) throws -> RegistryEntry? {
         let own = try connection.first(
             "SELECT \(registryColumns) FROM registry WHERE id = ? ORDER BY alias", id, map: registryRow)
         if let own { return own.entry }
         guard let shipped = ShippedRegistry.byRepository[id] else { return nil }
-        // Hidden, or its alias stands for something else now.
+        // Hidden, or its alias was redefined.
         let row = try connection.first("SELECT 1 FROM registry WHERE alias = ?", shipped.alias, map: { $0.int(0) })
         return row == nil ? shipped : nil
     }
 
-    /// Bytes of an entry's files, as far as the Hub said: those that are listed, else what the repository takes on the Hub
-    /// with its history. Of a repository with many quantisations nil where only that is known.
+    /// The size of an entry's files in bytes: those of the newest known tree of its main branch, else the repository's
+    /// size on the Hub with its history. nil for a repository with many quantisations whose tree is unknown.
     package func sizes(of entries: [RegistryEntry]) throws(AIError) -> [String: ByteCount] {
         try read { connection in
             var out: [String: ByteCount] = [:]
@@ -146,13 +146,13 @@ extension Catalog {
 }
 
 extension RegistryEntry {
-    /// Bytes of the files that this entry means, of all that its repository holds.
+    /// The size of this entry's files among all files of its repository.
     func size(of files: [(path: String, size: ByteCount)]) -> ByteCount {
         func isGGUF(_ path: String) -> Bool { path.lowercased().hasSuffix(".gguf") }
         let wanted = quantization.map { quantization in
             files.filter { isGGUF($0.path) && Self.names(quantization, in: $0.path) }
         }
-        // Where no GGUF file bears the name, the repository is no collection of quantisations.
+        // If no GGUF file has the name, the repository is not a collection of quantisations.
         guard let wanted, !wanted.isEmpty else { return files.reduce(ByteCount(0)) { $0 + $1.size } }
         return (wanted + files.filter { !isGGUF($0.path) }).reduce(ByteCount(0)) { $0 + $1.size }
     }

@@ -1,22 +1,22 @@
 import HubCore
 
-/// The entries of a list, read as its pages arrive. Touched by the engine's thread alone during an exchange, and by who
-/// asked between two of them.
+/// The entries of a list, parsed while its pages arrive. Used by the engine's thread during an exchange, and by the
+/// caller between exchanges.
 final class ListIntake<Entry>: @unchecked Sendable {
-    /// Makes entries of a document that is a list of some of the page's elements, and says how many elements it has.
+    /// Parses a document that is a list of some of the page's elements; returns the number of elements.
     typealias Read = @Sendable ([UInt8], inout [Entry]) throws -> Int
 
     /// What is listed, for messages: `the file list of org/name`.
     let name: String
-    /// How much may come; see ``ListBounds``.
+    /// The limits; see ``ListBounds``.
     var limits = (bytes: ListBounds.bytes, entries: ListBounds.entries)
     private(set) var entries: [Entry] = []
-    /// Elements of the list, those that became no entry among them.
+    /// Elements of the list, including those without an entry.
     private(set) var count = 0
     private(set) var bytes = 0
     private let read: Read
     private var reader = JSONListReader()
-    /// What there was before this page, for it may be asked for again.
+    /// The state before this page, which may be retried.
     private var before = (entries: 0, count: 0, bytes: 0)
 
     init(_ name: String, read: @escaping Read) {
@@ -27,7 +27,7 @@ final class ListIntake<Entry>: @unchecked Sendable {
     /// Begins a page.
     func begin() { before = (entries.count, count, bytes) }
 
-    /// Begins the page anew.
+    /// Restarts the page.
     func restart() {
         entries.removeSubrange(before.entries...)
         (count, bytes) = (before.count, before.bytes)
@@ -45,7 +45,7 @@ final class ListIntake<Entry>: @unchecked Sendable {
 
     func finish() throws { try reader.finish() }
 
-    /// The entries, for whom they are kept no longer here.
+    /// Returns the entries and releases them.
     func takeEntries() -> [Entry] {
         defer { entries = [] }
         return entries

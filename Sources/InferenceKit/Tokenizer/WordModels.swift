@@ -40,7 +40,7 @@ final class WordPieceModel: Sendable {
 
     /// Appends the tokens of one word.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` for a word that is unknown where nothing stands for those.
+    /// - Throws: ``ErrorCode/generationFailed`` for an unknown word without an unknown token.
     func encode(_ word: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) throws(AIError) {
         let count = out.ids.count
         guard word.count(where: { $0 & 0xC0 != 0x80 }) <= longestWord else {
@@ -87,7 +87,7 @@ final class WordLevelModel: Sendable {
 
     /// Appends the token of one word.
     ///
-    /// - Throws: ``ErrorCode/generationFailed`` for a word that is unknown where nothing stands for those.
+    /// - Throws: ``ErrorCode/generationFailed`` for an unknown word without an unknown token.
     func encode(_ word: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) throws(AIError) {
         guard let id = vocabulary.id(of: word) ?? unknown else { throw TokenizerModel.noUnknown(word) }
         out.append(id, 0..<word.count)
