@@ -85,7 +85,11 @@ package final class HubServer: Sendable {
             return daemon
         }.pointer
         deadlines.cancel()
-        if let pointer { MHD_stop_daemon(pointer) }
+        guard let pointer else { return }
+        let listening = MHD_quiesce_daemon(pointer)
+        context.watch.endAll()
+        MHD_stop_daemon(pointer)
+        if listening >= 0 { close(listening) }
     }
 
     private static func start(_ socket: Int32, _ limits: Limits, _ context: ServerContext) -> OpaquePointer? {
