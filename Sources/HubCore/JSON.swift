@@ -29,8 +29,8 @@ public enum JSON: Sendable, Hashable {
 
     /// Parses an untrusted document, whose values may need many times the memory of its text.
     ///
-    /// - Parameter mostWords: a document whose tape has more words is refused: a string or a constant takes one, a
-    ///   number, a list and an object two.
+    /// - Parameter mostWords: a document with more tape words is an error: a string or a constant takes one, a number,
+    ///   a list and an object two.
     package static func parse(_ bytes: [UInt8], mostWords: Int) throws(JSONError) -> JSON {
         let result: Result<JSON, JSONError> = bytes.withUnsafeBytes { buffer in
             do throws(JSONError) { return .success(try parse(buffer, mostWords: mostWords)) } catch {

@@ -4,7 +4,7 @@ import InferenceKit
 /// What a model's headers say, in the forms of the contract: for `hub try --inspect` and `hub info --inspect`.
 struct InspectionView {
     let facts: ModelInspection
-    /// Positions that the memory is told for; nil for what `hub try` takes without being asked.
+    /// The context for the memory estimate; nil for the default of `hub try`.
     var context: Int?
     /// Physical memory in bytes.
     let memoryTotal: Int64

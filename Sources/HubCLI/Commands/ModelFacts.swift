@@ -20,7 +20,7 @@ struct ModelFacts {
     var pin: Pin?
     /// Parameters by element type, where the Hub said so.
     var parameters: [String: Int64] = [:]
-    /// What the README says first.
+    /// The README's summary.
     var summary: String?
     /// When the Hub said so, where it was not asked now.
     var seenAt: Double?

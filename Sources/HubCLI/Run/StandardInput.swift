@@ -51,7 +51,7 @@ enum StandardInput {
             if count > 0 { return Array(buffer[..<count]) }
             if count == 0 { return nil }
             if errno == EAGAIN || errno == EWOULDBLOCK {
-                // Whoever shares the descriptor may have set it not to block.
+                // Another process that shares the descriptor may have made it non-blocking.
                 var waiting = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
                 _ = poll(&waiting, 1, -1)
             } else if errno != EINTR {

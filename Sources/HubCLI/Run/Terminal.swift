@@ -7,7 +7,7 @@ import Musl
 import Darwin
 #endif
 
-/// What the system knows about a descriptor as a terminal.
+/// The system's information about a terminal descriptor.
 enum Terminal {
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 

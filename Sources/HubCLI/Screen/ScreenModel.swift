@@ -38,7 +38,7 @@ struct ScreenModel: Sendable {
     let goal: Int64?
     /// Whether a yes moves into the trash: `--trash`.
     let isTrash: Bool
-    /// How many rows from the first on reach ``goal``; nil where there is none, or in another order.
+    /// The number of leading rows that reach ``goal``; nil without a goal, or in another order.
     private(set) var suggestion: Int?
     /// Whether all rows together reach ``goal``.
     private(set) var isGoalWithinReach = true
@@ -163,7 +163,7 @@ struct ScreenModel: Sendable {
             message = "nothing to undo"
             return
         }
-        // A row that was pinned since stays as it is.
+        // A row that was pinned since is not changed.
         change(step.filter { ledger.isChosen($0) || refusal($0) == nil })
     }
 

@@ -11,16 +11,16 @@ import Darwin
 
 /// The terminal on stdin and stdout, taken as a whole by ncurses. Used by one thread alone.
 struct ScreenTerminal {
-    /// Takes the terminal; ``leave()`` gives it back, and what ends the process meanwhile does so too.
+    /// Takes the terminal; ``leave()`` restores it, and so does the end of the process.
     ///
-    /// - Parameter wake: the writing end of a pipe that hears "w" when the size has changed.
+    /// - Parameter wake: the writing end of a pipe that gets "w" when the size changes.
     /// - Throws: ``ErrorCode/invalidInput`` for a terminal that cannot show a full screen.
     init(wake: Int32, colors: Bool, isUnicode: Bool) throws(AIError) {
         Self.chooseLocale(isUnicode)
         guard hub_terminal_guard_begin(0, wake) == 0 else {
             throw AIError.system("cannot use", path: "the terminal", errno: errno)
         }
-        // ncurses would catch them where nobody else does; ^C and ^Z are received by a thread that knows what to do.
+        // ncurses would catch them otherwise; a thread handles ^C and ^Z.
         let caught = Self.actions(of: [SIGINT, SIGTERM, SIGTSTP])
         let opened = hub_curses_open(colors ? 1 : 0)
         Self.restore(caught)
