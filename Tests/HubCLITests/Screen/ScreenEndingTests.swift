@@ -87,7 +87,7 @@ import Darwin
         try await expectGivenBack(screen, mode)
     }
 
-    /// What ends a program without asking it, faults of its own among them.
+    /// Signals that end a program, its own faults included.
     @Test(arguments: [SIGHUP, SIGQUIT, SIGSEGV, SIGABRT, SIGILL]) func byASignal(number: Int32) async throws {
         let (screen, mode) = try await atList()
         screen.process.send(number)
