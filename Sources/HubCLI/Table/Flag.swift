@@ -4,7 +4,7 @@ import HubCore
 ///
 /// Commands do not hold rows but a ``Switch`` or an ``Option``, which add the type of the value.
 struct Flag: Sendable {
-    /// What completes the value, and what kind of thing the man page says it is.
+    /// The completion of the value, and its name in the man page.
     enum Value: Sendable, Hashable {
         case text
         case number

@@ -8,8 +8,8 @@
 typedef struct {
     pid_t pid;
     int input;
-    int output;   ///< -1 where it goes to the terminal
-    int error;    ///< -1 where it goes to the terminal
+    int output;   ///< -1 for the terminal
+    int error;    ///< -1 for the terminal
     int terminal; ///< the controlling side, or -1
 } support_process;
 
