@@ -43,7 +43,7 @@ package enum TokenSource: Sendable, Hashable {
 
 /// The configured source of the token, shared by all Hub clients.
 public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
-    /// `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`, else the token file; none where `HF_HUB_DISABLE_IMPLICIT_TOKEN`.
+    /// `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`, else the token file; none if `HF_HUB_DISABLE_IMPLICIT_TOKEN`.
     case auto
     /// This one.
     case `static`(AccessToken)

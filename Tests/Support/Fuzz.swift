@@ -21,7 +21,7 @@ package struct Fuzz: Sendable {
     }
 
     /// The numbers that this run of the tests draws inputs from: `usual` many from 0, or those that scripts/fuzz asks for;
-    /// none where it asks for another parser.
+    /// none if it asks for another parser.
     package func numbers(usual: Int) -> Range<Int> {
         let environment = HubEnvironment.process
         guard let count = environment["HUB_FUZZ"].flatMap({ Int($0) }) else { return 0..<usual }

@@ -18,7 +18,7 @@ public struct DownloadEstimate: Sendable, Hashable {
     public let cachedBytes: Int64
     /// Bytes of those files that other models of the cache have, and that are shared with them instead of fetched.
     public let reusableBytes: Int64
-    /// Bytes that earlier downloads brought of files that are not whole.
+    /// Bytes of incomplete files from earlier downloads.
     public let partialBytes: Int64
     /// Bytes to fetch: what is left of ``totalBytes``, content that several files share once.
     public let downloadBytes: Int64

@@ -19,7 +19,7 @@ struct DeletionView {
     ///   - isAgreed: `--yes`.
     ///   - isTrash: moves instead of deleting.
     ///   - failures: has what failed of it.
-    /// - Returns: what came of it; nil where nothing was to be done.
+    /// - Returns: what came of it; nil if nothing was to be done.
     @discardableResult
     func run(isDryRun: Bool, isAgreed: Bool, isTrash: Bool, _ failures: inout Failures) async throws
         -> Deletion.Outcome?

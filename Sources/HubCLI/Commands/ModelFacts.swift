@@ -43,7 +43,7 @@ struct ModelFacts {
         return countedAt
     }
 
-    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil where they
+    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil if they
     /// do not tell.
     var verdict: RunVerdict? {
         guard reference.repository.kind == .model else { return nil }

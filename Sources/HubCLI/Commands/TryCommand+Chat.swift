@@ -67,7 +67,7 @@ extension TryCommand {
         return ChatTemplates(source, path: file, specialTokens: own?.specialTokens ?? [:])
     }
 
-    /// The texts of the list in a file; none where no file was named.
+    /// The texts of the list in a file; none if no file was named.
     static func listedTexts(_ arguments: ParsedArguments, _ context: Context) async throws -> [String] {
         guard let file = arguments[tokenizeFile] else { return [] }
         guard let list = try await json(file, context).array else {

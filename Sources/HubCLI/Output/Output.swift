@@ -47,7 +47,7 @@ final class Output: Sendable {
         var onFailure: (@Sendable (Int32) -> Void)?
         var advisor: (@Sendable (AIError) async -> AIError)?
 
-        /// What `--json=lines` prints: the entries of the list, then the error. nil where the document has no such list.
+        /// What `--json=lines` prints: the entries of the list, then the error. nil if the document has no such list.
         func lines(of document: JSONObject, _ key: String, _ error: AIError?) -> [JSON]? {
             guard let rows = document[key]?.array ?? (document.keys.isEmpty ? [] : nil) else { return nil }
             return rows + (error.map { [.object(["error": .object($0.json)])] } ?? [])

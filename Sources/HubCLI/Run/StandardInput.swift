@@ -10,7 +10,7 @@ import Darwin
 
 /// What is read from stdin, on threads of their own: a read may never return, and cancellation does not wait for it.
 enum StandardInput {
-    /// A line of a terminal, which hands out one at a time, without its end; nil where the input has ended.
+    /// A line of a terminal, which hands out one at a time, without its end; nil if the input has ended.
     static func line() async throws -> String? {
         try await apart {
             var bytes: [UInt8] = []

@@ -76,7 +76,7 @@ struct PlainList {
         context.output.line(Styled(line, .faint))
     }
 
-    /// The items of the rows typed; nil where none was.
+    /// The items of the rows typed; nil if none was.
     private func askForRows() async throws -> [Int]? {
         while true {
             context.output.flush()

@@ -112,7 +112,7 @@ final class ScreenSession: Sendable {
         }
     }
 
-    /// Whether keys were typed; false where only another thread, or the terminal's size, had something to say.
+    /// Whether keys were typed; false if only another thread, or the terminal's size, had something to say.
     private func waitForSomething() throws -> Bool {
         var sources = [
             pollfd(fd: 0, events: Int16(POLLIN), revents: 0),

@@ -53,7 +53,7 @@ struct ScreenTerminal {
         hub_curses_forget()
     }
 
-    /// The size in cells; nil where the terminal does not say.
+    /// The size in cells; nil if the terminal does not say.
     func size() -> (columns: Int, rows: Int)? { Terminal.size(0) }
 
     func resize(columns: Int, rows: Int) { hub_curses_resize(Int32(rows), Int32(columns)) }
@@ -80,7 +80,7 @@ struct ScreenTerminal {
     /// Drops what was typed before a question was to be seen.
     func dropInput() { hub_curses_drop_input() }
 
-    /// The next key that was typed; nil where none was.
+    /// The next key that was typed; nil if none was.
     func key() -> ScreenKey? {
         var character: UInt32 = 0
         let key = hub_curses_key(&character)

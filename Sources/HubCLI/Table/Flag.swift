@@ -28,9 +28,9 @@ struct Flag: Sendable {
     var name: String
     /// The letter after one dash.
     var short: Character?
-    /// What usage lines call the value; nil where the flag takes none.
+    /// What usage lines call the value; nil if the flag takes none.
     var metavariable: String?
-    /// What the value is; nil where the flag takes none.
+    /// What the value is; nil if the flag takes none.
     var value: Value?
     /// What may follow an equals sign where a flag works without a value too: `--check=full`.
     var refinements: [String] = []

@@ -172,7 +172,7 @@ import Darwin
         #expect(result.status == 0 && !result.terminal.contains(/\u{1B}\[[0-9;]*[34][0-7]m/))
     }
 
-    /// Characters beyond ASCII where the locale has them, be it installed or not, and none where it has not.
+    /// Characters beyond ASCII where the locale has them, installed or not, and none otherwise.
     @Test(arguments: ["C.UTF-8", "xx_YY.UTF-8", "C"]) func theLocaleDecides(locale: String) async throws {
         try stage.plantOld(
             "models--org--m3", commit: String(repeating: "4", count: 40), ref: "zweig-ä日",

@@ -102,7 +102,7 @@ extension DoctorCommand {
         return findings
     }
 
-    /// Why nothing can be kept in a folder; nil where it can. A missing folder is tried by making another one where it
+    /// Why nothing can be kept in a folder; nil if it can. A missing folder is tried by making another one where it
     /// would be made, which goes at once: some file systems tell in no other way.
     private static func fault(ofFolder path: String) throws(AIError) -> String? {
         if let status = try FileSystem.status(path) {
