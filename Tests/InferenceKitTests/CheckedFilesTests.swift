@@ -6,7 +6,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// Which files a check looks at, and what it says where it does not.
+/// The files that a check reads, and its messages about others.
 @Suite struct CheckedFilesTests {
     private static let full = ModelCheck.Options(isFull: true)
 
@@ -14,7 +14,7 @@ import Testing
         check.checks.first { $0.name == name }?.status
     }
 
-    /// Keeps the folder for as long as it is looked at.
+    /// Keeps the folder while it is checked.
     private func checked(_ folder: TemporaryFolder, _ options: ModelCheck.Options = ModelCheck.Options())
         async throws
         -> ModelCheck
@@ -147,7 +147,7 @@ import Testing
         #expect(all.checks[1].detail == "38 needed, all present with the right shapes, in each of 3 files")
         #expect(status("tokenizer", all) == .pass)
         let folder = try TemporaryFolder(linking: fixture)
-        // The smallest one, which nobody looked at.
+        // The smallest one, which was not checked.
         let name = "model-q4_0.gguf"
         let whole = try bytes("\(fixture)/\(name)")
         try folder.write(name, Array(whole.prefix(5000)))

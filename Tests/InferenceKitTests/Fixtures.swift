@@ -21,7 +21,7 @@ extension JSON {
     var ids: [Int] { (array ?? []).compactMap { $0.int.map(Int.init) } }
 }
 
-/// A folder of its own that goes when the test ends.
+/// A temporary folder, removed when the test ends.
 final class TemporaryFolder {
     let path: String
 
@@ -51,7 +51,7 @@ final class TemporaryFolder {
     func write(_ name: String, _ json: JSON) throws { try write(name, Array(json.text().utf8)) }
 }
 
-/// The error that a call throws; the test fails where it throws none.
+/// The error that a call throws; the test fails if it throws none.
 func thrown<Value>(_ call: () async throws -> Value) async throws -> AIError {
     do {
         _ = try await call()

@@ -62,7 +62,7 @@ import Testing
         #expect(try bytePair(tokens) { $0.name = "Modern-BERT" }.encode(text) == [0, 1, 2, 3])
     }
 
-    /// Gemma's fourth generation: bytes of its own, `▁` for spaces, and no byte-level characters.
+    /// Gemma 4: byte tokens, `▁` for spaces, and no byte-level characters.
     @Test func sentencesOfBytePairsAreCutAtLinesAlone() throws {
         let tokens: [(String, Int)] = [
             ("<bos>", 3), ("a", 1), ("▁", 1), ("▁a", 1), ("a▁", 1), ("\n", 1), ("\n\n", 1), ("\n\n\n", 1),
@@ -124,7 +124,7 @@ import Testing
     }
 }
 
-/// How the pre-tokenizers cut, as llama.cpp was seen to cut where its expressions say the same.
+/// The splits of the pre-tokenizers, as observed in llama.cpp where its expressions agree.
 @Suite struct GGUFPreTokenizerTests {
     @Test(arguments: [
         ("mellum", "a12", ["a", "12"]), ("mellum2", "a12", ["a", "1", "2"]),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// Tokenizers and chat templates that nobody wrote; scripts/fuzz draws millions of them.
+/// Random tokenizers and chat templates; scripts/fuzz tries millions of them.
 @Suite struct KitFuzzTests {
     private func expect(_ fuzz: Fuzz, usual: Int) {
         let numbers = fuzz.numbers(usual: usual)

@@ -143,7 +143,7 @@ import Testing
         #expect(model.context == 20)
         let result = try await model.generate(prompt: "But", config: .precise.maxTokens(500)).collectWithMetadata()
         #expect(result.finishReason == .length)
-        // The last token needs no place of its own: it is never fed.
+        // The last token needs no position: it is never fed.
         #expect(result.promptIDs.count + result.ids.count == 21)
         let long = String(repeating: "word ", count: 30)
         let error = try await thrown { try await model.generate(prompt: long).collect() }

@@ -4,7 +4,7 @@ import ModelFormats
 import Support
 import Testing
 
-/// What is told before a download is what the kit then takes.
+/// The estimate before a download equals the kit's use.
 @Suite struct MemoryAgreementTests {
     @Test(arguments: ["tiny-shakespeare", "tiny-shakespeare-sharded", "micro/llama"])
     func theEstimateIsTheKitsOwn(name: String) async throws {

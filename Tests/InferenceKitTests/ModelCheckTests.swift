@@ -366,7 +366,7 @@ import Darwin
         #expect(first.verdict == .fail)
         let second = try await ModelCheck.run(cache.snapshot, options: cache.options)
         #expect(second.findings == first.findings && second.verdict == .fail)
-        // What was found in samples says nothing of every number.
+        // A sampled result is not valid for a full check.
         cache.kept.results.withLock { results in
             for key in results.keys { results[key] = .init(isWhole: false, findings: .array([])) }
         }

@@ -81,7 +81,7 @@ import Testing
             if text != bytes(golden) { differences.append(value) }
         }
         #expect(Set(differences).isSubset(of: known), "\(name): \(differences.filter { !known.contains($0) })")
-        // All others stay as they are; one long text, for a call for each would take long.
+        // All others are unchanged; one long text, because a call for each would be slow.
         let others = Self.scalars.filter {
             !listed.contains($0) && !known.contains($0) && !(0xAC00...0xD7A3).contains($0)
         }
@@ -107,7 +107,7 @@ import Testing
         #expect(Set(differences).isSubset(of: known), "\(differences)")
     }
 
-    /// Where it is asked where everything comes from, another way is taken to the same text.
+    /// With origins another code path produces the same text.
     @Test(arguments: ["NFC", "NFD", "NFKC", "NFKD"]) func bothWaysToAFormAgree(name: String) throws {
         let form = try #require(UnicodeForm(rawValue: name))
         let marks = [

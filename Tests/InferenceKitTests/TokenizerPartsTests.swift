@@ -3,7 +3,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// What the reference says of tokenizers of every kind, made by Tests/Peers/make_tokenizer_goldens.py and
+/// The reference's results for tokenizers of every kind, made by Tests/Peers/make_tokenizer_goldens.py and
 /// make_tokenizer_corner_goldens.py.
 @Suite struct TokenizerPartsTests {
     private static func goldens(_ key: String) throws -> [JSON] {

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// SentencePiece's own models, told as GGUF tells them.
+    /// SentencePiece's own models, converted to GGUF metadata.
     @Test(arguments: [("llama", "bpe-bytes"), ("t5", "unigram")])
     func aVocabularyOfScoredPiecesEncodesAsSentencePiece(model: String, name: String) throws {
         let rows = try #require(try Fixtures.json("goldens/tokenizer-parts.json")["sentencepiece"]?.array)

@@ -153,7 +153,7 @@ import Testing
         #expect(try await thrown { try read(json) }.code == .malformedModel)
     }
 
-    /// Special tokens that are sought in the normalised text are themselves normalised.
+    /// Special tokens matched in the normalised text are themselves normalised.
     @Test func addedTokensAreFoundInTheTextTheyAskFor() throws {
         func ids(normalized: Bool, _ text: String) throws -> [Int] {
             var json = try #require(try Fixtures.json("tokenizers/bpe-splitregex/tokenizer.json").object)

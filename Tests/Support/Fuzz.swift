@@ -14,14 +14,14 @@ package struct Fuzz: Sendable {
         (self.name, self.read) = (name, read)
     }
 
-    /// What failed, at most a few; empty where nothing did.
+    /// The first few failures; empty if there were none.
     package struct Outcome: Sendable {
         package var runs = 0
         package var faults: [String] = []
     }
 
     /// The numbers that this run of the tests draws inputs from: `usual` many from 0, or those that scripts/fuzz asks for;
-    /// none where it asks for another parser.
+    /// none if it asks for another parser.
     package func numbers(usual: Int) -> Range<Int> {
         let environment = HubEnvironment.process
         guard let count = environment["HUB_FUZZ"].flatMap({ Int($0) }) else { return 0..<usual }
@@ -131,7 +131,7 @@ extension SeededRandom {
 }
 
 extension SeededRandom {
-    /// A document with a few of its values replaced by what nobody expects in their place.
+    /// A document with a few of its values replaced by unexpected ones.
     package mutating func mutated(_ source: JSON) -> JSON {
         var json = source
         for _ in 0...below(3) { json = replaced(json, depth: 0) }

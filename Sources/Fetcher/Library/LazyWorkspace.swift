@@ -1,7 +1,7 @@
 import HubCore
 import Synchronization
 
-/// A workspace that is opened when it is first needed, where that may block.
+/// A workspace opened on first use, where blocking is allowed.
 final class LazyWorkspace: Sendable {
     private let made = Mutex<Workspace?>(nil)
     private let open: @Sendable () -> Workspace

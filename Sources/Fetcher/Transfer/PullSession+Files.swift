@@ -11,7 +11,7 @@ extension PullSession {
         }
     }
 
-    /// Takes content that the cache has under another name if that is possible; otherwise fetches it like any other.
+    /// Reuses content that the cache has under another name if possible; otherwise fetches it.
     private func adopt(_ file: FileTransfer, from source: String, restart: Bool) {
         file.phase = .adopting
         file.source = nil
@@ -38,7 +38,7 @@ extension PullSession {
         _ file: FileTransfer, from source: String, _ result: Result<BlobReuse.Outcome, any Error>, restart: Bool
     ) {
         guard file.phase == .adopting else { return }
-        // A file of a local folder that no note says is the Hub's.
+        // A file of a local folder without valid metadata.
         let isInPlace = source == file.places.content
         switch result {
         case .success(.taken):
@@ -56,14 +56,14 @@ extension PullSession {
         case .failure(let error):
             let error = AIError.wrapping(error)
             client.log("\(file.file.path): not taken from \(source): \(error.message)")
-            // What cannot be read is not replaced.
+            // An unreadable file is not replaced.
             if isInPlace { return end(file, failed: error) }
         }
         file.phase = .waiting
         open(file, restart: restart)
     }
 
-    /// Another process is fetching this content: tries again until it has finished.
+    /// Another process is fetching this content: retries until it has finished.
     private func waitForLock(_ file: FileTransfer, restart: Bool) {
         if !file.isLockedOut {
             file.isLockedOut = true
@@ -74,7 +74,7 @@ extension PullSession {
         engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
     }
 
-    /// Looks twice a second how far the process is that holds the lock.
+    /// Checks the progress of the lock's holder twice a second.
     private func watchHolder(of file: FileTransfer, isFirst: Bool) {
         guard file.phase == .waiting, file.isLockedOut else { return }
         file.ioQueue.async { [self] in
@@ -113,7 +113,7 @@ extension PullSession {
     func advance(_ file: FileTransfer) {
         guard file.phase == .fetching else { return }
         let front = file.received.front
-        // Each step costs a change of threads, so that many small ones would cost as much as the digest.
+        // Each step costs a thread switch, so many small ones would cost as much as the digest.
         if !file.isHashing, front >= min(file.file.size, file.hashed + limits.hashStep), front > file.hashed {
             file.isHashing = true
             let range = file.hashed..<min(front, file.hashed + 32 << 20)

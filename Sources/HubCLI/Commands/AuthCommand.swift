@@ -4,7 +4,7 @@ import HubCore
 enum AuthCommand {
     enum Action: String, Sendable, CaseIterable { case login, logout, whoami }
 
-    /// A token among the words is out already: it is refused, so that nobody gets used to it.
+    /// A token in an argument is already exposed: it is rejected, to discourage the habit.
     private static let refusal = AIError(
         .invalidInput, "a token is not taken from the command line, where others on this machine can read it",
         advice: "hub auth login asks for it, or reads it from stdin; make a new one if this one was real")

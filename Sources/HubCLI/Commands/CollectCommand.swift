@@ -131,7 +131,7 @@ enum CollectCommand {
         return found
     }
 
-    /// Why a plan is not carried out that misses its targets; nil where it reaches them.
+    /// Why a plan is not carried out that misses its targets; nil if it reaches them.
     private static func refusal(_ plan: DeletionPlan) -> AIError? {
         guard !plan.unreached.isEmpty else { return nil }
         let parts = plan.unreached.map { target in

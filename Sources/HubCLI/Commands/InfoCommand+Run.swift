@@ -109,7 +109,7 @@ extension InfoCommand {
         }
         let cached = try await Offload.run { try workspace.snapshot(of: reference) }
         guard known?.0 != nil || cached != nil else {
-            // Where the catalog cannot be read, nobody can say what was known.
+            // Without a readable catalog the earlier state is unknown.
             if let fault = workspace.catalogFault { throw Context.advised(fault) }
             throw AIError(
                 .offline, "\(reference.repository) is not known here, and the network is switched off",
@@ -152,7 +152,7 @@ extension InfoCommand {
                 .incompleteSentence(reference)
         }
         guard let tree = facts.tree else {
-            // Another tool fetched it; nobody here has seen the list of its files.
+            // Another tool fetched it; its file list is unknown.
             let known = try await workspace.state().repository(reference.repository)
             let revision = known?.revisions.first { $0.commit == facts.commit }
             facts.cachedFiles = revision.flatMap { known?.physicalFiles(of: $0).values.map(\.size) }
@@ -170,7 +170,7 @@ extension InfoCommand {
         }
     }
 
-    /// A README that cannot be read is told and hides nothing else.
+    /// An unreadable README is reported; the rest is shown.
     private static func readCard(
         _ facts: inout ModelFacts, _ workspace: Workspace, asks: Bool, _ output: Output
     ) async throws {

@@ -151,7 +151,7 @@ struct ListView {
             "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
             "last_used_at": time(repository.revisions.compactMap(\.lastUsedAt).max()),
             "pinned": .bool(isPinned(repository)), "damaged": .bool(isDamaged(repository)),
-            // Absent where unknown; false where one revision is incomplete.
+            // Absent where unknown; false if one revision is incomplete.
             "complete": repository.isComplete.map { .bool($0) },
             "problems": repository.problems.isEmpty
                 ? nil : .array(repository.problems.map { .string($0.text) }),

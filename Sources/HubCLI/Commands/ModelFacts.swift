@@ -22,7 +22,7 @@ struct ModelFacts {
     var pin: Pin?
     /// Parameters by element type, where the Hub said so.
     var parameters: [String: Int64] = [:]
-    /// What the README says first.
+    /// The README's summary.
     var summary: String?
     /// When the Hub said so, where it was not asked now.
     var seenAt: Double?
@@ -47,7 +47,7 @@ struct ModelFacts {
         return countedAt
     }
 
-    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil where they
+    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil if they
     /// do not tell.
     var verdict: RunVerdict? {
         guard reference.repository.kind == .model else { return nil }

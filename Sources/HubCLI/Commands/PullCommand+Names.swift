@@ -5,7 +5,7 @@ import HubCore
 /// a file of the first.
 struct PullNames {
     let words: [String]
-    /// What `--revision` says.
+    /// The value of `--revision`.
     let revision: String?
     let context: Context
 
@@ -59,7 +59,7 @@ struct PullNames {
         return [main] + others
     }
 
-    /// A word that is no file of the first model.
+    /// A word that is not a file of the first model.
     private func model(_ word: String, beside first: Puller.Resolved, _ puller: Puller) async throws -> Wanted {
         let reference: ModelReference
         do throws(AIError) { reference = try self.reference(word) } catch {

@@ -171,7 +171,7 @@ final class PullWatcher: Sendable {
     let renderer: ProgressRenderer
     private let output: Output
     private let title: String
-    /// The models; empty where there is only one.
+    /// The models; empty if there is only one.
     private let models: [String]
     private let rate = Mutex(RateEstimator())
     private let retries = Mutex<[String: Int]>([:])

@@ -99,7 +99,8 @@ struct RunAdvice {
         }
     }
 
-    /// Whether no shell and no glob sees anything in it. A leading dash is no matter, for the repository's name comes first.
+    /// Whether it has no characters special to shells or globs. A leading dash is fine, because the repository's name
+    /// comes first.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -5,7 +5,7 @@ import ModelFormats
 
 /// Whether `hub try` runs a model, memory aside, by what is known of it without its files.
 struct RunVerdict: Sendable, Hashable {
-    /// What stands against it; nil where nothing does.
+    /// What stands against it; nil if nothing does.
     var obstacle: String?
     var isPossible: Bool { obstacle == nil }
 
@@ -18,7 +18,7 @@ struct RunVerdict: Sendable, Hashable {
         return "no: \(subject) \(subject.contains("weights") ? "are" : "is") not supported yet"
     }
 
-    /// By what the curated list says; nil where that is not enough.
+    /// By what the curated list says; nil if that is not enough.
     init?(_ entry: RegistryEntry) {
         guard let architecture = entry.architecture else { return nil }
         if let format = entry.format, format != .safetensors {
@@ -30,7 +30,7 @@ struct RunVerdict: Sendable, Hashable {
         }
     }
 
-    /// By the Hub's tags, among which are formats, quantisations and, for transformers, `model_type`; nil where they are
+    /// By the Hub's tags, among which are formats, quantisations and, for transformers, `model_type`; nil if they are
     /// not enough.
     init?(_ record: ModelRecord) {
         guard record.repository.kind == .model, record.tags != nil else { return nil }

@@ -148,7 +148,7 @@ struct SearchView {
         record.repository.kind == .model ? curated[record.repository.id.name] : nil
     }
 
-    /// Whether hub runs it; nil where that is not known.
+    /// Whether hub runs it; nil if that is not known.
     private func verdict(_ record: ModelRecord) -> RunVerdict? {
         curated(record).flatMap(RunVerdict.init) ?? RunVerdict(record)
     }

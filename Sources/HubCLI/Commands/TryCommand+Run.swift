@@ -114,7 +114,7 @@ extension TryCommand {
         _ prompt: String, _ config: GenerateConfig, _ arguments: ParsedArguments, _ options: ModelOptions,
         _ report: inout TryReport, _ context: Context
     ) async throws {
-        // A conversation that the template refuses is told before the weights are touched.
+        // A conversation that the template rejects is reported before the weights are read.
         let rendered = try await rendering(ofPrompt: prompt, arguments, report.path, context)
         let text = rendered ?? prompt
         let model = try await LanguageModel.open(folder: report.path, options: options)

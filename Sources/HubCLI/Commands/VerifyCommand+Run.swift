@@ -15,7 +15,7 @@ extension VerifyCommand {
         let targets = try await targets(words, workspace, &failures, context)
         var results = try await verify(targets, workspace, isFull: arguments[full], context)
         let view = VerifyView(context: context, isRepairing: arguments[repair])
-        // Should repairing be interrupted, what was found is told.
+        // If the repair is interrupted, the findings are still reported.
         context.output.document(view.json(results))
         if arguments[repair] { try await repairAll(&results, workspace, context) }
         context.output.render(json: view.json(results), quiet: view.damaged(results)) { view.show(results) }
@@ -199,7 +199,7 @@ private final class TreeSource {
 
     init(_ workspace: Workspace) { self.workspace = workspace }
 
-    /// nil with the reason where nobody can say it.
+    /// nil with the reason if unknown.
     func tree(of repository: Repository, at commit: Commit) async throws -> (RepositoryTree?, AIError?) {
         do {
             if let known = try await known(repository, commit) { return (known, nil) }

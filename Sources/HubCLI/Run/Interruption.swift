@@ -45,7 +45,7 @@ final class Interruption: Sendable {
         for closure in closures { closure() }
     }
 
-    /// What an interrupted run keeps, as one line for people; the command says it while it works.
+    /// What an interrupted run keeps, as one line for people; set by the running command.
     var kept: String? {
         get { state.withLock(\.kept) }
         set { state.withLock { $0.kept = newValue } }

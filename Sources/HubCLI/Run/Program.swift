@@ -4,7 +4,7 @@ import HubCore
 enum Program {
     /// Everything but the process itself, so that tests can run it in their own.
     ///
-    /// - Parameter fault: what kept the process from starting; it is told instead of running anything.
+    /// - Parameter fault: the error that prevented the start; it is reported instead of running anything.
     static func run(
         _ words: [String], fault: AIError? = nil, environment: HubEnvironment = .process,
         streams: Context.Streams = .process,

@@ -60,7 +60,7 @@ public struct ChatTemplates: Sendable {
 
     /// Reads the templates of a model: those of its folder, else those of the GGUF model in it; or those of a GGUF file.
     ///
-    /// - Returns: nil where it has none.
+    /// - Returns: nil if it has none.
     /// - Throws: ``ErrorCode/malformedModel`` naming the file and what is wrong with it.
     public static func read(model path: String) throws(AIError) -> ChatTemplates? {
         if try FileSystem.status(path)?.kind == .directory, let found = try read(folder: path) { return found }
@@ -72,7 +72,7 @@ public struct ChatTemplates: Sendable {
     /// else `chat_template` of tokenizer_config.json, a text, a list of names and texts, or texts by name; a
     /// processor's `chat_template.json` if there is nothing else.
     ///
-    /// - Returns: nil where the folder has none.
+    /// - Returns: nil if the folder has none.
     /// - Throws: ``ErrorCode/malformedModel`` naming the file and what is wrong with it.
     public static func read(folder: String) throws(AIError) -> ChatTemplates? {
         let configurationPath = Path.join(folder, "tokenizer_config.json")
@@ -163,7 +163,7 @@ public struct ChatTemplates: Sendable {
     ///   - metadata: The file's string-valued pairs.
     ///   - specialTokens: The texts of the file's special tokens, by names such as `bos_token`.
     ///   - path: The file, for errors.
-    /// - Returns: nil where the file has none.
+    /// - Returns: nil if the file has none.
     public static func gguf(
         _ metadata: some Sequence<(key: String, value: String)>, specialTokens: JSONObject, path: String
     ) -> ChatTemplates? {

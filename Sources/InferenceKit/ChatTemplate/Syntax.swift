@@ -32,7 +32,7 @@ extension Jinja {
             case text(Text)
             case output([Expression])
             case loop(ForLoop)
-            /// The first body whose condition holds; the last has none where there is an `else`.
+            /// The first body whose condition holds; the last has none if there is an `else`.
             case choice([(condition: Expression?, body: [Statement])])
             case set(Target, Expression)
             case setBlock(Target, filters: [Suffix], Body)

@@ -132,7 +132,7 @@ import Testing
         try plant("models--org--m", [("a.bin", good)])
         try cache.write(folder.blob(PullBench.git(text)), text)
         try cache.write(folder.blob(sha256("a")), text)
-        // A name that is no digest says nothing of its content.
+        // A name that is not a digest says nothing about the content.
         try cache.write(folder.blob("W-etag"), text)
         let results = try await verify()
         #expect(results.map(\.checked) == [1, 2])

@@ -34,7 +34,7 @@ import Testing
         document.expectKeys("versions machine paths variables cache catalog_bytes token_file")
     }
 
-    /// It asks nobody and makes nothing.
+    /// It sends no requests and creates no files.
     @Test func itChangesNothing() async throws {
         let before = try stage.listing(stage.machine.path)
         #expect(try await stage.run("env").status == 0)

@@ -99,7 +99,7 @@ import Testing
         #expect(try await estimate("org/a:config.json")["memory_bytes"] == nil)
     }
 
-    /// Where config.json is here; it is not fetched for this, for the Hub counts that as a download.
+    /// If config.json is cached; it is not fetched for this, because the Hub counts that as a download.
     @Test func memoryByTheCachedConfiguration() async throws {
         let tiny = try ModelRepository("org/tiny", in: stage.root)
         for name in ["config.json", "model.safetensors"] {

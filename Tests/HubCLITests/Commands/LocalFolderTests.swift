@@ -111,7 +111,7 @@ import Testing
         #expect(refused.error.contains("--force"))
         #expect(try await pull("--json").document().objects("models")[0].objects("files").count == 4)
         #expect(try FileSystem.text(place("config.json")) == text)
-        // What is right stays as it is.
+        // Correct files are unchanged.
         let inode = try FileSystem.status(place("w.safetensors"))?.inode
         let before = stage.hub.requests("/resolve/").count
         let forced = try await pull("--force", "--json")
@@ -165,7 +165,7 @@ import Testing
         #expect(stage.hub.requests.dropFirst(before).allSatisfy { !$0.path.contains("safetensors") })
     }
 
-    /// A copy of its own: what is changed in the folder must never change the cache.
+    /// A separate copy: changes in the folder must never change the cache.
     @Test func whatTheCacheHoldsIsCopied() async throws {
         #expect(try await stage.run("pull", "org/m").status == 0)
         let before = stage.hub.requests.count
@@ -197,7 +197,7 @@ import Testing
         #expect(try stage.listing(folder).filter { $0.hasSuffix(".incomplete") } == [])
     }
 
-    /// Within the same second, and of the same size: nothing but the times in full tells that it is somebody's own.
+    /// Within the same second, and of the same size: only the full timestamps show that it was changed.
     @Test(arguments: ["{\"e\":1}\n", "[]"]) func anEditRightAfterThePullStays(text: String) async throws {
         #expect(try await pull("-q").status == 0)
         try FileSystem.replace(place("config.json"), with: Array(text.utf8))

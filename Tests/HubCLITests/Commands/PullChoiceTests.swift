@@ -44,7 +44,7 @@ import Testing
         #expect(model["ok"]?.bool == true && model["absent"]?.int == 2 && model.objects("problems").isEmpty)
         let repaired = try await stage.run("verify", "--repair", "--json").document().objects("models")[0]
         #expect(repaired["downloaded_bytes"]?.int == 0)
-        // What was chosen is missing where it is not there, and what is named is asked for.
+        // Chosen files count as missing if absent, and named files are requested.
         let snapshot = try await stage.path("org/many")
         try FileSystem.remove(Path.join(snapshot, "many-Q4_K_M.gguf"))
         #expect(try await stage.run("verify").output.contains("  many-Q4_K_M.gguf: missing\n"))
@@ -108,7 +108,7 @@ import Testing
         #expect(result.error.hasPrefix("hub: org/many has no GGUF weights called Q4_K_M\n"))
     }
 
-    /// What was too much for somebody is not wanted for ever: the next choice takes the place of one that was cut off.
+    /// The next choice replaces that of a pull that was cut off.
     @Test func aChoiceEndsOneThatWasNotCompleted() async throws {
         stage.hub.fail("many-F16", .status(404), times: nil)
         #expect(try await stage.run("pull", "org/many").status != 0)
@@ -163,7 +163,7 @@ import Testing
         #expect(try await pull("org/many").files == ["config.json"])
     }
 
-    /// Fetched by another program: nobody knows what was left out on purpose.
+    /// Fetched by another program: what was left out on purpose is unknown.
     @Test func whereNoChoiceIsKnownAbsentFilesAreNoted() async throws {
         _ = try await pull("org/many", "--include", "*.json")
         try FileSystem.removeTree(stage.machine("state"))

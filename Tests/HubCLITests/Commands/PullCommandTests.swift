@@ -153,7 +153,7 @@ import Testing
             ])
     }
 
-    /// A slip in one name: nothing is fetched of the others before somebody has looked.
+    /// A typo in one name: nothing of the others is fetched.
     @Test func namesThatAreNotThereAreAllToldAndNothingIsFetched() async throws {
         let result = try await stage.run(
             "pull", "org/tiny@nope", "org/none", "gpt2", "--json", with: Stage.quietly)

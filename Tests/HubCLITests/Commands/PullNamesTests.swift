@@ -83,7 +83,7 @@ import Testing
         #expect(status == 3 && error.hasPrefix("hub: there is no model org/none on "))
     }
 
-    /// A Hub that is away is no reason to fail where everything is here.
+    /// An unreachable Hub is not an error if everything is cached.
     @Test func whatIsHereServesWhileTheHubIsAway() async throws {
         #expect(try await files("org/m", "a.bin").count == 1)
         let path = try await stage.path("org/m")

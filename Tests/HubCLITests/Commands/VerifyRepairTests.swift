@@ -40,7 +40,7 @@ extension VerifyCommandTests {
         #expect(try await stage.run("verify", "org/m", "--full").status == 0)
     }
 
-    /// What a hostile Hub sends never comes to lie in the old file's place.
+    /// Content from a hostile Hub never replaces the old file.
     @Test func wrongBytesReplaceNothing() async throws {
         let snapshot = try await pulled()
         let w = try blob("w.safetensors", snapshot)
@@ -81,7 +81,7 @@ extension VerifyCommandTests {
     }
 
     #if os(Linux)
-    /// What was sound is no partial before its map says so.
+    /// Intact bytes are not a partial before the map lists them.
     @Test func aRepairOnAFullDiskLeavesNothingThatNobodyKnows() async throws {
         let snapshot = try await pulled()
         let w = try blob("w.safetensors", snapshot)

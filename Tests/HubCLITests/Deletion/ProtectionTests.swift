@@ -100,7 +100,7 @@ import Testing
         #expect(try await stage.run("ls", "-q").lines == ["org/two"])
     }
 
-    /// A repository of somebody else: nothing of it goes, and a nightly job goes on to what can.
+    /// Another user's repository: nothing of it is deleted, and a nightly job continues with the rest.
     @Test(arguments: ["blobs", "snapshots/\(commit("1"))"])
     func whatThisUserMayNotWriteStaysWhole(place: String) async throws {
         let other = OtherUser(54_317, group: 54_317)
@@ -161,7 +161,7 @@ import Testing
         #expect(
             try await stage.run("gc", "--max-size", "0B", "--json").document().objects("protected")
                 .allSatisfy { $0["reason"]?.string == "in use" })
-        // Who names it is told by the status too, and what else was named goes.
+        // If named explicitly, the status reports it too, and other named items are deleted.
         try stage.plant("models--org--free", commit: commit("3"), files: ["c.bin": "cc"])
         let refused = try await stage.run("rm", "org/one", "org/free", "--yes", "--json")
         #expect(refused.status == 6)

@@ -187,7 +187,7 @@ import Testing
         #expect(try contents() == there && stage.listing(trash) == inTrash)
     }
 
-    /// A link that led nowhere before does not hide a blob that lies in another entry.
+    /// A link that was broken before does not hide a blob in another entry.
     @Test func everyBlobIsLookedForInOtherEntries() async throws {
         try FileSystem.createSymlink(
             "../../blobs/\(String(repeating: "0", count: 64))",
@@ -197,7 +197,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    /// One manifest that cannot be read is in nobody else's way.
+    /// One unreadable manifest does not affect other entries.
     @Test func aDamagedManifestLeavesTheOthersUsable() async throws {
         let before = try contents()
         #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
@@ -226,7 +226,7 @@ import Testing
         #expect(try stage.listing(trash) == damaged)
     }
 
-    /// A folder of this name can have been there before: what deletions have not put into it is somebody's own.
+    /// A folder of this name can have been there before: anything not put there by deletions is left alone.
     @Test func whatOthersKeepInItsFolderStays() async throws {
         let elsewhere = stage.machine("elsewhere")
         for name in ["photos/a.jpg", "x/manifest.json", "12-abc/b", "12-abcdef/own.txt", ".deleted-me/c"] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// Templates that nobody wrote: whatever comes, it is rendered or refused, and soon.
+/// Random templates: each is rendered or rejected, quickly.
 @Suite struct ChatFuzzTests {
     @Test func mutatedTemplatesNeitherCrashNorHang() throws {
         let outcome = try ChatFuzz(goldens: 200).run(seeds: 0..<300)
@@ -59,7 +59,7 @@ struct ChatFuzz: Sendable {
         return outcome
     }
 
-    /// Whether the template of a seed was rendered; false where it was refused.
+    /// Whether the template of a seed was rendered; false if it was rejected.
     ///
     /// - Throws: what is neither.
     func run(_ seed: Int) throws(AIError) -> Bool {

@@ -9,7 +9,7 @@ import Testing
     private static let clock = TemplateClock(
         year: 2026, month: 3, day: 4, hour: 5, minute: 6, second: 7, microsecond: 89)
 
-    /// What is wrong with a rendering; nil where it is as the golden says.
+    /// The difference of a rendering from the golden; nil if equal.
     private func difference(_ golden: JSON, _ render: () throws -> ChatTemplate.Rendering) throws -> String? {
         do {
             let rendering = try render()

@@ -147,7 +147,7 @@ import Testing
         #expect(try fault(source).message.hasSuffix(Self.tooLong))
     }
 
-    /// A name is looked for in everything around where it stands, and that is paid for too.
+    /// A name is searched in all enclosing scopes, which is charged too.
     @Test func deepNamesAreNotFree() throws {
         func nested(_ levels: Int) -> String {
             "{% set n = 1 %}" + String(repeating: "{% for a in [1] %}", count: levels)
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    /// What is long without being deep is no matter.
+    /// Length without depth is fine.
     @Test func longRows() throws {
         let sum = "{{ " + Array(repeating: "1", count: 2000).joined(separator: " + ") + " }}"
         #expect(try render(sum) == "2000")

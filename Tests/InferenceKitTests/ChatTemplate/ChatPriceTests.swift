@@ -14,7 +14,7 @@ import Testing
         try #require(throws: AIError.self, performing: { _ = try render(source, limits: limits) }).message
     }
 
-    /// What is short where `N` is small is refused where it is large.
+    /// Templates that are cheap for a small `N` are rejected for a large one.
     @Test(arguments: [
         "{% macro NAME() %}{% endmacro %}{{ ([NAME] * 100)|string|length }}",
         "{% macro NAME() %}{% endmacro %}{% for i in range(100) %}{% if NAME.name %}{% endif %}{% endfor %}",
@@ -106,7 +106,7 @@ import Testing
 
     private static let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
 
-    /// A clock that goes on by a second whenever it is looked at.
+    /// A clock that advances by a second on every read.
     private func ticking(seconds: Int) -> Jinja.Limits {
         let time = Mutex(0.0)
         return Jinja.Limits(
@@ -153,7 +153,7 @@ import Testing
 
     // MARK: Streams
 
-    /// Streams over streams lie as deep as lists within lists may.
+    /// Nested streams are as deep as nested lists may be.
     @Test func streamsOfStreams() throws {
         func chain(_ count: Int) -> String {
             "{% set ns = namespace(g=[1, 2]) %}{% for i in range(\(count)) %}{% set ns.g = ns.g|map('abs') %}{% endfor %}"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// The template as a program meets it: where it is found, what it is given, what its errors say.
+/// Chat templates in use: sources, inputs and error messages.
 @Suite struct ChatTemplateTests {
     private func fault(_ source: String, _ messages: [Message] = [.user("Hi")]) throws -> AIError {
         try #require(
@@ -90,7 +90,7 @@ import Testing
         ] {
             #expect(try fault(source).code == .malformedModel)
         }
-        // As in Jinja: what is unsafe is undefined, and an error only where it is used.
+        // As in Jinja: unsafe attributes are undefined, and an error only when used.
         #expect(try ChatTemplate("[{{ ''.__class__ }}]", path: "x").render([]).text == "[]")
     }
 
@@ -130,7 +130,7 @@ import Testing
         #expect(try bare.render([]).text == "TrueTrueFalse")
     }
 
-    /// Under whichever name a message has its thoughts, templates find them under the two they read.
+    /// Whatever name a message uses for its reasoning, templates find it under both names they read.
     @Test(arguments: ["reasoning_content", "thinking", "reasoning"])
     func thoughtsAreFoundUnderEveryName(name: String) throws {
         let template = try ChatTemplate("{{ messages[0].reasoning_content }}{{ messages[0].thinking }}", path: "x")
