@@ -1,6 +1,5 @@
 import CSQLite
 public import HubCore
-import Synchronization
 
 /// What this machine knows of the Hub and of its caches, in one SQLite file. Nothing in it is needed to read the cache,
 /// and it can be made again; what only it knew (pins, times of use) is in a backup beside it.
@@ -11,9 +10,9 @@ public final class Catalog: Sendable {
     /// The file.
     public let path: String
     private let file: CatalogFile
-    private let guarded: Mutex<Guarded>
+    private let guarded: Lock<Guarded>
 
-    /// Lets the mutex hand the connection to any thread: it is reached in no other way.
+    /// Lets the lock hand the connection to any thread: it is reached in no other way.
     private struct Guarded: @unchecked Sendable {
         var connection: Connection
         /// The last day whose backup is known to be there.
@@ -34,7 +33,7 @@ public final class Catalog: Sendable {
     public init(path: String, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
         self.path = path
         file = CatalogFile(path: path, notice: notice)
-        do { guarded = Mutex(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
+        do { guarded = Lock(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
     }
 
     /// Runs queries, all on one state of the catalog however many there are and whoever writes meanwhile; errors of

@@ -1,6 +1,5 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
 /// The parts that belong together for one cache and one Hub: layout, catalog, client. What the command line and the
 /// library build on.
@@ -19,7 +18,7 @@ package final class Workspace: Sendable {
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
     /// However many clients are made, a remark on the token is made once; likewise others.
-    private let remarksMade = Mutex<Set<String>>([])
+    private let remarksMade = Lock<Set<String>>([])
 
     /// nil where the catalog cannot be used, or could not later on.
     package var catalog: Catalog? { dispensable.current }

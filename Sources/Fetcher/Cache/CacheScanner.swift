@@ -1,6 +1,5 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
 /// Reads a whole cache folder, or only what has changed in it since the catalog last saw it.
 package struct CacheScanner {
@@ -142,7 +141,7 @@ package struct CacheScanner {
         _ count: Int, chunk: Int = 32, _ body: @Sendable (Range<Int>) throws(AIError) -> [Value]
     ) throws(AIError) -> [Value] {
         guard count > chunk else { return try body(0..<count) }
-        let results = Mutex<[Int: Result<[Value], AIError>]>([:])
+        let results = Lock<[Int: Result<[Value], AIError>]>([:])
         let chunks = (count + chunk - 1) / chunk
         Parallel.perform(chunks) { number in
             let range = number * chunk..<min((number + 1) * chunk, count)

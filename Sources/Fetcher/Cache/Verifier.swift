@@ -32,7 +32,7 @@ package final class Verifier: Sendable {
     private let isFull: Bool
     private let report: @Sendable (VerificationProgress) -> Void
     private let isCancelled = Atomic(false)
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameters:
     ///   - isFull: reads what has not changed as well.
@@ -44,7 +44,7 @@ package final class Verifier: Sendable {
         self.catalog = catalog
         self.isFull = isFull
         self.report = report
-        state = Mutex(State(targets: targets))
+        state = Lock(State(targets: targets))
     }
 
     /// Verifies everything; what became of each target, in their order.

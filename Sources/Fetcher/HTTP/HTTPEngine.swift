@@ -1,6 +1,5 @@
 import CCurl
 package import HubCore
-import Synchronization
 
 /// All HTTP of a process: one thread that drives a curl-multi handle. Transfers are started from any thread; their
 /// callbacks, timers and blocks all run on the engine's thread, so that what they share needs no lock. The thread ends
@@ -55,7 +54,7 @@ package final class HTTPEngine: @unchecked Sendable {
     let settings: Settings
     private let multi: UnsafeMutableRawPointer
     /// Blocks handed over from other threads.
-    private let inbox = Mutex<[@Sendable () -> Void]>([])
+    private let inbox = Lock<[@Sendable () -> Void]>([])
 
     // Only the engine's thread touches what follows.
     private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]

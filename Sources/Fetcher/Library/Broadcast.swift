@@ -1,4 +1,4 @@
-import Synchronization
+import HubCore
 
 /// Tells the newest of something to whoever listens. A listener that is slow misses what was in between, never the last;
 /// one that stops listening stops for itself alone.
@@ -10,7 +10,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         var nextKey = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var newest: Element? { state.withLock { $0.newest } }
 

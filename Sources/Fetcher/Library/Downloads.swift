@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// The downloads of one manager: one for each model, commit and choice of files, and those that are still finding out
 /// which commit they want.
@@ -15,7 +14,7 @@ final class Downloads: Sendable {
         var nextKey = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// The download that an order is part of, begun if there is none. The caller is counted as one who waits for it.
     ///

@@ -1,3 +1,4 @@
+import HubCore
 import Synchronization
 
 /// Steers a pull from outside, before and while it runs: how many connections, how fast, and whether it rests. Safe from
@@ -17,10 +18,10 @@ package final class PullControl: Sendable {
         var nextKey = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     package init(connections: Int? = nil, bytesPerSecond: Int64? = nil) {
-        state = Mutex(State(settings: Settings(connections: connections, bytesPerSecond: bytesPerSecond)))
+        state = Lock(State(settings: Settings(connections: connections, bytesPerSecond: bytesPerSecond)))
     }
 
     package var settings: Settings { state.withLock { $0.settings } }

@@ -1,6 +1,5 @@
 import Catalog
 package import HubCore
-import Synchronization
 
 /// Brings repositories into the cache: name to metadata, to plan, to verified blobs, to links. The way everything else
 /// fetches a model.
@@ -231,7 +230,7 @@ package struct Puller: Sendable {
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)
-        let proven = Mutex<[String: [VerifiedFile]]>([:])
+        let proven = Lock<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
             control: options.control, restart: options.force && plans.allSatisfy { $0.local == nil },
@@ -371,7 +370,8 @@ package struct Puller: Sendable {
                 let record = CacheRecord(layout, in: catalog)
                 try record.markUsed(plan.folder.name, plan.commit)
                 guard earlierChoice != .stays else { continue }
-                try record.remember(plan.choice, of: plan.commit, plan.folder.name, replaces: earlierChoice == .ends)
+                try record.remember(
+                    plan.choice, of: plan.commit, plan.folder.name, replaces: earlierChoice == .ends)
             }
             // What came in a moment says nothing of the line.
             if bytes > 1 << 20, seconds > 0.05 {

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Threads that are made as work comes, up to a number, and then kept.
 ///
@@ -28,7 +27,7 @@ package final class ThreadPool: Sendable {
 
     /// How many threads there may be at most.
     package let most: Int
-    private let state: Mutex<State>
+    private let state: Lock<State>
     /// Counts the jobs that wait.
     private let waiting = DispatchSemaphore(value: 0)
     /// Makes a thread.
@@ -42,7 +41,7 @@ package final class ThreadPool: Sendable {
     ) {
         self.most = most
         self.start = start
-        state = Mutex(State(most: most))
+        state = Lock(State(most: most))
     }
 
     /// Runs a job soon, on a thread of the pool; on the caller's where there is none and none can be made.
@@ -106,7 +105,7 @@ package final class ThreadPool: Sendable {
 /// Jobs that run one after the other, on a thread of a pool.
 package final class SerialQueue: Sendable {
     private let pool: ThreadPool
-    private let state = Mutex((jobs: [ThreadPool.Job](), isAtWork: false))
+    private let state = Lock((jobs: [ThreadPool.Job](), isAtWork: false))
 
     package init(_ pool: ThreadPool) { self.pool = pool }
 

@@ -1,6 +1,5 @@
 import CMicroHTTPD
 import HubCore
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -26,7 +25,7 @@ final class RequestWatch: Sendable {
     // Keys are the addresses of libmicrohttpd's connections.
     private struct State { var waiting: [Int: Waiting] = [:] }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let limits: HubServer.Limits
 
     init(limits: HubServer.Limits) { self.limits = limits }

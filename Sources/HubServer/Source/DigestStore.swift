@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// Digests taken so far, kept in memory by the identity of the file, so that each content is read once.
 final class DigestStore: Sendable {
@@ -7,7 +6,7 @@ final class DigestStore: Sendable {
         var identity: FileIdentity
         var isLFS: Bool
     }
-    private let known = Mutex<[Key: ContentDigest]>([:])
+    private let known = Lock<[Key: ContentDigest]>([:])
 
     /// The digest of a file, taken now if it is not known. Reads the file outside the lock, so others are not held up.
     ///

@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// The link between the thread that generates and the task that reads: chunks one way, cancellation the other.
 ///
@@ -12,7 +11,7 @@ final class GenerationJob: Sendable {
         var waiting: CheckedContinuation<Void, Never>?
         var isCancelled = false
     }
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Hears each chunk on the thread that generates, before anybody can read it.
     private let onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)?
 
