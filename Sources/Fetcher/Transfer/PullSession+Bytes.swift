@@ -30,6 +30,7 @@ extension PullSession {
     func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer)
         -> HTTPTransfer.Verdict
     {
+        engine.assertOnThread()
         if mustHold(isNext: part.isNext) {
             part.isPaused = true
             return .pause
@@ -72,6 +73,7 @@ extension PullSession {
     /// Lets transfers go on that were held, one by one, for each may use up what there was to give: those of small files
     /// first, so that files become whole, and of the others the one that has waited longest.
     func resumeHeld() {
+        engine.assertOnThread()
         let held = active.flatMap { file in
             file.parts.filter(\.isPaused).map { (part: $0, rank: isSmall(file) ? 0 : $0.heardAt) }
         }
@@ -88,6 +90,7 @@ extension PullSession {
 
     /// Tells how it stands even while nothing comes, so that a stall shows, and looks after those that are silent or slow.
     func tick() {
+        engine.assertOnThread()
         guard isRunning else { return }
         showProgress()
         reissueStalled()
@@ -96,6 +99,7 @@ extension PullSession {
     }
 
     func showProgress(now: Bool = false) {
+        engine.assertOnThread()
         let time = Clock.seconds
         guard now || time - lastProgress >= 0.1 else { return }
         lastProgress = time

@@ -4,7 +4,8 @@ import Synchronization
 /// Fetches the missing blobs of one or several repositories: several files at once, several ranges of a large file at
 /// once, each byte written in place, proven and promoted.
 ///
-/// Everything happens on the engine's thread but what ``PartialFile`` does on its queues.
+/// Everything happens on the engine's thread but what ``PartialFile`` does on its queues; ``HTTPEngine/assertOnThread()``
+/// stands where that thread comes in. Before ``run()`` and after it, the jobs and their outcomes are the caller's.
 final class PullSession: @unchecked Sendable {
     let client: HubClient
     let jobs: [PullJob]
@@ -116,6 +117,7 @@ final class PullSession: @unchecked Sendable {
 
     /// Does what the control says now.
     private func follow(_ done: @escaping @Sendable () -> Void) {
+        engine.assertOnThread()
         defer { done() }
         guard isRunning, !isCancelled else { return }
         let wasPaused = settings.isPaused
@@ -138,6 +140,7 @@ final class PullSession: @unchecked Sendable {
     /// Begins with further files: so many that each connection finds one to serve. No more, for each holds two
     /// descriptors and has its space reserved.
     func beginMore() {
+        engine.assertOnThread()
         guard !isCancelled, !settings.isPaused else { return }
         let budget = budget
         func beginFirst(of queue: inout [FileTransfer], small: Bool) {
@@ -172,6 +175,7 @@ final class PullSession: @unchecked Sendable {
     func end(_ file: FileTransfer, failed error: AIError) { end(file, as: .failed, error: error) }
 
     func end(_ file: FileTransfer, as status: PulledFile.Status, error: AIError? = nil) {
+        engine.assertOnThread()
         guard file.phase != .ended else { return }
         file.cancelParts(engine)
         file.isCancelled.store(true, ordering: .relaxed)
@@ -221,6 +225,7 @@ final class PullSession: @unchecked Sendable {
 
     /// Ends every file that is not whole yet.
     func endAll(_ error: AIError) {
+        engine.assertOnThread()
         let waiting = queued.large + queued.small + twins
         (queued, twins) = (([], []), [])
         for file in waiting { end(file, failed: error) }
@@ -229,6 +234,7 @@ final class PullSession: @unchecked Sendable {
     }
 
     private func finishIfDone() {
+        engine.assertOnThread()
         guard closing == 0, active.isEmpty, queued.large.isEmpty, queued.small.isEmpty, twins.isEmpty,
             let continuation
         else { return }
