@@ -5,7 +5,7 @@ import Synchronization
 /// once, each byte written in place, proven and promoted.
 ///
 /// Everything happens on the engine's thread but what ``PartialFile`` does on its queues; ``HTTPEngine/assertOnThread()``
-/// stands where that thread comes in. Before ``run()`` and after it, the jobs and their outcomes are the caller's.
+/// stands where that thread comes in.
 final class PullSession: @unchecked Sendable {
     let client: HubClient
     let jobs: [PullJob]
@@ -190,7 +190,7 @@ final class PullSession: @unchecked Sendable {
                 path: path, size: file.file.size,
                 status: path == file.paths[0] || status != .downloaded ? status : .linked,
                 receivedBytes: path == file.paths[0] ? file.receivedBytes : 0, error: error)
-            file.job.outcomes.append(outcome)
+            file.job.outcomes.withLock { $0.append(outcome) }
             report(.finished(outcome), file.job.index)
         }
         if hasBegun { close(file) }

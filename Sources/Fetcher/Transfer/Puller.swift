@@ -243,7 +243,7 @@ package struct Puller: Sendable {
                 catalog.use { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
             }, report: report)
         await session.run()
-        let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes) })
+        let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes.withLock(\.self)) })
         var results = await Offload.run {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
