@@ -58,7 +58,9 @@ final class ListIntake<Entry: Sendable>: Sendable {
         _ piece: UnsafeRawBufferPointer, _ reader: inout JSONListReader, _ taken: inout Taken
     ) throws {
         taken.bytes += piece.count
-        guard taken.bytes <= limits.bytes else { throw violation("has more than \(ByteCount(Int64(limits.bytes)))") }
+        guard taken.bytes <= limits.bytes else {
+            throw violation("has more than \(ByteCount(Int64(limits.bytes)))")
+        }
         try reader.take(piece) { document in
             taken.count += try read(document, &taken.entries)
             guard taken.count <= limits.entries else { throw violation("has more than \(limits.entries) entries") }
