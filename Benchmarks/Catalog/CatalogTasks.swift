@@ -2,7 +2,6 @@ import Catalog
 import Dispatch
 import Fetcher
 import HubCore
-import Synchronization
 
 /// Measurements inside a separate process, to exclude the program's start.
 ///
@@ -43,7 +42,7 @@ enum CatalogTasks {
 
     private static func takeIn(_ pages: [[UInt8]], into path: String) throws -> Int {
         let catalog = try Catalog(path: path)
-        let total = Mutex<Result<Int, any Error>>(.success(0))
+        let total = Lock<Result<Int, any Error>>(.success(0))
         let writer = DispatchQueue(label: "catalog")
         let room = DispatchSemaphore(value: 2)
         for first in stride(from: 0, to: pages.count, by: Self.gathered) {

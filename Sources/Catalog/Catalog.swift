@@ -1,6 +1,5 @@
 import CSQLite
 public import HubCore
-import Synchronization
 
 /// This machine's knowledge of the Hub and of its caches, in one SQLite file. It is not needed to read the cache and
 /// can be rebuilt; data that exists only here (pins, times of use) is backed up beside it.
@@ -11,9 +10,9 @@ public final class Catalog: Sendable {
     /// The file.
     public let path: String
     private let file: CatalogFile
-    private let guarded: Mutex<Guarded>
+    private let guarded: Lock<Guarded>
 
-    /// Makes the connection Sendable: it is accessed only through the mutex.
+    /// Makes the connection Sendable: it is accessed only through the lock.
     private struct Guarded: @unchecked Sendable {
         var connection: Connection
         /// The last day with a known backup.
@@ -34,7 +33,7 @@ public final class Catalog: Sendable {
     public init(path: String, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
         self.path = path
         file = CatalogFile(path: path, notice: notice)
-        do { guarded = Mutex(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
+        do { guarded = Lock(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
     }
 
     /// Runs queries on one snapshot of the catalog; SQLite errors become ``AIError``.

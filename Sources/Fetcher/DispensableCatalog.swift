@@ -1,6 +1,5 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
 /// The catalog for work that can continue without it: after the first error, which is reported, it is no longer used.
 package final class DispensableCatalog: Sendable {
@@ -10,12 +9,12 @@ package final class DispensableCatalog: Sendable {
         /// It was open, and has failed.
         case givenUp(Catalog, AIError)
     }
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let tell: @Sendable (AIError) -> Void
 
     /// - Parameter tell: called with the first error.
     package init(_ catalog: Catalog?, tell: @escaping @Sendable (AIError) -> Void) {
-        state = Mutex(catalog.map(State.usable) ?? .absent(nil))
+        state = Lock(catalog.map(State.usable) ?? .absent(nil))
         self.tell = tell
     }
 
@@ -28,7 +27,7 @@ package final class DispensableCatalog: Sendable {
         do throws(AIError) { opened = .usable(try Catalog(path: path, notice: notice)) } catch {
             opened = .absent(error)
         }
-        state = Mutex(opened)
+        state = Lock(opened)
         self.tell = tell
     }
 

@@ -1,6 +1,5 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
 /// The parts for one cache and one Hub: layout, catalog, client. The base of the command line and the library.
 package final class Workspace: Sendable {
@@ -18,7 +17,7 @@ package final class Workspace: Sendable {
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
     /// Remarks already made: each is shown once, however many clients are created.
-    private let remarksMade = Mutex<Set<String>>([])
+    private let remarksMade = Lock<Set<String>>([])
 
     /// nil if the catalog cannot be used, now or since.
     package var catalog: Catalog? { dispensable.current }

@@ -1,6 +1,5 @@
 import CMicroHTTPD
 package import HubCore
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -41,7 +40,7 @@ package final class HubServer: Sendable {
     private let context: ServerContext
     // A daemon is safe to use from any thread: https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
     private struct Daemon: @unchecked Sendable { var pointer: OpaquePointer? }
-    private let daemon: Mutex<Daemon>
+    private let daemon: Lock<Daemon>
     private let deadlines: Task<Void, any Error>
 
     /// Starts to listen and serve.
@@ -63,7 +62,7 @@ package final class HubServer: Sendable {
         self.host = host
         self.port = socket.port
         self.context = context
-        daemon = Mutex(Daemon(pointer: pointer))
+        daemon = Lock(Daemon(pointer: pointer))
         let pause = limits.head / 10
         deadlines = Task.detached {
             while true {

@@ -1,13 +1,12 @@
 import Foundation
 import HubCore
-import Synchronization
 import Testing
 
 @testable import HubCLI
 
 /// A sink that keeps what is written, or refuses it.
 final class Recorder: Sendable {
-    private let bytes = Mutex<[UInt8]>([])
+    private let bytes = Lock<[UInt8]>([])
     private let errno: Int32
 
     init(failingWith errno: Int32 = 0) { self.errno = errno }

@@ -1,6 +1,5 @@
 import HubCore
 import ModelFormats
-import Synchronization
 import Testing
 
 @testable import InferenceKit
@@ -91,7 +90,7 @@ import Testing
     @Test func aCancelledJobGivesWhatThereWas() async throws {
         let reading = try FolderReading(Fixtures.path("tiny-shakespeare"))
         let model = try LoadedModel(reading, options: ModelOptions())
-        let sent = Mutex(0)
+        let sent = Lock(0)
         let job = GenerationJob { job, chunk in
             let count = sent.withLock { sent in
                 sent += chunk.tokenCount

@@ -324,7 +324,7 @@ import Darwin
                 var isWhole: Bool
                 var findings: JSON
             }
-            let results = Mutex<[CheckedBlob: Result]>([:])
+            let results = Lock<[CheckedBlob: Result]>([:])
         }
 
         init(_ bytes: [UInt8]) throws {

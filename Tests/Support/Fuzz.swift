@@ -1,6 +1,5 @@
 import Dispatch
 package import HubCore
-import Synchronization
 
 /// One parser that is given inputs nobody wrote, each drawn from a number: whatever comes, it is read or refused, and
 /// soon. A few in every run of the tests, as many as wanted by scripts/fuzz.
@@ -35,7 +34,7 @@ package struct Fuzz: Sendable {
 
     /// Reads the inputs of all these numbers, on the threads that scripts/fuzz asks for, else on this one.
     package func run(_ numbers: Range<Int>) -> Outcome {
-        let state = Mutex(Outcome())
+        let state = Lock(Outcome())
         let threads = max(1, HubEnvironment.process["HUB_FUZZ_THREADS"].flatMap { Int($0) } ?? 1)
         let journal = Journal(name)
         DispatchQueue.concurrentPerform(iterations: threads) { thread in

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// One SQLite connection with its prepared statements. Not for two threads at once: ``Catalog`` keeps it behind a mutex.
+/// One SQLite connection with its prepared statements. Not for two threads at once: ``Catalog`` keeps it behind a lock.
 package final class Connection {
     private let database: OpaquePointer
     private var statements: [String: Statement] = [:]
@@ -22,7 +22,7 @@ package final class Connection {
         _ = Self.preparation
         var handle: OpaquePointer?
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        // The mutex above serialises all use. https://www.sqlite.org/threadsafe.html
+        // The lock above serialises all use. https://www.sqlite.org/threadsafe.html
         let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let handle else {
             let error =

@@ -33,7 +33,10 @@ extension HubClient {
         _ kind: RepositoryKind, at address: String, needsNames: Bool = true, asked: () -> Void = {}
     ) async throws -> ListingPage {
         let token = http.token
-        let intake = ListIntake<ModelRecord>("the list of \(kind.plural) of \(endpoint.origin)") { bytes, records in
+        let intake = ListIntake<ModelRecord>(
+            "the list of \(kind.plural) of \(endpoint.origin)",
+            limits: (bytes: Self.mostPageBytes, entries: Self.mostPageEntries)
+        ) { bytes, records in
             let entries = try JSON.parse(bytes).array ?? []
             for entry in entries {
                 // The Hub's own lists contain only valid names.
@@ -44,7 +47,6 @@ extension HubClient {
             }
             return entries.count
         }
-        intake.limits = (bytes: Self.mostPageBytes, entries: Self.mostPageEntries)
         let fields = try await page(address, into: intake, fault: fault(nil), asked: asked)
         let page = ListingPage(
             records: intake.entries, entries: intake.count, next: fields.link("next"), rate: RateLimit(fields))

@@ -1,6 +1,5 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
 /// Scans a cache folder, or only its changes since the stored scan.
 package struct CacheScanner {
@@ -148,7 +147,7 @@ package struct CacheScanner {
         _ count: Int, chunk: Int = 32, _ body: @Sendable (Range<Int>) throws(AIError) -> [Value]
     ) throws(AIError) -> [Value] {
         guard count > chunk else { return try body(0..<count) }
-        let results = Mutex<[Int: Result<[Value], AIError>]>([:])
+        let results = Lock<[Int: Result<[Value], AIError>]>([:])
         let chunks = (count + chunk - 1) / chunk
         Parallel.perform(chunks) { number in
             let range = number * chunk..<min((number + 1) * chunk, count)

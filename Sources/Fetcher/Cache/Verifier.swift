@@ -31,7 +31,7 @@ package final class Verifier: Sendable {
     private let isFull: Bool
     private let report: @Sendable (VerificationProgress) -> Void
     private let isCancelled = Atomic(false)
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameters:
     ///   - isFull: also reads unchanged files.
@@ -43,7 +43,7 @@ package final class Verifier: Sendable {
         self.catalog = catalog
         self.isFull = isFull
         self.report = report
-        state = Mutex(State(targets: targets))
+        state = Lock(State(targets: targets))
     }
 
     /// Verifies everything; returns the result of each target, in order.

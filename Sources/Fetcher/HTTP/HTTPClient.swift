@@ -106,6 +106,7 @@ private final class Exchange: @unchecked Sendable {
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) -> HTTPTransfer.Verdict {
+        engine.assertOnThread()
         let isTooMuch = bytes.count > limit - received
         if isTooMuch, !cutsOff {
             let shown = SafeAddress.shown(request.address)
@@ -131,6 +132,7 @@ private final class Exchange: @unchecked Sendable {
     }
 
     private func finish(_ result: Result<HTTPResponse, any Error>) {
+        engine.assertOnThread()
         transfer = nil
         continuation?.resume(with: result)
         continuation = nil

@@ -1,6 +1,12 @@
 import CCurl
 package import HubCore
-import Synchronization
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// All HTTP of a process: one thread that drives a curl-multi handle. Transfers are started from any thread; their
 /// callbacks, timers and blocks all run on the engine's thread, so shared state needs no lock. The thread ends when the
@@ -54,9 +60,10 @@ package final class HTTPEngine: @unchecked Sendable {
     let settings: Settings
     private let multi: UnsafeMutableRawPointer
     /// Blocks handed over from other threads.
-    private let inbox = Mutex<[@Sendable () -> Void]>([])
+    private let inbox = Lock<[@Sendable () -> Void]>([])
 
-    // The following is used only by the engine's thread.
+    // Only the engine's thread touches what follows; see assertOnThread().
+    private var thread: pthread_t?
     private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
     /// In the order in which they are due.
     private var timers: [Timer] = []
@@ -82,6 +89,7 @@ package final class HTTPEngine: @unchecked Sendable {
         // Connections are kept for reuse up to this many; each transfer has its own budget above.
         _ = hub_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
         try BackgroundThread.start { [weak self] in
+            self?.thread = pthread_self()
             while let engine = self { engine.step() }
         }
     }
@@ -149,8 +157,18 @@ package final class HTTPEngine: @unchecked Sendable {
 
     // MARK: On the engine's thread
 
+    /// Ends a debug build on any other thread than the engine's.
+    ///
+    /// The invariant: transfers, the exchanges and pulls that they belong to, and every block given to ``perform(_:)`` and
+    /// ``after(_:_:)`` use one thread, so that their state needs no lock. Other threads reach that state by
+    /// ``perform(_:)`` alone.
+    func assertOnThread() {
+        assert(thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false, "not on the engine's thread")
+    }
+
     /// Runs a block on the engine's thread after this many seconds. Only to be called on that thread.
     func after(_ seconds: Double, _ body: @escaping () -> Void) {
+        assertOnThread()
         let due = Clock.nanoseconds + UInt64(max(0, seconds) * 1e9)
         let place = timers.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
         timers.insert(Timer(due: due, body: body), at: place)
@@ -158,11 +176,13 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Starts a transfer. Only to be called on the engine's thread.
     func start(_ transfer: HTTPTransfer) {
+        assertOnThread()
         guard callbackDepth == 0 else {
             deferred.append { [self] in start(transfer) }
             return
         }
         transfer.aroundCallback = { [unowned self] body in
+            assertOnThread()
             callbackDepth += 1
             body()
             callbackDepth -= 1
@@ -183,6 +203,7 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Ends a transfer without further callbacks. Only to be called on the engine's thread.
     func cancel(_ transfer: HTTPTransfer) {
+        assertOnThread()
         transfer.mute()
         guard callbackDepth == 0 else {
             deferred.append { [self] in cancel(transfer) }
@@ -195,6 +216,7 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Continues a paused transfer; held-back bytes are delivered at once. Only to be called on the engine's thread.
     func resume(_ transfer: HTTPTransfer) {
+        assertOnThread()
         guard callbackDepth == 0 else {
             deferred.append { [self] in resume(transfer) }
             return

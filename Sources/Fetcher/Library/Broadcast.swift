@@ -1,4 +1,4 @@
-import Synchronization
+import HubCore
 
 /// Sends the latest value to all listeners. A slow listener misses values in between, never the last one.
 final class Broadcast<Element: Sendable>: Sendable {
@@ -9,7 +9,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         var nextKey = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var newest: Element? { state.withLock { $0.newest } }
 

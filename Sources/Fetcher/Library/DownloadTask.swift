@@ -4,7 +4,6 @@ public import struct FoundationEssentials.URL
 public import struct Foundation.URL
 #endif
 public import HubCore
-import Synchronization
 
 /// A download of one model at one commit, shared by all who want it.
 ///
@@ -41,7 +40,7 @@ public final class DownloadTask: Sendable {
     private let puller: Puller
     private let options: Puller.Options
     private let onEnd: @Sendable (DownloadTask) -> Void
-    private let record: Mutex<Record>
+    private let record: Lock<Record>
     private let progresses = Broadcast<DownloadProgress>()
     private let conditions = Broadcast<DownloadState>()
     private var control: PullControl { options.control }
@@ -85,7 +84,7 @@ public final class DownloadTask: Sendable {
         self.onEnd = onEnd
         var first = Record()
         if let ref = order.ref { (first.names, first.refs) = ([ref], [ref]) }
-        record = Mutex(first)
+        record = Lock(first)
         conditions.send(.pending)
     }
 

@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// The downloads of one manager: one for each model, commit and choice of files, and those still resolving their
 /// commit.
@@ -15,7 +14,7 @@ final class Downloads: Sendable {
         var nextKey = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// The download for an order, started if there is none. The caller is counted as waiting.
     ///

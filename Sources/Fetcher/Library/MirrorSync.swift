@@ -1,6 +1,5 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
 /// Updates the catalog's mirror of the Hub's models; see DESIGN.md, "The mirror".
 package struct MirrorSync: Sendable {
@@ -83,7 +82,7 @@ package struct MirrorSync: Sendable {
 
 /// Counts from any thread.
 final class RequestCounter: Sendable {
-    private let number = Mutex(0)
+    private let number = Lock(0)
     var count: Int { number.withLock { $0 } }
     func add() { number.withLock { $0 += 1 } }
 }

@@ -1,3 +1,4 @@
+import HubCore
 import Synchronization
 
 /// Controls a pull before and while it runs: connections, rate and pausing. Safe from any thread.
@@ -16,10 +17,10 @@ package final class PullControl: Sendable {
         var nextKey = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     package init(connections: Int? = nil, bytesPerSecond: Int64? = nil) {
-        state = Mutex(State(settings: Settings(connections: connections, bytesPerSecond: bytesPerSecond)))
+        state = Lock(State(settings: Settings(connections: connections, bytesPerSecond: bytesPerSecond)))
     }
 
     package var settings: Settings { state.withLock { $0.settings } }

@@ -1,8 +1,8 @@
 import Catalog
 import HubCore
 
-/// One repository's part in a session. Used only on the engine's thread.
-final class PullJob: @unchecked Sendable {
+/// One repository's part in a session.
+final class PullJob: Sendable {
     /// The index of its plan in the call.
     let index: Int
     let repository: Repository
@@ -18,7 +18,7 @@ final class PullJob: @unchecked Sendable {
     let missing: [RepositoryFile]
     /// The paths of content that only has to be verified and put in place.
     let sources: [String: String]
-    var outcomes: [PulledFile] = []
+    let outcomes: Lock<[PulledFile]>
 
     init(_ plan: PullPlan, index: Int, symlinks: Bool) {
         self.index = index
@@ -30,6 +30,7 @@ final class PullJob: @unchecked Sendable {
         replacesChanged = plan.replacesChanged
         places = { plan.places($0) }
         var missing: [RepositoryFile] = []
+        var outcomes: [PulledFile] = []
         var sources: [String: String] = [:]
         for (file, state) in plan.files where state != .present {
             if state == .foreign {
@@ -43,6 +44,7 @@ final class PullJob: @unchecked Sendable {
         }
         self.missing = missing
         self.sources = sources
+        self.outcomes = Lock(outcomes)
     }
 
     /// The paths for assembling a file.

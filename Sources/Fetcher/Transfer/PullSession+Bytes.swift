@@ -30,6 +30,7 @@ extension PullSession {
     func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer)
         -> HTTPTransfer.Verdict
     {
+        engine.assertOnThread()
         if mustHold(isNext: part.isNext) {
             part.isPaused = true
             return .pause
@@ -72,6 +73,7 @@ extension PullSession {
     /// Resumes held transfers one by one, because each may use up the budget: small files first, so that files
     /// complete, then the longest waiting.
     func resumeHeld() {
+        engine.assertOnThread()
         let held = active.flatMap { file in
             file.parts.filter(\.isPaused).map { (part: $0, rank: isSmall(file) ? 0 : $0.heardAt) }
         }
@@ -88,6 +90,7 @@ extension PullSession {
 
     /// Reports progress even without new bytes, so that a stall shows, and handles stalled and slow ranges.
     func tick() {
+        engine.assertOnThread()
         guard isRunning else { return }
         showProgress()
         reissueStalled()
@@ -96,6 +99,7 @@ extension PullSession {
     }
 
     func showProgress(now: Bool = false) {
+        engine.assertOnThread()
         let time = Clock.seconds
         guard now || time - lastProgress >= 0.1 else { return }
         lastProgress = time

@@ -4,6 +4,7 @@ import Synchronization
 /// The steps of one file: open, fill, verify, link.
 extension PullSession {
     func open(_ file: FileTransfer, restart: Bool) {
+        engine.assertOnThread()
         if let source = file.source { return adopt(file, from: source, restart: restart) }
         file.ioQueue.async { [self] in
             let result = Result { () throws(AIError) in try file.disk.open(restart: restart) }
@@ -37,6 +38,7 @@ extension PullSession {
     private func adopted(
         _ file: FileTransfer, from source: String, _ result: Result<BlobReuse.Outcome, any Error>, restart: Bool
     ) {
+        engine.assertOnThread()
         guard file.phase == .adopting else { return }
         // A file of a local folder without valid metadata.
         let isInPlace = source == file.places.content
@@ -90,6 +92,7 @@ extension PullSession {
     }
 
     private func opened(_ file: FileTransfer, _ result: Result<PartialFile.Opening, AIError>, restart: Bool) {
+        engine.assertOnThread()
         guard file.phase != .ended else { return }
         switch result {
         case .failure(let error): end(file, failed: error)
@@ -111,6 +114,7 @@ extension PullSession {
 
     /// Decides what a file needs next: more bytes, the digest of those at the front, a flush, or its end.
     func advance(_ file: FileTransfer) {
+        engine.assertOnThread()
         guard file.phase == .fetching else { return }
         let front = file.received.front
         // Each step costs a thread switch, so many small ones would cost as much as the digest.
@@ -134,6 +138,7 @@ extension PullSession {
     }
 
     func flush(_ file: FileTransfer) {
+        engine.assertOnThread()
         file.isFlushing = true
         let (written, bytes) = (file.received, file.unflushed)
         file.ioQueue.async { [self] in
@@ -151,6 +156,7 @@ extension PullSession {
     }
 
     private func prove(_ file: FileTransfer) {
+        engine.assertOnThread()
         file.phase = .finishing
         showProgress(now: true)
         file.hashQueue.async { [self] in
@@ -200,6 +206,7 @@ extension PullSession {
     }
 
     private func link(_ file: FileTransfer, as status: PulledFile.Status) {
+        engine.assertOnThread()
         file.phase = .finishing
         file.ioQueue.async { [self] in
             let result = Result { () throws(AIError) in

@@ -13,6 +13,7 @@ extension PullSession {
     }
 
     private func ask(_ address: String, for part: FileTransfer.Part, of file: FileTransfer) {
+        engine.assertOnThread()
         var request = HTTPRequest(.get, address)
         // Compressed ranges have no file positions.
         request.fields["Accept-Encoding"] = "identity"
@@ -118,6 +119,7 @@ extension PullSession {
     }
 
     private func ended(_ part: FileTransfer.Part, of file: FileTransfer, _ head: HTTPHead, _ message: [UInt8]) {
+        engine.assertOnThread()
         if head.isSuccess {
             guard part.left == 0 else {
                 let text = "the connection ended \(ByteCount(part.left)) early"
@@ -183,6 +185,7 @@ extension PullSession {
     private func failed(
         _ part: FileTransfer.Part, of file: FileTransfer, _ error: AIError, status: Int?, wait: Double?
     ) {
+        engine.assertOnThread()
         file.parts.removeAll { $0 === part }
         guard file.phase == .fetching else { return }
         // The other requests ask for ranges too, and would fail the same way.

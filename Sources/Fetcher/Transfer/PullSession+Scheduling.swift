@@ -10,6 +10,7 @@ extension PullSession {
 
     /// Starts requests while there are free connections and ranges to request.
     func pump() {
+        engine.assertOnThread()
         guard isRunning, !isCancelled, !settings.isPaused else { return }
         let now = Clock.seconds
         guard now >= pauseUntil else { return wake(in: pauseUntil - now) }
@@ -114,6 +115,7 @@ extension PullSession {
     /// Requests ranges again that receive nothing while others do, and a single last one. If several receive nothing,
     /// the line is down and their timeouts decide.
     func reissueStalled() {
+        engine.assertOnThread()
         let now = Clock.seconds
         let isAlone = active.reduce(0) { $0 + $1.parts.count } == 1
         for file in active where file.phase == .fetching {

@@ -4,7 +4,8 @@ import Synchronization
 /// Fetches the missing blobs of one or several repositories: several files, and several ranges of a large file, at
 /// once; each blob is verified before it is promoted.
 ///
-/// Everything runs on the engine's thread except the work of ``PartialFile`` on its queues.
+/// Everything runs on the engine's thread except the work of ``PartialFile`` on its queues; see
+/// ``HTTPEngine/assertOnThread()``.
 final class PullSession: @unchecked Sendable {
     let client: HubClient
     let jobs: [PullJob]
@@ -116,6 +117,7 @@ final class PullSession: @unchecked Sendable {
 
     /// Applies the current settings.
     private func follow(_ done: @escaping @Sendable () -> Void) {
+        engine.assertOnThread()
         defer { done() }
         guard isRunning, !isCancelled else { return }
         let wasPaused = settings.isPaused
@@ -137,6 +139,7 @@ final class PullSession: @unchecked Sendable {
 
     /// Begins further files, one for each connection. No more, because each holds two descriptors and reserved space.
     func beginMore() {
+        engine.assertOnThread()
         guard !isCancelled, !settings.isPaused else { return }
         let budget = budget
         func beginFirst(of queue: inout [FileTransfer], small: Bool) {
@@ -171,6 +174,7 @@ final class PullSession: @unchecked Sendable {
     func end(_ file: FileTransfer, failed error: AIError) { end(file, as: .failed, error: error) }
 
     func end(_ file: FileTransfer, as status: PulledFile.Status, error: AIError? = nil) {
+        engine.assertOnThread()
         guard file.phase != .ended else { return }
         file.cancelParts(engine)
         file.isCancelled.store(true, ordering: .relaxed)
@@ -185,7 +189,7 @@ final class PullSession: @unchecked Sendable {
                 path: path, size: file.file.size,
                 status: path == file.paths[0] || status != .downloaded ? status : .linked,
                 receivedBytes: path == file.paths[0] ? file.receivedBytes : 0, error: error)
-            file.job.outcomes.append(outcome)
+            file.job.outcomes.withLock { $0.append(outcome) }
             report(.finished(outcome), file.job.index)
         }
         if hasBegun { close(file) }
@@ -220,6 +224,7 @@ final class PullSession: @unchecked Sendable {
 
     /// Ends every incomplete file.
     func endAll(_ error: AIError) {
+        engine.assertOnThread()
         let waiting = queued.large + queued.small + twins
         (queued, twins) = (([], []), [])
         for file in waiting { end(file, failed: error) }
@@ -228,6 +233,7 @@ final class PullSession: @unchecked Sendable {
     }
 
     private func finishIfDone() {
+        engine.assertOnThread()
         guard closing == 0, active.isEmpty, queued.large.isEmpty, queued.small.isEmpty, twins.isEmpty,
             let continuation
         else { return }

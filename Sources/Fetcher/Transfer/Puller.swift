@@ -1,6 +1,5 @@
 import Catalog
 package import HubCore
-import Synchronization
 
 /// Pulls repositories into the cache: name to metadata, to plan, to verified blobs, to links. All other code fetches
 /// models through it.
@@ -235,7 +234,7 @@ package struct Puller: Sendable {
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)
-        let proven = Mutex<[String: [VerifiedFile]]>([:])
+        let proven = Lock<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
             control: options.control, restart: options.force && plans.allSatisfy { $0.local == nil },
@@ -248,7 +247,7 @@ package struct Puller: Sendable {
                 catalog.use { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
             }, report: report)
         await session.run()
-        let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes) })
+        let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes.withLock(\.self)) })
         var results = await Offload.run {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
@@ -379,7 +378,8 @@ package struct Puller: Sendable {
                 let record = CacheRecord(layout, in: catalog)
                 try record.markUsed(plan.folder.name, plan.commit)
                 guard earlierChoice != .stays else { continue }
-                try record.remember(plan.choice, of: plan.commit, plan.folder.name, replaces: earlierChoice == .ends)
+                try record.remember(
+                    plan.choice, of: plan.commit, plan.folder.name, replaces: earlierChoice == .ends)
             }
             // Very short transfers do not measure bandwidth.
             if bytes > 1 << 20, seconds > 0.05 {

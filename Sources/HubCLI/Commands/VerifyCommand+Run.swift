@@ -1,7 +1,6 @@
 import Catalog
 import Fetcher
 import HubCore
-import Synchronization
 
 extension VerifyCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
@@ -131,7 +130,7 @@ extension VerifyCommand {
     ) async throws -> [Verification] {
         let renderer = context.progress()
         defer { renderer.finish() }
-        let rate = Mutex(RateEstimator())
+        let rate = Lock(RateEstimator())
         let name = targets.count == 1 ? targets[0].repository?.description : nil
         let title = name ?? Humanize.plural(targets.count, "model")
         context.interruption.kept = "files that were right are remembered; the same command continues with the rest"

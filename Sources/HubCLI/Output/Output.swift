@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// Everything that `hub` writes. Results go to stdout, buffered; notes, warnings, errors and progress to stderr at once.
 ///
@@ -57,13 +56,13 @@ final class Output: Sendable {
     let settings: Settings
     private let standardOutput: Sink
     private let standardError: Sink
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ settings: Settings, output: Sink = .standardOutput, error: Sink = .standardError) {
         self.settings = settings
         standardOutput = output
         standardError = error
-        state = Mutex(State())
+        state = Lock(State())
     }
 
     var mode: Mode { settings.mode }

@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -90,7 +89,7 @@ private final class Once<Value: Sendable>: Sendable {
         case done
     }
 
-    private let state = Mutex(State.idle)
+    private let state = Lock(State.idle)
 
     func begin(_ continuation: CheckedContinuation<Value, any Error>) {
         let early: Result<Value, any Error>? = state.withLock { state in

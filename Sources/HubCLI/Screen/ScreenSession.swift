@@ -1,7 +1,6 @@
 import Catalog
 import Fetcher
 import HubCore
-import Synchronization
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -32,7 +31,7 @@ final class ScreenSession: Sendable {
     private let isTrash: Bool
     private let context: Context
     private let actions: ScreenActions
-    private let mail = Mutex(Mail())
+    private let mail = Lock(Mail())
     /// What wakes the loop: reading and writing end.
     private let pipe: (reading: Int32, writing: Int32)
 

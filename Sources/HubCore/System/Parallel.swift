@@ -19,7 +19,7 @@ package enum Parallel {
         private let next = Atomic(0)
         /// nil once the loop is over. Used by the caller, and by helpers between ``enter()`` and ``leave()``.
         private var body: ((Int) -> Void)?
-        private let state = Mutex((helpers: 0, isOver: false))
+        private let state = Lock((helpers: 0, isOver: false))
         private let left = DispatchSemaphore(value: 0)
 
         init(_ count: Int, _ body: @escaping (Int) -> Void) { (self.count, self.body) = (count, body) }

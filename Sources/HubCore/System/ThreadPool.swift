@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// A pool of threads, created on demand up to a limit, and kept.
 ///
@@ -28,7 +27,7 @@ package final class ThreadPool: Sendable {
 
     /// The maximum number of threads.
     package let most: Int
-    private let state: Mutex<State>
+    private let state: Lock<State>
     /// Counts the jobs that wait.
     private let waiting = DispatchSemaphore(value: 0)
     /// Makes a thread.
@@ -42,7 +41,7 @@ package final class ThreadPool: Sendable {
     ) {
         self.most = most
         self.start = start
-        state = Mutex(State(most: most))
+        state = Lock(State(most: most))
     }
 
     /// Runs a job soon on a thread of the pool, or on the caller's if there is none and none can be created.
@@ -106,7 +105,7 @@ package final class ThreadPool: Sendable {
 /// A serial queue on a pool's threads.
 package final class SerialQueue: Sendable {
     private let pool: ThreadPool
-    private let state = Mutex((jobs: [ThreadPool.Job](), isAtWork: false))
+    private let state = Lock((jobs: [ThreadPool.Job](), isAtWork: false))
 
     package init(_ pool: ThreadPool) { self.pool = pool }
 

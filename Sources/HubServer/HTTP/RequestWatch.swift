@@ -1,6 +1,5 @@
 import CMicroHTTPD
 import HubCore
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -31,7 +30,7 @@ final class RequestWatch: Sendable {
         var isStopping = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let limits: HubServer.Limits
 
     init(limits: HubServer.Limits) { self.limits = limits }

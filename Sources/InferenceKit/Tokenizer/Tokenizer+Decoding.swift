@@ -1,4 +1,4 @@
-import Synchronization
+import HubCore
 
 extension Tokenizer {
     /// The text of ids. What is not UTF-8 becomes U+FFFD; unknown ids are left out, as in the reference.
@@ -64,7 +64,7 @@ final class ByteSpellings: Sendable {
         }
     }
 
-    private let made = Mutex<Table?>(nil)
+    private let made = Lock<Table?>(nil)
 
     func table(_ tokenizer: Tokenizer) -> Table {
         made.withLock { made in

@@ -1,7 +1,6 @@
 import Catalog
 import HubCore
 import Support
-import Synchronization
 import Testing
 
 @testable import Fetcher

@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 import Testing
 
 @testable import InferenceKit
@@ -108,7 +107,7 @@ import Testing
 
     /// A clock that advances by a second on every read.
     private func ticking(seconds: Int) -> Jinja.Limits {
-        let time = Mutex(0.0)
+        let time = Lock(0.0)
         return Jinja.Limits(
             seconds: seconds,
             now: {
@@ -132,7 +131,7 @@ import Testing
     }
 
     @Test func aRenderingThatNobodyWantsEnds() async throws {
-        let asked = Mutex(0)
+        let asked = Lock(0)
         let limits = Jinja.Limits(isCancelled: {
             asked.withLock { asked in
                 asked += 1
