@@ -59,12 +59,18 @@ enum Program {
 
     private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws
     {
-        let work = Task(executorPreference: TaskThreads.shared) { try await invocation.run(context, arguments) }
+        // The work begins when those who may cancel it are known.
+        let (begin, known) = AsyncStream.makeStream(of: Never.self)
+        let work = Task(executorPreference: TaskThreads.shared) {
+            for await _ in begin {}
+            try await invocation.run(context, arguments)
+        }
         let key = context.interruption.onRequest { work.cancel() }
         defer { context.interruption.remove(key) }
         context.output.onFailure { _ in
             if invocation.purpose == .answers { work.cancel() }
         }
+        known.finish()
         try await work.value
     }
 
