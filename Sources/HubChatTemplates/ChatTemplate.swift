@@ -80,7 +80,7 @@ public struct ChatTemplate: Sendable {
         try render(json: messages, options, limits: Jinja.Limits(), clock: .now)
     }
 
-    func render(
+    package func render(
         json messages: [JSON], _ options: Options, limits: Jinja.Limits, clock: TemplateClock
     ) throws(AIError) -> Rendering {
         var variables = options.variables

@@ -42,7 +42,7 @@ public final class Tokenizer: Sendable {
         try self.init(TokenizerFile(&bytes, path: path).parts, path: path)
     }
 
-    static func missing(_ folder: String) -> AIError {
+    package static func missing(_ folder: String) -> AIError {
         for name in ["vocab.txt", "vocab.json", "tekken.json"] where FileSystem.exists(Path.join(folder, name)) {
             return .unsupported(Path.join(folder, name), "a tokenizer without a tokenizer.json cannot be used yet")
         }
@@ -90,7 +90,7 @@ public final class Tokenizer: Sendable {
     }
 
     /// The number of ids without added tokens: the largest one plus 1.
-    var ownIDCount: Int {
+    package var ownIDCount: Int {
         var largest: Int32 = -1
         model.vocabulary.forEach { id, _ in if addedSpellings[Int(id)] == nil { largest = max(largest, id) } }
         return Int(largest) + 1
@@ -106,19 +106,4 @@ public final class Tokenizer: Sendable {
         let content = Array(token.utf8)
         return added.tokens.first { $0.content == content }?.id ?? model.vocabulary.id(of: content).map(Int.init)
     }
-}
-
-/// The parts of a tokenizer, whatever their source.
-struct TokenizerParts {
-    var kind: String
-    var model: TokenizerModel
-    var added = AddedTokens([])
-    /// Whether added tokens are plain text even if all others are byte-level.
-    var showsAddedAsTheyAre = false
-    var normalizer = Normalizer([])
-    var preTokenizer = PreTokenizer([])
-    var postProcessor = PostProcessor([])
-    var decoder: TokenDecoder
-    var truncation: Truncation?
-    var padding: Padding?
 }

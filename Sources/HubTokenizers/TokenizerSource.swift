@@ -1,8 +1,8 @@
-import HubCore
+package import HubCore
 import ModelFormats
 
 /// The source of a model's tokenizer.
-enum TokenizerSource {
+package enum TokenizerSource {
     /// A tokenizer.json.
     case file(String)
     /// A folder with a SentencePiece model of this name.
@@ -13,7 +13,7 @@ enum TokenizerSource {
     /// Looks in a folder for `tokenizer.json`, then `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
     ///
     /// - Returns: nil if there is none of them.
-    static func find(_ path: String) throws(AIError) -> TokenizerSource? {
+    package static func find(_ path: String) throws(AIError) -> TokenizerSource? {
         let file = Path.join(path, "tokenizer.json")
         if FileSystem.exists(file) { return .file(file) }
         for name in SentencePieceFile.names where FileSystem.exists(Path.join(path, name)) {
@@ -23,7 +23,7 @@ enum TokenizerSource {
     }
 
     /// The file name for findings.
-    var fileName: String {
+    package var fileName: String {
         switch self {
         case .file(let path), .gguf(let path): Path.name(path)
         case .sentencePiece(_, let name): name
@@ -49,8 +49,15 @@ enum TokenizerSource {
 
 extension Tokenizer {
     /// The tokenizer of a source; nil if there is none.
-    convenience init?(_ source: TokenizerSource?) throws(AIError) {
+    package convenience init?(_ source: TokenizerSource?) throws(AIError) {
         guard let (parts, path) = try source?.parts() else { return nil }
         try self.init(parts, path: path)
+    }
+
+    /// Makes the tokenizer of a GGUF file.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming an unknown kind or pre-tokenizer; ``ErrorCode/malformedModel``.
+    package convenience init(_ vocabulary: GGUFVocabulary, path: String) throws(AIError) {
+        try self.init(try vocabulary.parts(path), path: path)
     }
 }

@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-@testable import InferenceKit
+@testable import HubChatTemplates
 
 /// Templates that nobody wrote: whatever comes, it is rendered or refused, and soon.
 @Suite struct ChatFuzzTests {

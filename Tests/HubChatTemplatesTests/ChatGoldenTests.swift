@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-@testable import InferenceKit
+@testable import HubChatTemplates
 
 /// Against Jinja as transformers sets it up; Tests/Peers/make_chat_goldens.py made the goldens.
 @Suite(.largeStack) struct ChatGoldenTests {

@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-@testable import InferenceKit
+@testable import HubChatTemplates
 
 /// What a hostile template can do: end with one error.
 @Suite(.largeStack) struct ChatLimitTests {

@@ -2,7 +2,7 @@ import HubCore
 import Synchronization
 import Testing
 
-@testable import InferenceKit
+@testable import HubChatTemplates
 
 /// Work whose size the template chooses is paid for, and texts are before they are made.
 @Suite struct ChatPriceTests {

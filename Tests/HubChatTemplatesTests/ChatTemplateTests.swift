@@ -1,7 +1,7 @@
 import HubCore
 import Testing
 
-@testable import InferenceKit
+@testable import HubChatTemplates
 
 /// The template as a program meets it: where it is found, what it is given, what its errors say.
 @Suite struct ChatTemplateTests {

@@ -1,7 +1,7 @@
 import HubCore
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// What GGUF files leave unsaid, as llama.cpp was seen to take it.
 @Suite struct GGUFVocabularyTests {

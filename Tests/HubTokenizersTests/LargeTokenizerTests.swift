@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// A tokenizer.json as large as those that are read and filled in on two threads.
 @Suite struct LargeTokenizerTests {

@@ -1,7 +1,7 @@
 import HubCore
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 @Suite struct PreTokenizerTests {
     private func pieces(_ json: JSON, _ text: String) throws -> [String] {

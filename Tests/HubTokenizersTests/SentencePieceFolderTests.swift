@@ -1,7 +1,7 @@
 import HubCore
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// Folders with a SentencePiece model and settings beside it. What they give was written by
 /// Tests/Peers/make_sentencepiece_goldens.py.

@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// Of which characters the reference says what, and where we differ: the tables of the reference, of utf8proc, of PCRE2
 /// and of the standard library are of different versions of Unicode. DESIGN.md names the differences.

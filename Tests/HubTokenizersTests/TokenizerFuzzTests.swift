@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// Tokenizers and chat templates that nobody wrote; scripts/fuzz draws millions of them.
 @Suite struct KitFuzzTests {

@@ -1,7 +1,7 @@
 import HubCore
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// Tokenizers that would make much of little, or that give large numbers.
 @Suite struct TokenizerLimitsTests {

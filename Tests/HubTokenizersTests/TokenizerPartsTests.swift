@@ -1,7 +1,7 @@
 import HubCore
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// What the reference says of tokenizers of every kind, made by Tests/Peers/make_tokenizer_goldens.py and
 /// make_tokenizer_corner_goldens.py.

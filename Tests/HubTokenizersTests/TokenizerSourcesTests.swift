@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 /// Vocabularies of GGUF files, and files that are broken.
 @Suite struct TokenizerSourcesTests {

@@ -1,7 +1,7 @@
 import HubCore
 import Testing
 
-@testable import InferenceKit
+@testable import HubTokenizers
 
 @Suite struct TokenizerTests {
     private func read(_ json: JSONObject, path: String = "t") throws -> Tokenizer {

@@ -1,12 +1,4 @@
 extension Jinja {
-    /// A filter: `value | filter`.
-    enum Filter: Sendable {
-        /// With named parameters; nil for those not given.
-        case fixed([Text], @Sendable (Run, Value, [Value?]) throws(Fault) -> Value)
-        /// With any arguments.
-        case open(@Sendable (Run, Value, Arguments) throws(Fault) -> Value)
-    }
-
     static let filters: [String: Filter] = {
         var all = textFilters
         all.merge(numberFilters) { first, _ in first }

@@ -1,10 +1,4 @@
 extension Jinja {
-    /// A test: `value is test`.
-    struct Test: Sendable {
-        var parameters: [Text] = []
-        var body: @Sendable (Run, Value, [Value]) throws(Fault) -> Bool
-    }
-
     static let tests: [String: Test] = {
         var all: [String: Test] = [
             "defined": plain { !$0.isUndefined },

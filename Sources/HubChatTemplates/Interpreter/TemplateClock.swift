@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// The clock of `strftime_now`.
-struct TemplateClock: Sendable {
+package struct TemplateClock: Sendable {
     var year: Int
     var month: Int
     var day: Int
@@ -17,7 +17,7 @@ struct TemplateClock: Sendable {
     var microsecond = 0
 
     /// This machine's local time.
-    static var now: TemplateClock {
+    package static var now: TemplateClock {
         var spec = timespec()
         clock_gettime(CLOCK_REALTIME, &spec)
         var time = tm()

@@ -5,11 +5,14 @@ import HubCore
 /// sandboxed, `trim_blocks`, `lstrip_blocks`, loop controls, generation blocks.
 ///
 /// A template is untrusted text. It cannot access anything outside, and ``Limits`` bounds its work.
-enum Jinja {
+package enum Jinja {
     /// The limits of one rendering.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
+        /// The limits of a rendering in a chat.
+        package static let chat = Limits()
+
         /// Evaluated nodes; other work counts in proportion: one per visited element or sixteen characters.
-        var steps = 20_000_000
+        package var steps = 20_000_000
         /// Characters of all created strings, output included, four bytes each; plus sixteen for each character of the
         /// conversation.
         var characters = 16 << 20
@@ -18,9 +21,9 @@ enum Jinja {
         /// Nesting of expressions, statements and macros. A level takes at most a few hundred bytes of stack.
         var depth = 400
         /// Seconds until it is stopped.
-        var seconds = 5
+        package var seconds = 5
         /// Checked about every thousand steps; true ends the rendering.
-        var isCancelled: @Sendable () -> Bool = { Task.isCancelled }
+        package var isCancelled: @Sendable () -> Bool = { Task.isCancelled }
         /// Monotonic clock in seconds: the thread's CPU time, so that a busy machine does not count.
         var now: @Sendable () -> Double = { Clock.threadSeconds }
     }
@@ -37,8 +40,8 @@ enum Jinja {
     static let widestField = 10_000
 
     /// Why a template cannot be parsed or a rendering stopped.
-    struct Fault: Error {
-        enum Kind {
+    package struct Fault: Error {
+        package enum Kind {
             /// The template is not valid Jinja.
             case syntax
             /// An operation failed with these values.
@@ -53,7 +56,7 @@ enum Jinja {
             case cancelled
         }
 
-        var kind: Kind
+        package var kind: Kind
         var message: String
         /// The template's line, from 1.
         var line: Int

@@ -19,8 +19,8 @@ extension Jinja {
 
         static func program(_ template: String) throws(Fault) -> Program {
             var parser = Parser(try Lexer.tokens(of: template))
-            let body = Frames.settled(try parser.body(until: []))
-            return Program(body: body, names: parser.names, blocks: Frames.blocks(of: body))
+            let body = UnsetNames.settled(try parser.body(until: []))
+            return Program(body: body, names: parser.names, blocks: UnsetNames.blocks(of: body))
         }
 
         private init(_ tokens: [Token]) {

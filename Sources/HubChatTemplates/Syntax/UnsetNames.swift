@@ -4,7 +4,7 @@ extension Jinja {
     /// Jinja resolves names when it compiles: a name that a body sets before reading it, and that no enclosing body
     /// knows, is undefined until then, also for inner bodies that come earlier.
     /// https://github.com/pallets/jinja/blob/3.1.6/src/jinja2/idtracking.py
-    enum Frames {
+    enum UnsetNames {
         /// A program's outermost body, resolved recursively.
         static func settled(_ statements: [Statement]) -> Body {
             settled(Body(statements: statements), within: nil, parameters: [])
@@ -35,17 +35,17 @@ extension Jinja {
             return found
         }
 
-        private static func settled(_ body: Body, within outer: Names?, parameters: Set<Int>) -> Body {
-            let names = Names(outer, parameters)
+        private static func settled(_ body: Body, within outer: BodyNames?, parameters: Set<Int>) -> Body {
+            let names = BodyNames(outer, parameters)
             names.visit(body.statements)
             return Body(statements: settled(body.statements, names), unset: names.unset)
         }
 
-        private static func settled(_ statements: [Statement], _ names: Names) -> [Statement] {
+        private static func settled(_ statements: [Statement], _ names: BodyNames) -> [Statement] {
             statements.map { Statement(line: $0.line, kind: settled($0.kind, names)) }
         }
 
-        private static func settled(_ kind: Statement.Kind, _ names: Names) -> Statement.Kind {
+        private static func settled(_ kind: Statement.Kind, _ names: BodyNames) -> Statement.Kind {
             switch kind {
             case .text, .output, .set, .exit, .refused: return kind
             case .choice(let branches):
@@ -72,13 +72,13 @@ extension Jinja {
             }
         }
 
-        private static func settled(_ macro: MacroBody, _ outer: Names) -> MacroBody {
+        private static func settled(_ macro: MacroBody, _ outer: BodyNames) -> MacroBody {
             var result = macro
             var parameters = Set(macro.parameters.map(\.name))
             if macro.usesCaller { parameters.insert(SpecialName.caller) }
             if macro.usesVarargs { parameters.insert(SpecialName.varargs) }
             if macro.usesKwargs { parameters.insert(SpecialName.kwargs) }
-            let names = Names(outer, parameters)
+            let names = BodyNames(outer, parameters)
             for parameter in macro.parameters { names.load(parameter.fallback) }
             names.visit(macro.body.statements)
             result.body = Body(statements: settled(macro.body.statements, names), unset: names.unset)
@@ -99,16 +99,16 @@ extension Jinja.Target {
 }
 
 /// The names that occur in one body, inner bodies excluded.
-private final class Names {
+private final class BodyNames {
     typealias Expression = Jinja.Expression
 
-    private let outer: Names?
+    private let outer: BodyNames?
     private var known: Set<Int>
     private(set) var unset: [Int] = []
     /// Whether the visited code may be skipped at run time.
     private var isInBranch = false
 
-    init(_ outer: Names?, _ parameters: Set<Int>) {
+    init(_ outer: BodyNames?, _ parameters: Set<Int>) {
         self.outer = outer
         known = parameters
     }

@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 import ModelFormats
 
 /// The tokenizer data of a GGUF file as plain values (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md,
@@ -50,15 +50,6 @@ package struct GGUFVocabulary: Sendable {
         self.model = model
         self.preTokenizer = preTokenizer
         self.tokens = tokens
-    }
-}
-
-extension Tokenizer {
-    /// Makes the tokenizer of a GGUF file.
-    ///
-    /// - Throws: ``ErrorCode/unsupportedModel`` naming an unknown kind or pre-tokenizer; ``ErrorCode/malformedModel``.
-    package convenience init(_ vocabulary: GGUFVocabulary, path: String) throws(AIError) {
-        try self.init(try vocabulary.parts(path), path: path)
     }
 }
 
@@ -160,7 +151,7 @@ extension GGUFVocabulary {
 
     /// GGUF writes BERT's tokens with `▁` at the start of a word, and without `##` inside one.
     private func wordPiece(_ path: String) throws(AIError) -> TokenizerParts {
-        let space = SentencePieceNormalizer.space
+        let space = SentencePieceSpace.bytes
         let prefix = Array("##".utf8)
         var vocabulary = Vocabulary(count: tokens.count)
         let pieces = try pieces(path)

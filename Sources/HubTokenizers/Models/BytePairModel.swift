@@ -172,7 +172,7 @@ final class BytePairModel: Sendable {
                         at = end
                         continue
                     }
-                    throw TokenizerModel.noUnknown(UnsafeBufferPointer(rebasing: piece[at..<end]))
+                    throw .noUnknown(UnsafeBufferPointer(rebasing: piece[at..<end]))
                 }
                 if settings.fusesUnknown, let before = pending {
                     pending = (before.id, before.length + width)

@@ -20,6 +20,15 @@ struct ModelOutput {
     }
 }
 
+extension AIError {
+    /// The error for text without a token.
+    static func noUnknown(_ text: UnsafeBufferPointer<UInt8>) -> AIError {
+        let shown = String(String(decoding: text, as: UTF8.self).prefix(40))
+        return AIError(
+            .generationFailed, "the tokenizer has no token for \"\(shown)\" and no unknown token")
+    }
+}
+
 /// A cache of the ids of recent pieces, cleared when full.
 ///
 /// Words repeat: about three quarters of all pieces hit.

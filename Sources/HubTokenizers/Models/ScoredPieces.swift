@@ -49,28 +49,4 @@ struct ScoredPieces: Sendable {
             isSinglePrecision: true
         ) { types[Int($0)] == .normal || types[Int($0)] == .userDefined }
     }
-
-    /// The tokens of some types, to be matched before anything else.
-    func addedTokens(_ wanted: Set<PieceType>) -> [AddedTokens.Token] {
-        var tokens: [AddedTokens.Token] = []
-        var seen: Set<[UInt8]> = []
-        for (id, type) in types.enumerated() where wanted.contains(type) {
-            guard let spelling = vocabulary.spelling(of: id).map({ Array($0) }), !spelling.isEmpty,
-                seen.insert(spelling).inserted
-            else { continue }
-            tokens.append(
-                AddedTokens.Token(id: id, content: spelling, isSpecial: type == .control || type == .unknown))
-        }
-        return tokens
-    }
-}
-
-extension PostProcessor {
-    /// Optional tokens before and after a text.
-    init(before: Int?, after: Int?) {
-        let start: [Piece] = before.map { [.special([$0], typeID: 0)] } ?? []
-        let end: [Piece] = after.map { [.special([$0], typeID: 0)] } ?? []
-        let first = start + [.sequence(0, typeID: 0)] + end
-        self.init([.template(single: first, pair: first + start + [.sequence(1, typeID: 1)] + end)])
-    }
 }

@@ -67,11 +67,4 @@ enum TokenizerModel: Sendable {
         case .wholePiece(let model): model.encode(piece, into: &out)
         }
     }
-
-    /// The error for text without a token.
-    static func noUnknown(_ text: UnsafeBufferPointer<UInt8>) -> AIError {
-        let shown = String(String(decoding: text, as: UTF8.self).prefix(40))
-        return AIError(
-            .generationFailed, "the tokenizer has no token for \"\(shown)\" and no unknown token")
-    }
 }

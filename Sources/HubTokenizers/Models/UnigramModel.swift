@@ -1,24 +1,6 @@
 import HubCore
 import ModelFormats
 
-/// The working memory of the Viterbi search: the best path to each offset.
-struct Lattice {
-    var scores: [Double] = []
-    var starts: [Int32] = []
-    var ids: [Int32] = []
-    var path: [(id: Int32, start: Int, end: Int)] = []
-
-    mutating func clear(_ count: Int) {
-        scores.removeAll(keepingCapacity: true)
-        starts.removeAll(keepingCapacity: true)
-        ids.removeAll(keepingCapacity: true)
-        path.removeAll(keepingCapacity: true)
-        scores.append(contentsOf: repeatElement(0, count: count + 1))
-        starts.append(contentsOf: repeatElement(-1, count: count + 1))
-        ids.append(contentsOf: repeatElement(-1, count: count + 1))
-    }
-}
-
 /// Unigram language model (https://arxiv.org/abs/1804.10959): the segmentation with the highest sum of scores, found
 /// with Viterbi's algorithm.
 final class UnigramModel: Sendable {
@@ -109,7 +91,7 @@ final class UnigramModel: Sendable {
                 if end - start == width { hasSingle = true }
             }
             if !hasSingle {
-                guard let unknown else { throw TokenizerModel.noUnknown(piece) }
+                guard let unknown else { throw .noUnknown(piece) }
                 offer(before + unknownScore, unknown, start, start + width, &lattice)
             }
             start += width

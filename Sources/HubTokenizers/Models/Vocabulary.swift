@@ -152,7 +152,7 @@ struct Vocabulary: Sendable {
     /// Whether `▁` is a token and occurs in the wanted tokens only at the start, or as all characters: then no merge
     /// crosses the start of a word.
     func keepsWordsApart(where isWanted: (Int32) -> Bool = { _ in true }) -> Bool {
-        let space = SentencePieceNormalizer.space
+        let space = SentencePieceSpace.bytes
         guard id(of: space) != nil else { return false }
         var crosses = false
         forEach { id, spelling in

@@ -45,7 +45,7 @@ final class WholePieceModel: Sendable {
     /// Each `▁` begins a word.
     private static func wordEnd(_ text: UnsafeBufferPointer<UInt8>, _ start: Int) -> Int {
         var end = start + 1
-        while end < text.count, !text[end...].starts(with: SentencePieceNormalizer.space) { end += 1 }
+        while end < text.count, !text[end...].starts(with: SentencePieceSpace.bytes) { end += 1 }
         return end
     }
 }

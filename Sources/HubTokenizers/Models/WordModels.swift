@@ -68,7 +68,7 @@ final class WordPieceModel: Sendable {
     }
 
     private func appendUnknown(_ word: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) throws(AIError) {
-        guard let unknown else { throw TokenizerModel.noUnknown(word) }
+        guard let unknown else { throw .noUnknown(word) }
         out.append(unknown, 0..<word.count)
     }
 }
@@ -89,7 +89,7 @@ final class WordLevelModel: Sendable {
     ///
     /// - Throws: ``ErrorCode/generationFailed`` for a word that is unknown where nothing stands for those.
     func encode(_ word: UnsafeBufferPointer<UInt8>, into out: inout ModelOutput) throws(AIError) {
-        guard let id = vocabulary.id(of: word) ?? unknown else { throw TokenizerModel.noUnknown(word) }
+        guard let id = vocabulary.id(of: word) ?? unknown else { throw .noUnknown(word) }
         out.append(id, 0..<word.count)
     }
 }

@@ -259,3 +259,13 @@ struct OffsetTrimming: Sendable {
         return at
     }
 }
+
+extension PostProcessor {
+    /// Optional tokens before and after a text.
+    init(before: Int?, after: Int?) {
+        let start: [Piece] = before.map { [.special([$0], typeID: 0)] } ?? []
+        let end: [Piece] = after.map { [.special([$0], typeID: 0)] } ?? []
+        let first = start + [.sequence(0, typeID: 0)] + end
+        self.init([.template(single: first, pair: first + start + [.sequence(1, typeID: 1)] + end)])
+    }
+}

@@ -28,7 +28,7 @@ struct SentencePieceDecoder: Sendable {
         case .control: break
         case .unknown: text = unknownSurface
         default:
-            let space = SentencePieceNormalizer.space
+            let space = SentencePieceSpace.bytes
             if isAtStart, dropsFirstSpace, text.starts(with: space) {
                 text.removeFirst(space.count)
                 state.isPastSpace = !dropsAllFirstSpaces

@@ -2,9 +2,6 @@ import HubCore
 
 /// Normalizes a text as SentencePiece does (https://github.com/google/sentencepiece/blob/master/src/normalizer.cc).
 struct SentencePieceNormalizer: Sendable {
-    /// `▁`, which stands for a space.
-    static let space: [UInt8] = [0xE2, 0x96, 0x81]
-
     var charsmap: Charsmap?
     var addsPrefix = true
     /// Whether only the start of a text gets that space, not the parts after added tokens.
@@ -22,7 +19,7 @@ struct SentencePieceNormalizer: Sendable {
         guard !text.bytes.isEmpty else { return }
         let addsPrefix = addsPrefix && (isAtStart || !prefixesOnlyTheStart)
         var result = TrackedText(like: text)
-        let space = escapesSpaces ? Self.space : [UInt8(ascii: " ")]
+        let space = escapesSpaces ? SentencePieceSpace.bytes : [UInt8(ascii: " ")]
         text.bytes.withUnsafeBufferPointer { bytes in
             var at = 0
             if removesExtraSpaces {

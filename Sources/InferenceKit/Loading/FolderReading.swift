@@ -1,4 +1,5 @@
 import HubCore
+import HubTokenizers
 import ModelFormats
 
 /// The metadata of a folder from headers and small files, and the obstacles to running it. No weight is read.

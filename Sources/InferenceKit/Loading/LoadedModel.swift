@@ -1,4 +1,5 @@
 import HubCore
+import HubTokenizers
 import ModelFormats
 
 /// A model that is ready to run: weights mapped, tokenizer read. Used on one thread at a time.
