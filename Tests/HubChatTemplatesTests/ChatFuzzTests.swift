@@ -4,8 +4,13 @@ import Testing
 
 @testable import HubChatTemplates
 
-/// Templates that nobody wrote: whatever comes, it is rendered or refused, and soon.
+/// Templates that nobody wrote: whatever comes, it is rendered or refused, and soon. scripts/fuzz draws millions of them.
 @Suite struct ChatFuzzTests {
+    @Test func template() throws {
+        let templates = try ChatFuzz(goldens: 900)
+        expect(Fuzz("template") { number in _ = try templates.run(number) }, usual: 100)
+    }
+
     @Test func mutatedTemplatesNeitherCrashNorHang() throws {
         let outcome = try ChatFuzz(goldens: 200).run(seeds: 0..<300)
         #expect(outcome.rendered + outcome.refused == 300)

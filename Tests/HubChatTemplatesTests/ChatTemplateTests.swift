@@ -1,4 +1,5 @@
 import HubCore
+import Support
 import Testing
 
 @testable import HubChatTemplates
@@ -232,7 +233,7 @@ import Testing
         try folder.write("chat_template.json", .object(["chat_template": "older"]))
         #expect(try ChatTemplates.read(folder: folder.path)?.template().source == "old")
         try folder.write("chat_template.jinja", Array("new".utf8))
-        try FileSystem.createDirectories(folder.file("additional_chat_templates"))
+        try FileSystem.createDirectories(folder("additional_chat_templates"))
         try folder.write("additional_chat_templates/tool_use.jinja", Array("more".utf8))
         try folder.write("additional_chat_templates/README.md", Array("no template".utf8))
         let templates = try #require(try ChatTemplates.read(folder: folder.path))
@@ -240,7 +241,7 @@ import Testing
         #expect(try templates.template().source == "new")
         let tools = try templates.template(hasTools: true)
         #expect(tools.source == "more")
-        #expect(tools.path == folder.file("additional_chat_templates/tool_use.jinja"))
+        #expect(tools.path == folder("additional_chat_templates/tool_use.jinja"))
         try folder.write("additional_chat_templates/default.jinja", Array("newest".utf8))
         #expect(try ChatTemplates.read(folder: folder.path)?.template().source == "newest")
     }
@@ -258,13 +259,13 @@ import Testing
             try #require(throws: AIError.self, performing: { _ = try ChatTemplates.read(folder: folder.path) })
                 .message
         }
-        let configuration = folder.file("tokenizer_config.json")
+        let configuration = folder("tokenizer_config.json")
         #expect(
             try message() == "\(configuration): chat_template is neither a text nor a list of named templates")
         try folder.write("tokenizer_config.json", .object(["chat_template": .array([.object(["name": "x"])])]))
         #expect(try message() == "\(configuration): an entry of chat_template has no name or no template")
         try folder.write("chat_template.jinja", [0x7B, 0xFF, 0x7D])
-        #expect(try message() == "\(folder.file("chat_template.jinja")): the chat template is not UTF-8")
+        #expect(try message() == "\(folder("chat_template.jinja")): the chat template is not UTF-8")
     }
 
     @Test func templatesOfGGUF() throws {
