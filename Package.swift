@@ -57,7 +57,7 @@ let package = Package(
         // In the code itself: neither Foundation's Bundle nor a file beside the program is needed.
         library("Catalog", ["HubCore", "CSQLite"], resources: [.embedInCode("Resources/registry.json")]),
         library("ModelFormats", ["HubCore"]),
-        library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCurl", "CPlatform"]),
+        library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCrypto", "CCurl", "CPlatform"]),
         library("HubTokenizers", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
         library("HubChatTemplates", ["HubCore", "ModelFormats"]),
         library("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),

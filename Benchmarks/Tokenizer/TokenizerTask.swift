@@ -1,6 +1,5 @@
 import HubCore
 import HubTokenizers
-import InferenceKit
 
 /// What a process of its own measures within itself, so that no start of a program is in the figures.
 ///
