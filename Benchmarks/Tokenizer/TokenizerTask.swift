@@ -1,5 +1,5 @@
 import HubCore
-import InferenceKit
+import HubTokenizers
 
 /// Measurements inside a separate process, to exclude the program's start.
 ///

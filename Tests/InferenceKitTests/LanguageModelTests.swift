@@ -1,5 +1,8 @@
+import HubChatTemplates
 import HubCore
+import HubTokenizers
 import ModelFormats
+import Support
 import Testing
 
 @testable import InferenceKit

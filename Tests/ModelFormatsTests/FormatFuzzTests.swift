@@ -23,12 +23,6 @@ import Testing
         _ = ModelSummary(sources, batch: 512).memory.bytes(context: 4096)
     }
 
-    private func expect(_ fuzz: Fuzz, usual: Int) {
-        let numbers = fuzz.numbers(usual: usual)
-        let outcome = fuzz.run(numbers)
-        #expect(outcome.faults.isEmpty && outcome.runs == numbers.count)
-    }
-
     @Test func safetensors() throws {
         let sources = try ["tiny-shakespeare", "tiny-shakespeare-mlx-4bit"].map { name in
             let bytes = try Support.Fixtures.bytes("\(name)/model.safetensors")

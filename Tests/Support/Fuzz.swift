@@ -1,5 +1,6 @@
 import Dispatch
 package import HubCore
+package import Testing
 
 /// One parser that is given inputs nobody wrote, each drawn from a number: whatever comes, it is read or refused, and
 /// soon. A few in every run of the tests, as many as wanted by scripts/fuzz.
@@ -61,6 +62,13 @@ package struct Fuzz: Sendable {
         let seconds = Clock.threadSeconds - start
         return seconds > Self.patience ? "it took \(seconds) seconds" : nil
     }
+}
+
+/// Reads inputs that nobody wrote; every fault fails the test.
+package func expect(_ fuzz: Fuzz, usual: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+    let numbers = fuzz.numbers(usual: usual)
+    let outcome = fuzz.run(numbers)
+    #expect(outcome.faults.isEmpty && outcome.runs == numbers.count, sourceLocation: sourceLocation)
 }
 
 /// Where each thread stands, in a file that outlives a crash: `HUB_FUZZ_FOLDER/PARSER`, a line for each thread.

@@ -1,5 +1,5 @@
+import HubChatTemplates
 import HubCore
-import InferenceKit
 
 /// Chat templates, and texts from files.
 extension TryCommand {

@@ -1,4 +1,5 @@
 import HubCore
+import HubTokenizers
 import InferenceKit
 
 /// What `hub try` found, in the forms of the contract.

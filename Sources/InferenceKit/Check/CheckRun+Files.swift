@@ -1,4 +1,6 @@
+import HubChatTemplates
 import HubCore
+import HubTokenizers
 import ModelFormats
 
 /// Checks of the small files and of code.
