@@ -21,7 +21,7 @@ bench: ## Measure hub beside its peers in one run (ARGS='--only large --runs 9')
 soak: ## Pull through faults, kills and damage, 200 rounds (ARGS='50 --seed 7')
 	scripts/soak $(ARGS)
 
-fuzz: ## Give every parser inputs that nobody wrote, 100,000 each (ARGS='1000000 --only gguf')
+fuzz: ## Give every parser random inputs, 100,000 each (ARGS='1000000 --only gguf')
 	scripts/fuzz $(ARGS)
 
 lint: ## Check the form of the Swift sources and the scripts
@@ -33,7 +33,7 @@ format: ## Format the Swift sources in place
 sanitize: ## Run the Swift tests under the thread and the address sanitizer
 	scripts/sanitize $(ARGS)
 
-portable: ## Check on Linux what can be checked of macOS and AArch64
+portable: ## Run the macOS and AArch64 checks that work on Linux
 	scripts/portable
 
 picture: ## Draw docs/hub.svg, the picture in README, from what hub prints
@@ -42,7 +42,7 @@ picture: ## Draw docs/hub.svg, the picture in README, from what hub prints
 install: ## Build and install under PREFIX (and DESTDIR)
 	scripts/install
 
-uninstall: ## Remove what install put there
+uninstall: ## Remove the installed files
 	scripts/install --uninstall
 
 release: ## Build and pack hub as people get it, into dist/
@@ -51,6 +51,6 @@ release: ## Build and pack hub as people get it, into dist/
 clean: ## Remove everything that was built
 	rm -rf .build dist
 
-help: ## Say what there is
+help: ## List the targets
 	@sed -nE 's/^([a-z]+): ## (.*)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
 .PHONY: help

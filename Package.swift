@@ -32,6 +32,8 @@ let package = Package(
         .library(name: "HubCore", targets: ["HubCore"]),
         .library(name: "Catalog", targets: ["Catalog"]),
         .library(name: "Fetcher", targets: ["Fetcher"]),
+        .library(name: "HubTokenizers", targets: ["HubTokenizers"]),
+        .library(name: "HubChatTemplates", targets: ["HubChatTemplates"]),
         .library(name: "InferenceKit", targets: ["InferenceKit"]),
     ],
     targets: [
@@ -55,13 +57,16 @@ let package = Package(
         // In the code itself: neither Foundation's Bundle nor a file beside the program is needed.
         library("Catalog", ["HubCore", "CSQLite"], resources: [.embedInCode("Resources/registry.json")]),
         library("ModelFormats", ["HubCore"]),
-        library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCurl", "CPlatform"]),
-        library("InferenceKit", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
-        library("HubServer", ["HubCore", "Fetcher", "CMicroHTTPD"]),
+        library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCrypto", "CCurl", "CPlatform"]),
+        library("HubTokenizers", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
+        library("HubChatTemplates", ["HubCore", "ModelFormats"]),
+        library("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),
+        library("HubServer", ["HubCore", "CMicroHTTPD"]),
         .target(
             name: "HubCLI",
             dependencies: [
-                "HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit", "HubServer",
+                "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
+                "InferenceKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CPCRE2", "CPlatform",
             ],
@@ -74,7 +79,8 @@ let package = Package(
         .executableTarget(name: "HubMain", dependencies: ["HubCLI"]),
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
-            name: "Benchmarks", dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "InferenceKit"],
+            name: "Benchmarks",
+            dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "InferenceKit"],
             path: "Benchmarks",
             exclude: ["Data", "catalog_peer.py", "synthetic_models.py", "tokenizer_peer.py"],
             swiftSettings: swiftSettings),
@@ -91,7 +97,9 @@ let package = Package(
         tests("Catalog", ["HubCore"]),
         tests("Fetcher", ["HubCore", "Catalog", "HubServer"]),
         tests("ModelFormats", ["HubCore"]),
-        tests("InferenceKit", ["HubCore", "ModelFormats", "CKernels"]),
+        tests("HubTokenizers", ["HubCore"]),
+        tests("HubChatTemplates", ["HubCore"]),
+        tests("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",

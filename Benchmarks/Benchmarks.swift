@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// Measures hub beside its peers in one run. No figure decides the exit status, for a slow machine is no failure; what
-/// could not be measured and what hub did wrong does.
+/// Measures hub beside its peers in one run. The figures do not affect the exit status, because a slow machine is not a
+/// failure; failed measurements and faults of hub do.
 @main
 enum Benchmarks {
     static func main() {
@@ -33,7 +33,7 @@ enum Benchmarks {
 }
 
 extension Suite {
-    /// Does all the works asked for; one that fails does not stop the others.
+    /// Runs all requested benchmarks; a failed one does not stop the others.
     fileprivate func report() -> Report {
         let progress = Progress()
         defer { progress.end() }
@@ -88,7 +88,7 @@ extension Suite {
 }
 
 extension Report {
-    /// Makes a measurement and keeps what came of it.
+    /// Runs a measurement and stores its result.
     fileprivate mutating func add(_ measurement: any Measurement, _ suite: Suite, _ progress: Progress) {
         do {
             let outcome = try measurement.measure(

@@ -1,6 +1,6 @@
 import HubCore
 
-/// What the command line asks for.
+/// The command line's options.
 struct Options {
     var runs = 5
     /// Names of works; empty means all.

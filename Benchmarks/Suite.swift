@@ -1,11 +1,11 @@
 import HubCore
 
-/// All that is measured, and what the works share.
+/// All benchmarks, and what they share.
 struct Suite {
     /// A piece of work by its name on the command line.
     struct Work: Sendable {
         let name: String
-        /// What is measured, each made only when it is its turn.
+        /// The benchmarks, each created when it is its turn.
         let measurements: @Sendable (Suite) throws -> [any Measurement]
     }
 
@@ -37,7 +37,7 @@ struct Suite {
         }
     }
 
-    /// A folder of this suite's own.
+    /// This suite's folder.
     func folder(_ name: String) -> String { Path.join(options.scratch, name) }
 
     /// The folder for large files: in memory where there is one, so that no disk is measured.

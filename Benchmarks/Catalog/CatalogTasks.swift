@@ -2,14 +2,13 @@ import Catalog
 import Dispatch
 import Fetcher
 import HubCore
-import Synchronization
 
-/// What a process of its own measures within itself, so that no start of a program is in the figures.
+/// Measurements inside a separate process, to exclude the program's start.
 ///
 ///     Benchmarks take-in MODELS.ndjson CATALOG
 ///     Benchmarks search CATALOG QUERY...
 enum CatalogTasks {
-    /// Does the task that the first word names; false where it names none.
+    /// Runs the task named by the first word; false if there is none.
     static func run(_ arguments: [String]) throws -> Bool {
         switch (arguments.first, arguments.count) {
         case ("take-in", 3): try takeIn(arguments[1], into: arguments[2])
@@ -24,7 +23,8 @@ enum CatalogTasks {
     /// The pages of a transaction: as many as a sync gathers where the network is no bound.
     private static let gathered = 32
 
-    /// Takes in pages as the Hub sends them. The next are parsed meanwhile: that is no work of the catalog.
+    /// Takes in pages as the Hub sends them. The next are parsed concurrently, because parsing is not the catalog's
+    /// work.
     private static func takeIn(_ source: String, into path: String) throws {
         let pages = try pages(of: source)
         let began = Clock.seconds
@@ -42,7 +42,7 @@ enum CatalogTasks {
 
     private static func takeIn(_ pages: [[UInt8]], into path: String) throws -> Int {
         let catalog = try Catalog(path: path)
-        let total = Mutex<Result<Int, any Error>>(.success(0))
+        let total = Lock<Result<Int, any Error>>(.success(0))
         let writer = DispatchQueue(label: "catalog")
         let room = DispatchSemaphore(value: 2)
         for first in stride(from: 0, to: pages.count, by: Self.gathered) {

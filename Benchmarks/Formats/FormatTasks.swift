@@ -4,13 +4,13 @@ import InferenceKit
 import ModelFormats
 import Synchronization
 
-/// What a process of its own measures within itself, so that no start of a program is in the figures.
+/// Measurements inside a separate process, to exclude the program's start.
 ///
 ///     Benchmarks headers FOLDER
 ///     Benchmarks scan FILE.safetensors
 ///     Benchmarks read FILE.safetensors
 enum FormatTasks {
-    /// Does the task that the first word names; false where it names none.
+    /// Runs the task named by the first word; false if there is none.
     static func run(_ arguments: [String]) throws -> Bool {
         switch (arguments.first, arguments.count) {
         case ("headers", 2): try headers(arguments[1])
@@ -29,7 +29,7 @@ enum FormatTasks {
         print(JSON.object(["tensors": .int(Int64(count)), "load_seconds": .double(seconds)]).text())
     }
 
-    /// The values of a file, as a full check looks at those of a blob.
+    /// Scans the values of a file, as a full check does.
     private static func scan(_ path: String) throws {
         let header = try SafetensorsHeader(file: path)
         let file = try MappedFile(path)
@@ -39,7 +39,7 @@ enum FormatTasks {
         try report(file) { try scan.findings().isEmpty }
     }
 
-    /// The same bytes added up, eight words at a time: what the memory gives.
+    /// Sums the same bytes, eight words at a time: the memory's bandwidth.
     private static func read(_ path: String) throws {
         let file = try MappedFile(path)
         let parts = 64
@@ -58,7 +58,7 @@ enum FormatTasks {
         }
     }
 
-    /// Does it once so that the pages are mapped, and once against the clock.
+    /// Runs it once to map the pages, and once timed.
     private static func report(_ file: MappedFile, _ work: () throws -> Bool) throws {
         let first = try work()
         let began = Clock.seconds

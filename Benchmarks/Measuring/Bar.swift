@@ -1,15 +1,15 @@
-/// What the project promises of a figure of hub's.
+/// A promise about one of hub's figures.
 enum Limit {
     /// No more than this, in the measure's unit.
     case most(Double)
     /// No less than this.
     case least(Double)
-    /// At most this share of what the others need together.
+    /// At most this share of the others' sum.
     case share(Double)
-    /// At least so many times what the other reaches.
+    /// At least this many times the other's figure.
     case times(Double)
 
-    /// Whether it is kept; nil where there is nothing to compare with.
+    /// Whether it is kept; nil without a comparison.
     func isKept(_ ours: Double, beside theirs: Double?) -> Bool? {
         switch self {
         case .most(let bound): ours <= bound
@@ -35,7 +35,7 @@ enum Limit {
 struct Bar {
     var measure: Measure
     var limit: Limit
-    /// The peers by whose figures it is judged, or that are shown beside it.
+    /// The peers to compare with, or to show beside it.
     var beside: [String]
 
     init(_ measure: Measure, _ limit: Limit, beside: String...) {

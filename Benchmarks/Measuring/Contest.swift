@@ -10,12 +10,12 @@ protocol Measurement {
     func measure(runs: Int, runner: Runner, progress: Progress) throws -> Outcome
 }
 
-/// What became of a measurement.
+/// The result of a measurement.
 struct Outcome {
     var rows: [Row] = []
-    /// What hub did wrong although it could be measured.
+    /// Faults of hub in a completed measurement.
     var faults: [String] = []
-    /// Why hub does not do this work yet, in its own words.
+    /// hub's message if it does not support this work yet.
     var notYet: String?
 }
 
@@ -24,7 +24,7 @@ struct Contestant {
     /// As the table shows it.
     var name: String
     var command: Command
-    /// What makes every run start alike; not measured.
+    /// The setup of every run; not measured.
     var prepare: () throws -> Void = {}
     /// What is measured besides the program itself; gets what the program wrote.
     var inspect: (String) throws -> [Measure: Double] = { _ in [:] }
@@ -34,13 +34,13 @@ struct Contestant {
     var isPart = false
 }
 
-/// The other side, or why it is not there.
+/// The other side, or why it is missing.
 enum Peer {
     case present(Contestant)
     case missing(name: String, reason: String)
 }
 
-/// One piece of work, done by hub and by its peers.
+/// One task, done by hub and by its peers.
 struct Contest: Measurement {
     var work: String
     var measures: [Measure]
@@ -52,7 +52,7 @@ struct Contest: Measurement {
     /// The servers that they ask; they run for as long as this does.
     var servers: [AnyObject] = []
 
-    /// The sides take turns, so that what disturbs the machine disturbs all of them.
+    /// The sides take turns, so that disturbances affect all of them.
     func measure(runs: Int, runner: Runner, progress: Progress) throws -> Outcome {
         var sides: [Side] = [Side(ours)]
         for case .present(let contestant) in peers { sides.append(Side(contestant)) }
@@ -93,7 +93,7 @@ struct Contest: Measurement {
         }
     }
 
-    /// A peer's half; nil where the peer has no such measure.
+    /// A peer's half; nil if the peer has no such measure.
     private func half(_ name: String, _ measure: Measure, _ sides: [Side]) -> Row.Half? {
         for case .missing(name, let reason) in peers { return Row.Half(name, missing: reason) }
         guard let side = sides.dropFirst().first(where: { $0.contestant.name == name }) else {

@@ -1,4 +1,4 @@
-/// What several runs gave.
+/// The values of several runs.
 struct Samples {
     /// In the order of the runs; never empty.
     let values: [Double]
@@ -31,7 +31,7 @@ enum Measure: String {
     case decoding
     case scan
 
-    /// The one value that stands for all: the median, but the worst of what must never happen.
+    /// The summary: the median, but the worst for faults.
     func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
 
     /// A value as people read it, with three figures.

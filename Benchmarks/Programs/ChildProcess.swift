@@ -8,8 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// A program that was started and not yet waited for. Its output goes to files, so that nobody has to read along
-/// while the clock runs.
+/// A running program. Its output goes to files, so that it need not be read while timing.
 struct ChildProcess {
     let pid: Int32
     let program: String
@@ -69,7 +68,7 @@ struct ChildProcess {
 /// `kill` of the C library; inside the structure the name means its own method.
 private func sendSignal(_ pid: Int32, _ signal: Int32) { kill(pid, signal) }
 
-/// How a program ended and what it took.
+/// A program's exit status and resource use.
 struct Ending {
     /// The exit status; 128 + the signal where a signal ended it.
     var status: Int32

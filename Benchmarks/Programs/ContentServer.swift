@@ -10,7 +10,7 @@ final class ContentServer {
     /// - Parameter folder: for its configuration and logs.
     init(_ root: String, nginx: String, folder: String) throws {
         try FileSystem.createDirectories(folder)
-        // Below the ports that systems hand out by themselves. A port that is taken is told, not silently another's.
+        // Below the ephemeral ports. A port in use is an error.
         let port = Int.random(in: 20000..<30000)
         let (pid, log) = (Path.join(folder, "pid"), Path.join(folder, "log"))
         let configuration = Path.join(folder, "nginx.conf")

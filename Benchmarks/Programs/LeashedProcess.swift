@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// A server that ends with its last reference, and however this program ends: a shell beside it reads from a pipe that
-/// closes then.
+/// A server that ends with its last reference or with this program, however it ends: a shell beside it reads from a
+/// pipe that then closes.
 final class LeashedProcess {
     private let process: ChildProcess
     private let leash: Int32

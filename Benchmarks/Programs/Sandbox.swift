@@ -1,6 +1,6 @@
 import HubCore
 
-/// A home folder of its own, with a cache and a catalog in it, for either client.
+/// A separate home folder with a cache and a catalog, for either client.
 struct Sandbox {
     let home: String
     let environment: [String: String]
@@ -13,7 +13,7 @@ struct Sandbox {
         variables["HF_HOME"] = Path.join(home, "huggingface")
         variables["HUB_HOME"] = Path.join(home, "state")
         variables["HF_ENDPOINT"] = address ?? "http://127.0.0.1:9"
-        // What Python's client would do besides the work: a request for its newest version, one for telemetry.
+        // Turns off the additional requests of Python's client: version check and telemetry.
         for name in ["TELEMETRY", "UPDATE_CHECK", "PROGRESS_BARS", "XET"] {
             variables["HF_HUB_DISABLE_\(name)"] = "1"
         }
@@ -34,7 +34,7 @@ struct Sandbox {
 
     /// The cache of both clients.
     var cache: String { Path.join(home, "huggingface/hub") }
-    /// Where hub keeps its catalog.
+    /// hub's catalog folder.
     var state: String { Path.join(home, "state") }
 
     /// The folder of a model in the cache.
@@ -50,7 +50,7 @@ struct Sandbox {
         return commit
     }
 
-    /// Of this process's environment only what every program needs: nothing that steers a Hub client, no proxy.
+    /// The minimal environment: no settings of Hub clients, no proxy.
     static var plainEnvironment: [String: String] {
         var variables = ["LANG": "C.UTF-8", "NO_COLOR": "1", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"]
         for name in ["PATH", "TMPDIR", "LD_LIBRARY_PATH"] { variables[name] = HubEnvironment.process[name] }

@@ -22,14 +22,14 @@ final class SimulatedHub {
         }
     }
 
-    /// What it was asked and what it sent.
+    /// Its requests and sent bytes.
     struct Traffic {
         var requests: Int
         /// Bytes of content that the CDN has given to connections, whether they arrived or not.
         var contentBytes: Int64
     }
 
-    /// Begins the log anew.
+    /// Clears the log.
     func forget() throws { _ = try ask("reset", body: "b''", result: "0, 0") }
 
     /// The traffic since ``forget()``, once every answer is over.

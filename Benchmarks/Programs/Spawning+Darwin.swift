@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import Darwin
 
-/// What posix_spawn(2) and getrusage(2) leave to the system.
+/// Platform differences of posix_spawn(2) and getrusage(2).
 enum Spawning {
     /// A pointer that posix_spawn_file_actions_init fills.
     typealias FileActions = posix_spawn_file_actions_t?

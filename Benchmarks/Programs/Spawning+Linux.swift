@@ -5,7 +5,7 @@ import Glibc
 import Musl
 #endif
 
-/// What posix_spawn(3) and getrusage(2) leave to the system.
+/// Platform differences of posix_spawn(3) and getrusage(2).
 enum Spawning {
     typealias FileActions = posix_spawn_file_actions_t
 

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Says on stderr what is being done: on a terminal in one line that the next overwrites, elsewhere once for each work.
+/// Progress on stderr: on a terminal one line that is overwritten, elsewhere one line per benchmark.
 struct Progress {
     private let isTerminal = isatty(2) == 1
 
@@ -14,7 +14,7 @@ struct Progress {
     func begin(_ work: String) { say(isTerminal ? "\r\u{1B}[K\(work)" : "\(work)\n") }
     /// A run of it.
     func step(_ text: String) { if isTerminal { say("\r\u{1B}[K\(text)") } }
-    /// Nothing more is to come.
+    /// The end.
     func end() { if isTerminal { say("\r\u{1B}[K") } }
 
     private func say(_ text: String) {

@@ -10,14 +10,14 @@ import Darwin
 
 /// Everything measured, as text for README and as a document.
 struct Report {
-    /// What a reader must know to judge the figures, by name.
+    /// Facts needed to judge the figures, by name.
     var facts: [(name: String, value: String)] = []
     var rows: [Row] = []
-    /// Works that could not be measured.
+    /// Failed measurements.
     var failures: [(work: String, reason: String)] = []
-    /// What hub did wrong.
+    /// Faults of hub.
     var faults: [(work: String, reason: String)] = []
-    /// Works that hub says it does not do yet.
+    /// Tasks that hub does not support yet.
     var notYet: [(work: String, reason: String)] = []
 
     /// The facts, what is missing, and at the end the table, all in Markdown.

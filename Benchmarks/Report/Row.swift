@@ -1,11 +1,11 @@
 import HubCore
 
-/// One line of the report: one measure of one piece of work, hub's beside others', and what was promised of it.
+/// One line of the report: one measure of one piece of work, hub's and the others', with its promise.
 struct Row {
     /// One side's half.
     struct Half {
         var name: String
-        /// nil where it could not be measured.
+        /// nil if it could not be measured.
         var samples: Samples?
         /// Why not.
         var missing: String?
@@ -28,7 +28,7 @@ struct Row {
     var others: [Half] = []
     var limit: Limit?
 
-    /// What the others need together; nil where one of them is missing.
+    /// The others' sum; nil if one of them is missing.
     private var theirs: Double? {
         let figures = others.compactMap { $0.samples.map(measure.figure) }
         return figures.isEmpty || figures.count < others.count ? nil : figures.reduce(0, +)
@@ -40,7 +40,7 @@ struct Row {
         return ours / theirs
     }
 
-    /// Whether the promise is kept; nil where there is none, or where it cannot be judged.
+    /// Whether the promise is kept; nil if there is none or it cannot be checked.
     var isKept: Bool? {
         guard let limit, let samples = ours.samples else { return nil }
         return limit.isKept(measure.figure(samples), beside: theirs)

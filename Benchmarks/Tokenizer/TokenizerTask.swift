@@ -1,11 +1,11 @@
 import HubCore
-import InferenceKit
+import HubTokenizers
 
-/// What a process of its own measures within itself, so that no start of a program is in the figures.
+/// Measurements inside a separate process, to exclude the program's start.
 ///
 ///     Benchmarks tokenize FOLDER TEXT
 enum TokenizerTask {
-    /// Does the task where the first word names it; false where it does not.
+    /// Runs the task if the first word names it; otherwise returns false.
     static func run(_ arguments: [String]) throws -> Bool {
         guard arguments.first == "tokenize", arguments.count == 3 else { return false }
         guard let bytes = try FileSystem.contents(arguments[2]) else {

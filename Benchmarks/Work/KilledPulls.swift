@@ -8,7 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// kill -9 at random moments of a pull of 1 GiB, and the same command again: what is lost, by what the server sent.
+/// kill -9 at random moments of a pull of 1 GiB, and the same command again: the loss, measured by the bytes the server
+/// sent.
 struct KilledPulls: Measurement {
     private let weights: Weights
     private let server: SimulatedHub
@@ -63,7 +64,7 @@ struct KilledPulls: Measurement {
         }
     }
 
-    /// Kills so many pulls and lets each go on.
+    /// Kills this many pulls and resumes each.
     ///
     /// - Returns: for each that ended well the bytes that were sent more than once; and what went wrong with the others.
     private func strike(
@@ -73,7 +74,7 @@ struct KilledPulls: Measurement {
         var faults: [String] = []
         var random = SplitMix64(state: seed)
         try box.reset()
-        // How long one takes that nobody disturbs.
+        // The duration of an undisturbed one.
         let whole = try runner.run(command).ending.seconds
         var struck = 0
         var late = 0

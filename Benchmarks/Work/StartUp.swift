@@ -14,7 +14,7 @@ enum StartUp {
                 warmUps: 2,
                 ours: contestant("hub version", suite.tools.hub, ["version"]),
                 peers: [
-                    // The floor of loading libcurl and all that it brings.
+                    // The minimum cost of loading libcurl and its dependencies.
                     Tools.peer(suite.tools.curl, "curl --version") {
                         contestant("curl --version", $0, ["--version"])
                     },

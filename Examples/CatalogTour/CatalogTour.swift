@@ -15,12 +15,12 @@ import struct FoundationEssentials.Date
 import struct Foundation.Date
 #endif
 
-/// A tour of the library: what the Hub knows, what this machine remembers of it, and what the cache holds.
+/// A tour of the library: the Hub's data, this machine's catalog, and the cache.
 ///
 ///     swift run CatalogTour [WORDS]
 ///
-/// It honours the variables of the Hugging Face libraries (HF_HOME, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE) and keeps its
-/// catalog where HUB_HOME says. Without a network it shows what an earlier run remembered.
+/// It honours the variables of the Hugging Face libraries (HF_HOME, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE) and keeps
+/// its catalog in HUB_HOME. Offline it shows the data of earlier runs.
 @main
 struct CatalogTour {
     let environment = HubEnvironment.process
@@ -40,7 +40,7 @@ struct CatalogTour {
     }
 
     private func run() async throws {
-        // One SQLite file. Its calls block for as long as the disk takes; one object serves all threads.
+        // One SQLite file. Its calls block on the disk; one object serves all threads.
         let catalog = try Catalog(path: Catalog.path(in: environment.stateDirectory))
         let configuration = HFConfiguration.endpoint(try environment.endpoint())
         if environment.isOffline {
@@ -52,7 +52,7 @@ struct CatalogTour {
         try await showCache(ModelManager(configuration, environment: environment))
     }
 
-    /// What the Hub says is remembered, so that the next search needs no network.
+    /// The Hub's results are stored, so that the next search needs no network.
     private func ask(_ service: HFMetadataService, _ catalog: Catalog) async throws {
         let found = try await service.search(query)
         try catalog.remember(found, at: Date().timeIntervalSince1970)
@@ -67,13 +67,13 @@ struct CatalogTour {
         print("the catalog knows \(known.count)")
         for model in known {
             let record = model.record
-            // What a Hub says may hold anything, and a terminal would obey it.
+            // Text from a Hub may contain control characters for the terminal.
             let task = (record.task ?? "-").filter { $0.isLetter || $0.isNumber || $0 == "-" }
             print("  \(record.repository)  \(task)  \(record.downloads ?? 0) downloads")
         }
     }
 
-    /// Whatever any program has put into the cache that all of them share.
+    /// The shared cache, with the files of all programs.
     private func showCache(_ manager: ModelManager) async throws {
         let cached = try await manager.cachedModels()
         print("the cache holds \(cached.count), \(try await manager.cacheSize())")

@@ -67,7 +67,7 @@ static inline int hub_mhd_socket(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-/// The client's numeric address; empty where there is none.
+/// The client's numeric address; empty if there is none.
 static inline void hub_mhd_client(struct MHD_Connection *connection, char *text, size_t room) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *address = info ? info->client_addr : NULL;

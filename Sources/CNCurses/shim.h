@@ -63,7 +63,7 @@ static inline void hub_curses_put(int row, int column, const char *text, int loo
     if (looks & HUB_LOOK_BOLD) attributes |= A_BOLD;
     if (looks & HUB_LOOK_DIM) attributes |= A_DIM;
     if (looks & HUB_LOOK_REVERSE) attributes |= A_REVERSE;
-    // COLOR_PAIRS is 0 where colours were not asked for.
+    // COLOR_PAIRS is 0 if colours were not asked for.
     attr_set(attributes, (short)(color >= 0 && color + 1 < COLOR_PAIRS ? color + 1 : 0), NULL);
     mvaddstr(row, column, text);
     attr_set(A_NORMAL, 0, NULL);

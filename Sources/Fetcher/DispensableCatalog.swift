@@ -1,8 +1,7 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
-/// The catalog for work that can do without it: its first fault is told, and from then on there is none.
+/// The catalog for work that can continue without it: after the first error, which is reported, it is no longer used.
 package final class DispensableCatalog: Sendable {
     private enum State: Sendable {
         case usable(Catalog)
@@ -10,16 +9,16 @@ package final class DispensableCatalog: Sendable {
         /// It was open, and has failed.
         case givenUp(Catalog, AIError)
     }
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let tell: @Sendable (AIError) -> Void
 
-    /// - Parameter tell: hears the first fault.
+    /// - Parameter tell: called with the first error.
     package init(_ catalog: Catalog?, tell: @escaping @Sendable (AIError) -> Void) {
-        state = Mutex(catalog.map(State.usable) ?? .absent(nil))
+        state = Lock(catalog.map(State.usable) ?? .absent(nil))
         self.tell = tell
     }
 
-    /// The catalog at a path. That it cannot be opened is told by ``fault`` alone.
+    /// The catalog at a path. A failure to open it only sets ``fault``.
     package init(
         opening path: String, notice: @escaping @Sendable (String) -> Void,
         tell: @escaping @Sendable (AIError) -> Void
@@ -28,16 +27,16 @@ package final class DispensableCatalog: Sendable {
         do throws(AIError) { opened = .usable(try Catalog(path: path, notice: notice)) } catch {
             opened = .absent(error)
         }
-        state = Mutex(opened)
+        state = Lock(opened)
         self.tell = tell
     }
 
-    /// The catalog as long as it has not failed.
+    /// The catalog, until it fails.
     package var current: Catalog? {
         state.withLock { if case .usable(let catalog) = $0 { catalog } else { nil } }
     }
 
-    /// Why there is none; nil where nothing failed.
+    /// Why there is none; nil if nothing failed.
     package var fault: AIError? {
         state.withLock { state in
             switch state {
@@ -48,7 +47,7 @@ package final class DispensableCatalog: Sendable {
         }
     }
 
-    /// What the catalog says; nil where there is none any more. Blocks.
+    /// Runs `body` with the catalog; nil without one. Blocks.
     @discardableResult
     package func use<Value>(_ body: (Catalog) throws(AIError) -> Value) -> Value? {
         guard let catalog = current else { return nil }
@@ -58,9 +57,9 @@ package final class DispensableCatalog: Sendable {
         }
     }
 
-    /// What the catalog says to somebody who may not go on without it; nil where none was asked for. Blocks.
+    /// The same for callers that require the catalog; nil if none was requested. Blocks.
     ///
-    /// - Throws: why there is none. One that was given up is asked all the same: a full disk can be read.
+    /// - Throws: why there is none. A failed catalog is tried again: a full disk can still be read.
     package func insist<Value>(_ body: (Catalog) throws(AIError) -> Value) throws(AIError) -> Value? {
         switch state.withLock({ $0 }) {
         case .usable(let catalog), .givenUp(let catalog, _): return try body(catalog)
@@ -69,7 +68,7 @@ package final class DispensableCatalog: Sendable {
         }
     }
 
-    /// Goes on without the catalog because of a fault that was met elsewhere.
+    /// Stops using the catalog because of an error elsewhere.
     package func giveUp(_ fault: AIError) {
         let isFirst = state.withLock { state in
             guard case .usable(let catalog) = state else { return false }

@@ -2,21 +2,21 @@ package import Catalog
 package import HubCore
 
 extension Workspace {
-    /// A catalog that was made again, and what is in it.
+    /// A rebuilt catalog and its contents.
     package struct Rebuilt: Sendable {
         package var catalog: CatalogRebuild
         package var repositories = 0
         package var trees = 0
-        /// The repositories of which the Hub told, and the first failure to ask it.
+        /// The number of repositories reported by the Hub, and the first failed request.
         package var told = 0
         package var failure: AIError?
     }
 
-    /// Makes the catalog again: from the cache, from what the Hub says of the cached repositories, and from the pins,
-    /// times of use and so on that the old file or its backup holds. ``catalog`` goes on with the new file.
+    /// Rebuilds the catalog from the cache, the Hub's metadata of cached repositories, and the pins, times of use and
+    /// so on in the old file or its backup. ``catalog`` then uses the new file.
     ///
-    /// - Throws: where the cache cannot be read, or as ``CatalogRebuild/run(_:fill:)`` does. That the Hub cannot be asked
-    ///   is told by the result.
+    /// - Throws: if the cache cannot be read, or as ``CatalogRebuild/run(_:fill:)``. Failed requests to the Hub are in
+    ///   the result.
     package func rebuildCatalog() async throws -> Rebuilt {
         let repositories = try await Offload.run { [layout] in
             try CacheScanner(layout, catalog: nil).scan(fresh: true).repositories
@@ -36,7 +36,7 @@ extension Workspace {
         }
     }
 
-    /// The files of commits as `trees/` of the cache names them; how many there are.
+    /// Stores the file lists of the cache's `trees/`; returns their number.
     private static func keepTrees(of repositories: [CachedRepository], in catalog: Catalog) throws -> Int {
         var count = 0
         for repository in repositories {
@@ -49,8 +49,8 @@ extension Workspace {
         return count
     }
 
-    /// What the Hub says of repositories, eight at a time. One that is gone there, or not for this user, is passed over;
-    /// any other failure ends the asking.
+    /// The Hub's metadata of repositories, eight at a time. Missing and inaccessible ones are skipped; any other error
+    /// stops the requests.
     private func records(of repositories: [Repository]) async throws -> ([ModelRecord], AIError?) {
         guard !isOffline, !repositories.isEmpty else { return ([], nil) }
         let client: HubClient

@@ -1,40 +1,38 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
-/// The parts that belong together for one cache and one Hub: layout, catalog, client. What the command line and the
-/// library build on.
+/// The parts for one cache and one Hub: layout, catalog, client. The base of the command line and the library.
 package final class Workspace: Sendable {
     package let environment: HubEnvironment
     package let layout: CacheLayout
-    /// The catalog for work that goes on without it.
+    /// The catalog for work that can continue without it.
     package let dispensable: DispensableCatalog
     package let configuration: HFConfiguration
-    /// What is wrong with the endpoint that the environment names; who asks the Hub hears of it.
+    /// The error in the environment's endpoint; thrown when the Hub is needed.
     private let endpointFault: AIError?
     package let isOffline: Bool
-    /// What Xet transfers of Python's client keep; nil where a cache was named that it does not belong to.
+    /// The Xet folder of Python's client; nil if it does not belong to the given cache.
     package let xet: XetFolder?
     private let log: @Sendable (String) -> Void
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
-    /// However many clients are made, a remark on the token is made once; likewise others.
-    private let remarksMade = Mutex<Set<String>>([])
+    /// Remarks already made: each is shown once, however many clients are created.
+    private let remarksMade = Lock<Set<String>>([])
 
-    /// nil where the catalog cannot be used, or could not later on.
+    /// nil if the catalog cannot be used, now or since.
     package var catalog: Catalog? { dispensable.current }
-    /// Why the catalog cannot be used; nil where it can.
+    /// Why the catalog cannot be used; nil if it can.
     package var catalogFault: AIError? { dispensable.fault }
-    /// The catalog's file, whether it can be used or not.
+    /// The catalog's file, usable or not.
     package var catalogPath: String { Catalog.path(in: environment.stateDirectory) }
 
-    /// Opens the catalog; the network is not touched before ``client()`` is asked for. Blocks.
+    /// Opens the catalog; the network is not used before ``client()``. Blocks.
     ///
     /// - Parameters:
-    ///   - opensCatalog: false where the work has nothing to do with it; there is none then, and no fault.
-    ///   - onCatalogFault: hears why the catalog, once open, cannot be used any more; ``notice`` does where nil.
-    /// - Throws: only for settings that are wrong. A catalog that cannot be used is told by ``catalogFault``, for the
-    ///   cache does not depend on it.
+    ///   - opensCatalog: false if the catalog is not needed; then there is none, and no error.
+    ///   - onCatalogFault: called when the open catalog fails; nil uses ``notice``.
+    /// - Throws: only for invalid settings. An unusable catalog only sets ``catalogFault``, because the cache does not
+    ///   depend on it.
     package init(
         environment: HubEnvironment = .process, cacheDirectory: String? = nil, configuration: HFConfiguration,
         isOffline: Bool, opensCatalog: Bool = true, log: @escaping @Sendable (String) -> Void = { _ in },
@@ -62,8 +60,8 @@ package final class Workspace: Sendable {
 
     /// The Hub's API.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for settings that are wrong, ``ErrorCode/permissionDenied`` for a token file
-    ///   that cannot be read.
+    /// - Throws: ``ErrorCode/invalidInput`` for invalid settings, ``ErrorCode/permissionDenied`` for an unreadable
+    ///   token file.
     package func client() throws(AIError) -> HubClient {
         if let endpointFault { throw endpointFault }
         let client = try HubClient(
@@ -73,32 +71,32 @@ package final class Workspace: Sendable {
         return client
     }
 
-    /// Tells a person something, however often it is found.
+    /// Shows a message once.
     func noticeOnce(_ text: String) {
         if remarksMade.withLock({ $0.insert(text).inserted }) { notice(text) }
     }
 
-    /// What fetches models.
+    /// The puller.
     package func puller() throws(AIError) -> Puller {
         Puller(layout: layout, client: try client(), catalog: dispensable, isOffline: isOffline)
     }
 
-    /// What the cache holds.
+    /// The state of the cache.
     ///
     /// - Parameter fresh: reads everything from the disk.
     package func state(fresh: Bool = false) async throws -> CacheState {
         try await scanning { scanner throws(AIError) in try scanner.scan(fresh: fresh) }
     }
 
-    /// What a list of the cache shows, and beside it what Xet transfers keep.
+    /// The cache's overview, and the contents of the Xet folder.
     package func overview() async throws -> (cache: CacheOverview, xet: XetFolder.Contents) {
         let xet = xet
         return try await scanning { scanner throws(AIError) in (try scanner.overview(), xet?.contents() ?? .init())
         }
     }
 
-    /// Scans with the catalog; where that cannot say what it knows, without it.
-    private func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
+    /// Scans with the catalog, or without it if it fails.
+    func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
         async throws -> Value
     {
         try await Offload.run { [layout, dispensable] in
@@ -110,36 +108,26 @@ package final class Workspace: Sendable {
         }
     }
 
-    /// The snapshot that a reference means, without any network: by commit, by ref, or, for a repository with one
-    /// revision and no ref, that one.
+    /// The snapshot of a reference, offline: by commit, by ref, or the only revision of a repository without refs.
     package func snapshot(of reference: ModelReference) throws(AIError) -> (
         folder: RepositoryFolder, commit: Commit
-    )? {
-        let folder = layout.repository(reference.repository)
-        var commit = reference.revision.flatMap(Commit.init)
-        if commit == nil { commit = try folder.commit(ofRef: reference.revision ?? "main") }
-        let present = try FileSystem.entries(folder.snapshots) ?? []
-        if commit == nil {
-            let wanted = reference.revision
-            let matching = present.filter { name in
-                wanted.map { $0.utf8.count >= 7 && name.hasPrefix($0) } ?? true
-            }
-            commit = matching.count == 1 ? Commit(matching[0]) : nil
-        }
-        guard let commit, present.contains(commit.hash) else { return nil }
-        return (folder, commit)
+    )? { try layout.snapshot(of: reference) }
+
+    /// Whether the first pull of a cached revision was cut off, and files that it chose are missing.
+    package func isUnfinished(_ folder: RepositoryFolder, _ commit: Commit) throws(AIError) -> Bool {
+        try dispensable.isUnfinished(folder, commit)
     }
 
-    /// Notes that a cached revision was used.
+    /// Records a use of a cached revision.
     package func markUsed(_ folder: RepositoryFolder, _ commit: Commit) {
         dispensable.use { catalog throws(AIError) in
             try CacheRecord(layout, in: catalog).markUsed(folder.name, commit)
         }
     }
 
-    /// Keeps what the Hub said of repositories, and which Hub it was.
+    /// Stores the Hub's records of repositories, with the Hub's address.
     ///
-    /// - Parameter detailed: whether the answers are the models' own pages, not a list.
+    /// - Parameter detailed: whether the records come from the models' own pages, not a list.
     package func remember(_ records: [ModelRecord], detailed: Bool = false) {
         dispensable.use { catalog throws(AIError) in
             try catalog.remember(records, detailed: detailed, at: Timestamp.now)

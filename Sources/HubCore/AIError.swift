@@ -1,8 +1,8 @@
-/// What went wrong, where, and what to do about it: the one error type that crosses a module's boundary.
+/// The only error type that crosses module boundaries: the fault, its place and advice.
 ///
-/// Its ``code`` decides the exit status, the advice and whether trying again can help; see ``ErrorCode``.
+/// Its ``code`` determines exit status, advice and whether a retry can help; see ``ErrorCode``.
 public struct AIError: Error, Sendable, CustomStringConvertible {
-    /// Facts about the place of the fault. An address never holds a credential or a signed query.
+    /// The place of the fault. Addresses never contain credentials or signed queries.
     public struct Context: Sendable, Hashable {
         /// The repository concerned, as `org/name`.
         public var repository: String?
@@ -10,10 +10,10 @@ public struct AIError: Error, Sendable, CustomStringConvertible {
         public var path: String?
         /// The HTTP status that a server answered.
         public var status: Int?
-        /// The address asked, without its query and without user information.
+        /// The requested address, without query and user information.
         public var address: String?
 
-        /// A context; whatever is not known stays nil.
+        /// A context; unknown facts are nil.
         public init(repository: String? = nil, path: String? = nil, status: Int? = nil, address: String? = nil) {
             self.repository = repository
             self.path = path
@@ -22,15 +22,15 @@ public struct AIError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Which kind of fault this is.
+    /// The kind of fault.
     public var code: ErrorCode
     /// One sentence without a full stop that names the thing and the fault.
     public var message: String
-    /// What to do about it, where that is more than the code's own advice.
+    /// Advice, if more specific than the code's.
     public var specificAdvice: String?
     /// Where it happened.
     public var context: Context
-    /// The error beneath, if another error led here.
+    /// The underlying error, if any.
     public var cause: (any Error)?
 
     /// An error of the given code.
@@ -47,7 +47,7 @@ public struct AIError: Error, Sendable, CustomStringConvertible {
 
     /// The group that ``code`` belongs to.
     public var category: ErrorCategory { code.facts.category }
-    /// Whether the same call may succeed later without anything being changed.
+    /// Whether the same call may succeed later.
     public var isRetryable: Bool { code.facts.isRetryable }
     /// What happened, in one sentence.
     public var errorDescription: String? { message }
@@ -61,15 +61,15 @@ public struct AIError: Error, Sendable, CustomStringConvertible {
 
 extension AIError {
     /// The error of a failed system call. `ENOSPC` and `EDQUOT` become ``ErrorCode/diskFull``; `EACCES`, `EPERM` and
-    /// `EROFS` become ``ErrorCode/permissionDenied``; `ENOENT` stays an input/output error, for what it means depends
-    /// on who asked.
+    /// `EROFS` become ``ErrorCode/permissionDenied``; `ENOENT` stays an input/output error, because its meaning depends
+    /// on the caller.
     package static func system(_ what: String, path: String, errno number: Int32) -> AIError {
         AIError(
             SystemErrno.code(number), "\(what) \(path): \(SystemErrno.text(number))",
             context: Context(path: path), cause: SystemErrno(number: number))
     }
 
-    /// Any error as an ``AIError``; cancellation becomes ``ErrorCode/cancelled``, never anything else.
+    /// Converts any error; cancellation always becomes ``ErrorCode/cancelled``.
     public static func wrapping(_ error: any Error) -> AIError {
         if let known = error as? AIError { return known }
         if error is CancellationError { return AIError(.cancelled, "interrupted") }
@@ -78,6 +78,6 @@ extension AIError {
 
     /// The errno beneath this error, if a system call was the cause.
     package var errno: Int32? { (cause as? SystemErrno)?.number }
-    /// Whether a system call found nothing under the name.
+    /// Whether a system call failed with ENOENT.
     package var isAbsence: Bool { (cause as? SystemErrno)?.isAbsence ?? false }
 }

@@ -5,18 +5,18 @@ public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDe
     /// The token itself, for the one place that sends it.
     package let secret: String
 
-    /// A token with surrounding white space and all line ends taken out, as Python cleans it; nil where nothing is left.
+    /// A token with surrounding white space and all line ends taken out, as Python cleans it; nil if nothing is left.
     public init?(_ text: String) {
         var cleaned = Substring(text.filter { $0 != "\r" && $0 != "\n" && $0 != "\r\n" })
         while let first = cleaned.first, first.isWhitespace { cleaned.removeFirst() }
         while let last = cleaned.last, last.isWhitespace { cleaned.removeLast() }
-        // Anything else would let a header be split.
+        // Other characters would allow header injection.
         guard !cleaned.isEmpty, cleaned.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         secret = String(cleaned)
     }
 
-    /// The text without the token, for servers and proxies quote what they were sent. A secret so short that it may
-    /// stand there by chance is left.
+    /// The text with the token masked, because servers and proxies quote requests. Very short secrets, which may occur
+    /// by chance, are not masked.
     package func masked(in text: String) -> String {
         guard secret.utf8.count >= 8, text.utf8.count >= secret.utf8.count else { return text }
         return text.replacing(secret, with: Secrets.tokenMark)
@@ -30,20 +30,20 @@ public struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDe
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// What the token in use was read from.
+/// The source of the token in use.
 package enum TokenSource: Sendable, Hashable {
     /// An environment variable, by its name.
     case variable(String)
     /// The token file, by its path.
     case file(String)
     case keychain
-    /// The caller, who had it already.
+    /// Passed by the caller.
     case caller
 }
 
-/// Where the token comes from. The same provider serves every part that speaks to the Hub.
+/// The configured source of the token, shared by all Hub clients.
 public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
-    /// `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`, else the token file; none where `HF_HUB_DISABLE_IMPLICIT_TOKEN`.
+    /// `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`, else the token file; none if `HF_HUB_DISABLE_IMPLICIT_TOKEN`.
     case auto
     /// This one.
     case `static`(AccessToken)
@@ -54,13 +54,13 @@ public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
 
     /// The token in use; nil means anonymous.
     ///
-    /// - Throws: ``ErrorCode/permissionDenied`` where the token file cannot be read; ``ErrorCode/invalidInput`` where a
-    ///   token has characters that no token has, or a keychain is asked on a system that has none.
+    /// - Throws: ``ErrorCode/permissionDenied`` if the token file cannot be read; ``ErrorCode/invalidInput`` for
+    ///   invalid characters, or a keychain on a system without one.
     public func token(in environment: HubEnvironment = .process) throws(AIError) -> AccessToken? {
         try find(in: environment)?.token
     }
 
-    /// The token in use and what it was read from.
+    /// The token in use and its source.
     package func find(in environment: HubEnvironment) throws(AIError) -> (token: AccessToken, source: TokenSource)?
     {
         switch self {
@@ -79,7 +79,7 @@ public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Blank text is no token; text with other characters in it is a mistake that must not pass for anonymous.
+    /// Blank text means no token; invalid characters are an error and must not count as anonymous.
     private static func clean(_ text: String?, from source: String) throws(AIError) -> AccessToken? {
         guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
         guard let token = AccessToken(text) else {

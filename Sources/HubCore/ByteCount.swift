@@ -60,7 +60,7 @@ public struct ByteCount: Sendable, Hashable, Comparable, Codable, CustomStringCo
 
     /// By number of bytes.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
-    /// The sum; the largest or smallest number where the sum has no place in 64 bits, for sizes come from servers.
+    /// The sum, saturating, because sizes come from servers.
     public static func + (left: ByteCount, right: ByteCount) -> ByteCount {
         let (sum, overflow) = left.bytes.addingReportingOverflow(right.bytes)
         return ByteCount(overflow ? (right.bytes < 0 ? .min : .max) : sum)

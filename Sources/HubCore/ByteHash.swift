@@ -1,14 +1,14 @@
 /// A hash of short runs of bytes, an eighth of the cost of SipHash.
 ///
-/// Of the family of wyhash (https://github.com/wangyi-fudan/wyhash), its keys drawn anew by each process: a file cannot
-/// be made to collide.
+/// Of the wyhash family (https://github.com/wangyi-fudan/wyhash), with random keys per process, so that a file cannot
+/// force collisions.
 package enum ByteHash {
     package typealias Keys = (UInt64, UInt64, UInt64)
     package static let keys: Keys = (
         .random(in: 1 ... .max), .random(in: 1 ... .max), .random(in: 1 ... .max) | 1
     )
 
-    /// - Parameter keys: read once by whoever hashes in a loop: each look at them asks whether they are drawn.
+    /// - Parameter keys: read them once before a loop: each access checks whether they are initialised.
     @inlinable @inline(__always)
     package static func hash(_ bytes: UnsafeBufferPointer<UInt8>, _ keys: Keys = keys) -> UInt64 {
         let (first, second, _) = keys
@@ -35,7 +35,7 @@ package enum ByteHash {
         return mix(second ^ low, state ^ high)
     }
 
-    /// Whether as many bytes are the same at both places: two or three looks at short runs, which most are.
+    /// Whether the bytes at both places are equal; two or three comparisons for the usual short runs.
     @inlinable @inline(__always)
     package static func areEqual(_ one: UnsafeRawPointer, _ other: UnsafeRawPointer, count: Int) -> Bool {
         if count >= 8 {

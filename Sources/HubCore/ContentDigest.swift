@@ -1,14 +1,14 @@
 import CCrypto
 
-/// The digest that names a blob: what the Hub's tree says of a file and what the cache's `blobs/` names it by.
+/// The digest that names a blob in the Hub's tree and in the cache's `blobs/`.
 public enum ContentDigest: Sendable, Hashable, CustomStringConvertible {
     /// SHA-256 of the bytes: 64 lower-case hexadecimal digits. LFS and Xet files.
     case sha256(String)
     /// git's blob hash, SHA-1 of `blob <length>\0` and the bytes: 40 lower-case hexadecimal digits. Regular files.
-    /// It can be forged, so nothing is ever shared between repositories because of it.
+    /// SHA-1 has collisions, so content is never shared between repositories by it.
     case gitSHA1(String)
 
-    /// The digest of a blob's name or a normalised etag; nil where it is neither 40 nor 64 hexadecimal digits.
+    /// The digest of a blob's name or a normalised etag; nil if it is not 40 or 64 hexadecimal digits.
     public init?(etag: String) {
         guard etag.utf8.allSatisfy(\.isLowercaseHex) else { return nil }
         switch etag.utf8.count {
@@ -38,7 +38,7 @@ public enum ContentDigest: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A digest in the making: fed in order, finished once. libcrypto's, which uses the processor's SHA instructions.
+/// An incremental digest: fed in order, finished once. Uses libcrypto with the CPU's SHA instructions.
 package final class ContentHasher {
     private enum Algorithm {
         case sha256(SHA256Hasher)
@@ -46,7 +46,7 @@ package final class ContentHasher {
         case gitSHA1(OpaquePointer)
     }
 
-    /// How far the disk is asked to be ahead of the digest, in bytes.
+    /// The read-ahead distance in bytes.
     private static let lead: Int64 = 4 << 20
 
     private let algorithm: Algorithm
@@ -88,12 +88,12 @@ package final class ContentHasher {
     /// Feeds the next bytes.
     package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// What SHA-256 came to at the ends of the ranges fed; empty for git's hash.
+    /// The SHA-256 states at the ends of the ranges fed; empty for git's hash.
     package var ranges: RangeDigests {
         if case .sha256(let hasher) = algorithm { hasher.ranges } else { RangeDigests() }
     }
 
-    /// The digest of everything fed. The hasher is of no use afterwards.
+    /// The digest of everything fed. The hasher cannot be used afterwards.
     package func finish() -> ContentDigest {
         switch algorithm {
         case .sha256(let hasher): return .sha256(hasher.finish().hexadecimal)
@@ -112,7 +112,7 @@ package final class ContentHasher {
         return hasher.finish()
     }
 
-    /// The digest of a file, read in steps of 256 KiB. `progress` hears each step's bytes and may throw to stop.
+    /// The digest of a file, read in steps of 256 KiB. `progress` gets each step's bytes and may throw to stop.
     package static func digest(
         ofFile path: String, like expected: ContentDigest, progress: (Int) throws -> Void = { _ in }
     ) throws -> ContentDigest {
@@ -121,19 +121,19 @@ package final class ContentHasher {
         return hasher.finish()
     }
 
-    /// Feeds a file, read in steps of 256 KiB. `progress` hears each step's bytes and may throw to stop.
+    /// Feeds a file, read in steps of 256 KiB. `progress` gets each step's bytes and may throw to stop.
     package func update(file path: String, progress: (Int) throws -> Void) throws {
         try update(FileDescriptor(path), progress: progress)
     }
 
-    /// Feeds an open file from its beginning, in steps of 256 KiB that are still in the processor's cache when they come
-    /// to the digest. `progress` hears each step's bytes and may throw to stop.
+    /// Feeds an open file from its beginning, in steps of 256 KiB, which fit the CPU cache. `progress` gets each step's
+    /// bytes and may throw to stop.
     package func update(_ file: borrowing FileDescriptor, progress: (Int) throws -> Void) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4096)
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while true {
-            // So far ahead that the disk works while the digest does.
+            // Far enough ahead for the disk to work in parallel.
             if offset % Self.lead == 0 { file.readAhead(offset == 0 ? 0 : offset + Self.lead, 2 * Self.lead) }
             let count = try file.read(into: buffer, at: offset)
             if count == 0 { return }
@@ -144,8 +144,8 @@ package final class ContentHasher {
     }
 }
 
-/// A number by which a text is found: the first 48 bits of its SHA-256. Two of millions of texts may share one by chance,
-/// so whoever looks compares the text too.
+/// A lookup key of a text: the first 48 bits of its SHA-256. Among millions of texts two may share one, so callers
+/// compare the text too.
 package func textNumber(_ text: String) -> Int64 {
     var text = text
     return text.withUTF8 { bytes in

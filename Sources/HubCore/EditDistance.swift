@@ -1,4 +1,4 @@
-/// How many slips of the keyboard lie between two words.
+/// The number of typos between two words.
 package enum EditDistance {
     /// Damerau-Levenshtein distance in its "optimal string alignment" form: insertions, deletions, substitutions and
     /// swaps of neighbours each count one.

@@ -10,12 +10,12 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     public let scheme: String
     /// Lower-case name or address.
     public let host: String
-    /// The port, the scheme's own where none was written.
+    /// The port, by default the scheme's.
     public let port: Int
 
-    /// The origin of an address; nil where it is not http or https or names no host.
+    /// The origin of an address; nil if it is not http or https or has no host.
     public init?(_ address: String) {
-        // What readers of addresses disagree about: `https://a\@b` is host a to some and b to others.
+        // URL parsers disagree: `https://a\@b` is host a to some and b to others.
         guard !address.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) else {
             return nil
         }
@@ -36,10 +36,10 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         return numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil) && !host.contains("+")
     }
 
-    /// Whether a token may travel to this origin at all: by https, or by http that does not leave the machine.
+    /// Whether a token may be sent to this origin: by https, or by http on this machine.
     public var isSafeForCredentials: Bool { scheme == "https" || isLoopback }
 
-    /// As it is written, the port left out where it is the scheme's own.
+    /// The usual spelling, without the scheme's default port.
     public var description: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
@@ -58,16 +58,18 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an address.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where it is not http or https, names no host, or holds user information or
-    ///   a query.
+    /// - Throws: ``ErrorCode/invalidInput`` if it is not http or https, has no host, or has user information or a
+    ///   query.
     public init(_ text: String) throws(AIError) {
         var address = text
         while address.hasSuffix("/") { address.removeLast() }
-        guard let origin = Origin(address), let url = URL(string: address), url.user() == nil,
-            url.password() == nil, url.query() == nil, url.fragment() == nil
-        else {
+        let url = URL(string: address)
+        // What is wrong with it is what is not shown.
+        let hasUser = url?.user() != nil || url?.password() != nil
+        guard !hasUser, let origin = Origin(address), let url, url.query() == nil, url.fragment() == nil else {
+            let user = hasUser ? " with a name or a password" : ""
             throw AIError(
-                .invalidInput, "\"\(Secrets.address(text).printable)\" is not the address of a Hub",
+                .invalidInput, "\"\(Secrets.address(text).printable)\"\(user) is not the address of a Hub",
                 advice: "write it like https://huggingface.co, without a name, a password or a query")
         }
         self.address = address
@@ -78,7 +80,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     public var description: String { address }
 }
 
-/// Percent-encoding as the Hub's addresses want it.
+/// Percent-encoding for the Hub's addresses.
 package enum PercentEncoding {
     /// Everything but `A`-`Z a`-`z 0`-`9 - . _ ~` and what `keeping` names becomes `%XX`, upper case.
     package static func encode(_ text: String, keeping: String = "") -> String {
@@ -97,7 +99,7 @@ package enum PercentEncoding {
         return out
     }
 
-    /// The text with `%XX` decoded; nil for a bad escape or what is not UTF-8 afterwards.
+    /// The text with `%XX` decoded; nil for a bad escape or invalid UTF-8.
     package static func decode(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8

@@ -2,13 +2,13 @@
 public enum ErrorCategory: String, Sendable, Hashable {
     /// A model cannot be used as asked: unsupported, malformed, damaged.
     case provider
-    /// A forward pass or the text it makes failed.
+    /// A forward pass or text generation failed.
     case generation
-    /// The Hub or the way to it.
+    /// The Hub or the network.
     case network
     /// This machine: space, permissions, the catalog.
     case resource
-    /// What the caller asked for is wrong or does not exist.
+    /// The request is wrong or its target does not exist.
     case input
 }
 
@@ -44,7 +44,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case generationFailed = "generation_failed"
     case cancelled
 
-    /// What a code implies.
+    /// The properties of a code.
     public struct Facts: Sendable, Hashable {
         /// The group.
         public var category: ErrorCategory
@@ -52,7 +52,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         public var exitStatus: Int32
         /// Whether the same call may succeed later.
         public var isRetryable: Bool
-        /// General advice, one sentence without a full stop; nil where only the place of the fault can give any.
+        /// General advice, one sentence without a full stop; nil if it depends on the case.
         public var advice: String?
     }
 
@@ -67,10 +67,10 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .repositoryNotFound:
             return row(
                 .input, 3, "check the spelling; a private repository looks the same to someone without a token")
-        case .revisionNotFound: return row(.input, 3, "hub info shows the branches and tags there are")
+        case .revisionNotFound: return row(.input, 3, "hub info REF shows the branches and tags there are")
         case .fileNotFound: return row(.input, 3)
         case .nothingMatches: return row(.input, 3)
-        case .notCached: return row(.input, 3, "hub pull fetches it")
+        case .notCached: return row(.input, 3, "hub ls shows what is cached")
         case .unauthorized:
             return row(.network, 4, "hub auth whoami shows whose token is in use; hub auth login saves another")
         case .gated:

@@ -8,8 +8,8 @@ import Darwin
 
 /// A text that equals another only byte for byte.
 ///
-/// Swift's own `==` takes a composed letter and its decomposed form for the same text. Names of files, keys of JSON and
-/// tags are bytes: two that differ only by normalisation are two. As an element of a set or a key, use this.
+/// Swift's own `==` treats a composed letter and its decomposed form as equal. Names of files, keys of JSON and tags
+/// are bytes: two that differ only by normalisation are two. As an element of a set or a key, use this.
 package struct ExactText: Sendable, Hashable, CustomStringConvertible {
     package let text: String
 

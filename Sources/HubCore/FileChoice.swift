@@ -1,6 +1,6 @@
-/// What is wanted of a repository: every file that at least one of several filters takes. Each pull adds a filter.
+/// A choice of a repository's files: those that at least one filter accepts. Each pull adds a filter.
 package struct FileChoice: Sendable, Hashable {
-    /// Not empty; everything alone where one of them takes every file.
+    /// Not empty; only one if it accepts every file.
     package private(set) var filters: [FileFilter]
 
     package init(_ filter: FileFilter) { filters = [filter] }
@@ -13,7 +13,7 @@ package struct FileChoice: Sendable, Hashable {
     /// Whether a path is wanted.
     package func matches(_ path: String) -> Bool { filters.contains { $0.matches(path) } }
 
-    /// Adds what another choice takes.
+    /// Adds the filters of another choice.
     package mutating func add(_ other: FileChoice) {
         filters += other.filters.filter { !filters.contains($0) }
         if filters.contains(.all) { filters = [.all] }

@@ -55,7 +55,7 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
         text.unicodeScalars.contains { $0 == "*" || $0 == "?" || $0 == "[" }
     }
 
-    /// Matches one character against the item at `p`; the index of the next item, nil where it does not match.
+    /// Matches one character against the item at `p`; the index of the next item, nil if it does not match.
     private func step(_ p: Int, _ character: Unicode.Scalar) -> Int? {
         switch scalars[p] {
         case "?": return p + 1
@@ -68,7 +68,7 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The class that begins at `p`; nil where its bracket is never closed, and stands for itself then.
+    /// The class that begins at `p`; nil if its bracket is not closed, which is then literal.
     private func characterClass(at p: Int) -> (members: [ClosedRange<Unicode.Scalar>], negated: Bool, next: Int)? {
         var start = p + 1
         let negated = start < scalars.count && scalars[start] == "!"
@@ -93,14 +93,13 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Which files of a repository are wanted: those that some `include` matches (all, where there is none) and no
-/// `exclude` does; `exclude` wins.
+/// A filter of a repository's files: those that match some `include` (all, without any) and no `exclude`.
 public struct FileFilter: Sendable, Hashable {
-    /// Patterns of which one must match; nil takes every file, an empty list none.
+    /// Patterns of which one must match; nil accepts every file, an empty list none.
     public var include: [GlobPattern]?
     /// Patterns of which none may match.
     public var exclude: [GlobPattern]
-    /// The only paths that may be wanted at all; nil for no such bound.
+    /// If set, only these paths are possible.
     package var selection: FileSelection?
 
     /// A filter of the Hub's patterns.
@@ -120,9 +119,9 @@ public struct FileFilter: Sendable, Hashable {
     }
 }
 
-/// One set of weights of a repository at one commit, with the files that go with it.
+/// A variant of a repository at one commit, with its companion files.
 package struct FileSelection: Sendable, Hashable {
-    /// What `--quant` calls it: `Q4_K_M`.
+    /// Its name for `--quant`: `Q4_K_M`.
     package let name: String
     /// Its format in one word: `gguf`.
     package let format: String

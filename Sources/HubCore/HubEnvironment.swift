@@ -1,7 +1,7 @@
 /// The settings that environment variables give, read once: the Python client's own, honoured alike, and `HUB_HOME`.
 ///
-/// A variable that is set but empty counts as unset. (Python takes an empty `HF_HOME` for a relative path and breaks on
-/// an empty `HF_ENDPOINT`; nobody means that.) https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
+/// A variable that is set but empty counts as unset. (Python treats an empty `HF_HOME` as a relative path and fails on
+/// an empty `HF_ENDPOINT`.) https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
 public struct HubEnvironment: Sendable {
     private let variables: [String: String]
 
@@ -11,7 +11,7 @@ public struct HubEnvironment: Sendable {
     /// The settings of this process.
     public static let process = HubEnvironment(ProcessVariables.all())
 
-    /// The value of a variable; nil where it is unset or empty.
+    /// The value of a variable; nil if unset or empty.
     public subscript(name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The first of these variables that is set and not empty.
@@ -20,12 +20,12 @@ public struct HubEnvironment: Sendable {
         return nil
     }
 
-    /// `1`, `ON`, `YES`, `TRUE` in any case are true; everything else is false, as Python has it.
+    /// `1`, `ON`, `YES`, `TRUE` in any case are true; everything else is false, as in Python.
     public func isTrue(_ name: String) -> Bool {
         self[name].map { ["1", "ON", "YES", "TRUE"].contains($0.uppercased()) } ?? false
     }
 
-    /// The switches that are set to neither a yes nor a no. They count as a no, which may not be what was meant.
+    /// The switches with an unrecognised value. They count as off, which may be a mistake.
     package var unclearSwitches: [(name: String, value: String)] {
         let no = ["0", "OFF", "NO", "FALSE"]
         return Self.switches.compactMap { name in
@@ -53,7 +53,7 @@ public struct HubEnvironment: Sendable {
         first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE").map(expand) ?? Path.join(huggingFaceHome, "hub")
     }
 
-    /// What the Xet transfers of Python's client keep: `HF_XET_CACHE`, else `xet` below ``huggingFaceHome``.
+    /// The Xet folder of Python's client: `HF_XET_CACHE`, else `xet` below ``huggingFaceHome``.
     public var xetDirectory: String {
         self["HF_XET_CACHE"].map(expand) ?? Path.join(huggingFaceHome, "xet")
     }
@@ -61,7 +61,8 @@ public struct HubEnvironment: Sendable {
     /// The token's file: `HF_TOKEN_PATH`, else `token` below ``huggingFaceHome``.
     public var tokenPath: String { self["HF_TOKEN_PATH"].map(expand) ?? Path.join(huggingFaceHome, "token") }
 
-    /// The variable whose token goes before the file: `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`; nil where both are blank.
+    /// The variable whose token takes precedence over the file: `HF_TOKEN`, else `HUGGING_FACE_HUB_TOKEN`; nil if both
+    /// are blank.
     package var tokenVariable: String? {
         ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"].first { self[$0]?.contains { !$0.isWhitespace } ?? false }
     }
@@ -74,7 +75,7 @@ public struct HubEnvironment: Sendable {
 
     /// `HF_ENDPOINT`, else the Hub; `HUGGINGFACE_CO_STAGING` means the Hub's staging site.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where the variable holds no address.
+    /// - Throws: ``ErrorCode/invalidInput`` if the value is not an address.
     public func endpoint() throws(AIError) -> Endpoint {
         if isTrue("HUGGINGFACE_CO_STAGING") { return try Endpoint("https://hub-ci.huggingface.co") }
         guard let address = self["HF_ENDPOINT"] else { return .huggingFace }
@@ -83,17 +84,17 @@ public struct HubEnvironment: Sendable {
         }
     }
 
-    /// `HF_HUB_OFFLINE`, and `TRANSFORMERS_OFFLINE` where that is unset or empty.
+    /// `HF_HUB_OFFLINE`, or `TRANSFORMERS_OFFLINE` if that is unset or empty.
     public var isOffline: Bool {
         self["HF_HUB_OFFLINE"] != nil ? isTrue("HF_HUB_OFFLINE") : isTrue("TRANSFORMERS_OFFLINE")
     }
 
-    /// `HF_HUB_ETAG_TIMEOUT`: seconds to reach the Hub when it is asked about a repository; 10 where unset or 0.
+    /// `HF_HUB_ETAG_TIMEOUT`: connect timeout for requests about a repository; 10 if unset or 0.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for what is not a whole number.
     public func etagTimeout() throws(AIError) -> Int { try seconds("HF_HUB_ETAG_TIMEOUT") }
 
-    /// `HF_HUB_DOWNLOAD_TIMEOUT`: seconds to connect, and seconds without a byte; 10 where unset or 0.
+    /// `HF_HUB_DOWNLOAD_TIMEOUT`: connect and stall timeout in seconds; 10 if unset or 0.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for what is not a whole number.
     public func downloadTimeout() throws(AIError) -> Int { try seconds("HF_HUB_DOWNLOAD_TIMEOUT") }
@@ -109,13 +110,13 @@ public struct HubEnvironment: Sendable {
         return value == 0 ? 10 : value
     }
 
-    /// `HF_HUB_DISABLE_PROGRESS_BARS`: nil lets the program decide, true forbids bars, false forces them.
+    /// `HF_HUB_DISABLE_PROGRESS_BARS`: nil for automatic, true disables bars, false forces them.
     public var progressBarsDisabled: Bool? {
         self["HF_HUB_DISABLE_PROGRESS_BARS"] == nil ? nil : isTrue("HF_HUB_DISABLE_PROGRESS_BARS")
     }
 
-    /// A path with a leading `~` and then every `$NAME` and `${NAME}` replaced, in Python's order. A variable that is
-    /// not set stays as it is written.
+    /// A path with a leading `~` and then every `$NAME` and `${NAME}` replaced, in Python's order. Unset variables stay
+    /// unchanged.
     package func expand(_ path: String) -> String {
         var text = path
         if text == "~" || text.hasPrefix("~/") { text = home + text.dropFirst() }

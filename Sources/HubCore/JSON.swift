@@ -27,10 +27,10 @@ public enum JSON: Sendable, Hashable {
     /// Parses one UTF-8 document.
     public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON { try parse(bytes, mostWords: .max) }
 
-    /// Parses a document of a stranger, whose values may need many times the memory of their text.
+    /// Parses an untrusted document, whose values may need many times the memory of its text.
     ///
-    /// - Parameter mostWords: a document whose tape has more words is refused: a string or a constant takes one, a
-    ///   number, a list and an object two.
+    /// - Parameter mostWords: a document with more tape words is an error: a string or a constant takes one, a number,
+    ///   a list and an object two.
     package static func parse(_ bytes: [UInt8], mostWords: Int) throws(JSONError) -> JSON {
         let result: Result<JSON, JSONError> = bytes.withUnsafeBytes { buffer in
             do throws(JSONError) { return .success(try parse(buffer, mostWords: mostWords)) } catch {
@@ -62,12 +62,12 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason as a sentence.
     public var description: String { "not JSON: \(reason)" }
 
-    /// The document has more values than its reader allows.
+    /// The document has more values than allowed.
     package static let tooManyValues = JSONError(reason: "it has too many values")
 }
 
-/// The members of a JSON object in document order. A repeated key is kept; looking it up gives the last one, as
-/// Python does. Keys are told apart byte for byte.
+/// The members of a JSON object in document order. A repeated key is kept; looking it up gives the last one, as Python
+/// does. Keys are compared byte by byte.
 public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The members in document order, repeated keys included.
     public private(set) var members: [(key: String, value: JSON)]
@@ -81,7 +81,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (offset, member) in members.enumerated() { index[ExactText(member.key)] = offset }
     }
 
-    /// An object with these members; nil values are left out, for what is not known is absent.
+    /// An object with these members; nil values are left out.
     public init(dictionaryLiteral elements: (String, JSON?)...) {
         self.init(elements.compactMap { key, value in value.map { (key, $0) } })
     }
@@ -149,7 +149,7 @@ extension JSON {
     }
     /// Whether this is `null`.
     public var isNull: Bool { self == .null }
-    /// A member of an object; nil where this is no object, the key is absent, or its value is `null`.
+    /// A member of an object; nil if this is not an object, the key is absent, or its value is `null`.
     public subscript(key: String) -> JSON? {
         guard let value = object?[key], !value.isNull else { return nil }
         return value

@@ -1,5 +1,5 @@
-/// A JSON document gone through front to back, where most of it is not wanted: nothing becomes a value that is not asked
-/// for. See ``JSON`` for documents as values.
+/// Reads a JSON document front to back, for when most of it is not needed: only requested values are decoded. See
+/// ``JSON`` for documents as values.
 package struct JSONCursor {
     private let tape: JSONTape
     private let at: Int
@@ -12,13 +12,13 @@ package struct JSONCursor {
     /// At a document's one value.
     init(_ tape: JSONTape) { self.init(tape: tape, at: JSONTape.root) }
 
-    /// How much room behind a document spares its being copied (`SIMDJSON_PADDING`), in bytes.
+    /// The padding in bytes after a document that avoids a copy (`SIMDJSON_PADDING`).
     static let padding = 64
 
-    /// Bytes of a string, which live as long as the document.
+    /// Bytes of a string, valid while the document lives.
     package typealias Text = UnsafeBufferPointer<UInt8>
 
-    /// Parses a document and hands over a cursor at its one value, to be used only inside of `body`.
+    /// Parses a document and passes a cursor at its root to `body`, valid only inside it.
     ///
     /// - Throws: ``JSONError``, and what `body` throws.
     package static func read<Value>(_ bytes: [UInt8], _ body: (JSONCursor) throws -> Value) throws -> Value {
@@ -39,9 +39,9 @@ package struct JSONCursor {
         default: nil
         }
     }
-    /// The value here, with all that is in it.
+    /// The value here, decoded completely.
     package var json: JSON { tape.value(at) }
-    /// How many members or elements the object or array here has, 0 for anything else.
+    /// The number of members or elements of the object or array here, 0 for anything else.
     package var count: Int {
         let kind = tape.kind(at)
         return kind == .array || kind == .object ? tape.count(at) : 0
@@ -51,8 +51,8 @@ package struct JSONCursor {
     /// Whether here is `null`.
     package var isNull: Bool { tape.kind(at) == .null }
 
-    /// Hands over each member of the object here, the cursor at its value, until `body` returns false; false then, and
-    /// where no object is here.
+    /// Calls `body` for each member of the object here, with the cursor at its value, until it returns false. Returns
+    /// false then, and if there is no object.
     package func members(_ body: (Text, JSONCursor) -> Bool) -> Bool {
         guard tape.kind(at) == .object else { return false }
         let end = tape.end(of: at)
@@ -64,7 +64,7 @@ package struct JSONCursor {
         return true
     }
 
-    /// The two strings of the array here, if it is one of just two.
+    /// The two strings of the array here, if it is one of exactly two.
     package var textPair: (Text, Text)? {
         guard tape.kind(at) == .array, tape.end(of: at) == at + 3, tape.kind(at + 1) == .string,
             tape.kind(at + 2) == .string
@@ -72,7 +72,8 @@ package struct JSONCursor {
         return (tape.text(at + 1), tape.text(at + 2))
     }
 
-    /// Hands over each element of the array here until `body` returns false; false then, and where no array is here.
+    /// Calls `body` for each element of the array here until it returns false. Returns false then, and if there is no
+    /// array.
     package func elements(_ body: (JSONCursor) -> Bool) -> Bool {
         guard tape.kind(at) == .array else { return false }
         let end = tape.end(of: at)

@@ -4,7 +4,7 @@ import CSimdJSON
 final class JSONDocument {
     private let document: OpaquePointer
 
-    /// Parses UTF-8; nothing of the bytes is needed afterwards.
+    /// Parses UTF-8; the bytes are not needed afterwards.
     ///
     /// - Parameter isPadded: Whether ``JSONCursor/padding`` bytes behind them may be read, else they are copied.
     /// - Throws: ``JSONError`` with simdjson's reason.
@@ -19,6 +19,6 @@ final class JSONDocument {
     deinit { hub_json_free(document) }
 
     var tape: JSONTape { JSONTape(document) }
-    /// At the document's one value, as long as this is there.
+    /// A cursor at the root, valid while this object lives.
     var root: JSONCursor { JSONCursor(tape) }
 }

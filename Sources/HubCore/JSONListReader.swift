@@ -1,11 +1,11 @@
 /// Reads a JSON list as its bytes arrive, so that only a few of its elements are in memory at once.
 ///
-/// The bytes are cut at the commas between elements. Each cut gives a small document, a list of whole elements, which the
-/// caller parses with ``JSON`` or ``JSONCursor``.
+/// The bytes are split at commas between elements into small documents, lists of whole elements, which the caller
+/// parses with ``JSON`` or ``JSONCursor``.
 package struct JSONListReader {
     /// Why the bytes are not such a list.
     package enum Fault: Error, Sendable, Hashable {
-        /// Something else than a list comes first; its first byte.
+        /// The text does not start with a list; its first byte.
         case notAList(UInt8)
         /// The text is not JSON.
         case malformed(String)
@@ -18,19 +18,19 @@ package struct JSONListReader {
     private let mostElementBytes: Int
     private let batchBytes: Int
     private var place = Place.before
-    /// The list's own bracket and what was not handed over yet.
+    /// The list's bracket and the bytes not passed on yet.
     private var pending: [UInt8] = []
-    /// Where in ``pending`` the last comma between two elements is; 0 where there is none.
+    /// The offset in ``pending`` of the last comma between two elements; 0 if there is none.
     private var cut = 0
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
-    /// Whether a comma has been cut at, so that an element must follow.
+    /// Whether the last split was at a comma, so that an element must follow.
     private var owesElement = false
 
     /// - Parameters:
-    ///   - mostElementBytes: an element of more bytes is refused.
-    ///   - batchBytes: how many bytes are gathered before they are handed over.
+    ///   - mostElementBytes: a larger element is an error.
+    ///   - batchBytes: the number of bytes gathered before they are passed on.
     package init(mostElementBytes: Int = 2 << 20, batchBytes: Int = 256 << 10) {
         self.mostElementBytes = mostElementBytes
         self.batchBytes = batchBytes
@@ -92,7 +92,7 @@ package struct JSONListReader {
         }
     }
 
-    /// To be called when all bytes have been taken.
+    /// Call after all bytes.
     package func finish() throws(Fault) {
         switch place {
         case .before: throw .malformed("the document is empty")
@@ -105,7 +105,7 @@ package struct JSONListReader {
         if pending.count - cut > mostElementBytes { throw Fault.elementTooLarge }
     }
 
-    /// Hands over the elements before the last cut.
+    /// Passes on the elements before the last comma.
     private mutating func handOver(_ body: ([UInt8]) throws -> Void) throws {
         let rest = Array(pending[(cut + 1)...])
         pending.removeSubrange(cut...)

@@ -1,8 +1,8 @@
-/// Whole numbers beyond 64 bits, which simdjson refuses and Python does not. Many a tokenizer_config.json says
+/// Integers beyond 64 bits, which simdjson rejects and Python accepts. Many a tokenizer_config.json has
 /// `"model_max_length": 1000000000000000019884624838656`, Python's `int(1e30)`.
 enum LongNumbers {
-    /// The document with such numbers written as `<digits>e0`, which reads as the nearest double, and the digits by which
-    /// number of the document they are, from 0; nil where it has none.
+    /// The document with such numbers written as `<digits>e0`, which reads as the nearest double, and their digits by
+    /// index among the document's numbers, from 0; nil if there are none.
     static func rewritten(_ bytes: UnsafeRawBufferPointer) -> (document: [UInt8], digits: [Int: String])? {
         var out: [UInt8] = []
         var digits: [Int: String] = [:]
@@ -18,7 +18,7 @@ enum LongNumbers {
             } else if isPartOfNumber(byte) {
                 let start = at
                 while at < bytes.count, isPartOfNumber(bytes[at]) { at += 1 }
-                // `true` and `false` have a letter of numbers, but no digit.
+                // `true` and `false` contain an `e`, but no digit.
                 if bytes[start] != UInt8(ascii: "e") { numbers += 1 }
                 guard at - start >= 19, isTooLong(bytes[start..<at]) else { continue }
                 digits[numbers - 1] = String(decoding: bytes[start..<at], as: UTF8.self)
@@ -33,7 +33,7 @@ enum LongNumbers {
         return copied == 0 ? nil : (out + bytes[copied...], digits)
     }
 
-    /// The document read of what was rewritten, with the digits of its long numbers.
+    /// Restores the long numbers in a document parsed from the rewritten text.
     ///
     /// - Parameter number: How many numbers come before this value.
     static func restored(_ json: JSON, _ digits: [Int: String], _ number: inout Int) -> JSON {
@@ -52,7 +52,7 @@ enum LongNumbers {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
     }
 
-    /// Whether this is a sign and digits alone that fit no 64 bits.
+    /// Whether this is an optional sign and digits beyond 64 bits.
     private static func isTooLong(_ token: Slice<UnsafeRawBufferPointer>) -> Bool {
         let digits = token.first == UInt8(ascii: "-") ? token.dropFirst() : token
         guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return false }

@@ -1,9 +1,9 @@
 extension JSONCursor {
-    /// How a document goes on of which the first part ends within a list.
+    /// The rest of a document whose first part ends inside a list.
     package struct Rest {
-        /// What the list is called in its object.
+        /// The list's key in its object.
         package let list: Text
-        /// More elements of the list: lists, to be gone through one after the other.
+        /// More elements of the list, as lists to read in order.
         package let elements: [JSONCursor]
         /// What follows the list in its object.
         package let members: [(key: Text, value: JSONCursor)]
@@ -11,12 +11,12 @@ extension JSONCursor {
         package let rootMembers: [(key: Text, value: JSONCursor)]
     }
 
-    /// As ``read(_:_:)``, but parses a large document on two threads where its middle lies in one of the lists `lists` of
-    /// the document's member `object`: what is handed over then ends within that list, and goes on in the rest.
+    /// As ``read(_:_:)``, but parses a large document on two threads if its middle is in one of the lists `lists` of
+    /// the member `object`: the cursor's document then ends inside that list, and the rest continues it.
     ///
-    /// Where `A]}}` and `{"":{"":[B` are documents, `A,B` is one too, and is both. So it is only guessed where a comma
-    /// between two elements may be; where the guess is wrong the whole is parsed after all. Brackets are written over some of
-    /// the bytes for a while, which would copy them all if anybody else had them.
+    /// If `A]}}` and `{"":{"":[B` are documents, so is `A,B`, with the contents of both. So a comma between two
+    /// elements can be guessed; after a wrong guess the whole is parsed. Brackets temporarily overwrite some of the
+    /// bytes, which must not be shared, or all would be copied.
     package static func read<Value>(
         _ bytes: inout [UInt8], dividing object: StaticString, _ lists: [StaticString],
         _ body: (JSONCursor, Rest?) throws -> Value
@@ -30,7 +30,7 @@ extension JSONCursor {
 }
 
 extension JSONCursor.Rest {
-    /// Nil where the parts do not meet in that object, or what follows names it or the list again.
+    /// Nil if the parts do not meet in that object, or the rest repeats its key or the list's.
     fileprivate init?(_ parts: Parts, _ object: StaticString, _ lists: [StaticString]) {
         guard let open = parts.head.root.lastMember, open.key.equals(object), let last = open.value.lastMember,
             lists.contains(where: { last.key.equals($0) })
@@ -66,7 +66,7 @@ extension JSONCursor {
     }
 }
 
-/// Two commas, so far from each other that brackets can be written over what is between them.
+/// Two commas far enough apart to write brackets between them.
 private struct Cut {
     static let closing = Array("]}}".utf8)
     static let opening = Array(#"{"":{"":["#.utf8)
@@ -76,7 +76,7 @@ private struct Cut {
     let first: Int
     let second: Int
 
-    /// Nil where the document is small, or has no likely place.
+    /// Nil if the document is small or has no likely place.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.smallest, let first = Self.comma(in: bytes, from: bytes.count / 2),
             let second = Self.comma(
@@ -102,7 +102,7 @@ private struct Cut {
         }
     }
 
-    /// Within how many bytes a comma is looked for.
+    /// The number of bytes to search for a comma.
     private static let window = 4096
 }
 
@@ -112,12 +112,12 @@ private struct Parts {
     let between: JSONDocument
     let tail: JSONDocument
 
-    /// Nil where one of them is none. The bytes are as they were in the end.
+    /// Nil if one of them is invalid. The bytes are restored at the end.
     init?(_ bytes: inout [UInt8], _ cut: Cut) {
         let between = [UInt8(ascii: "[")] + bytes[(cut.first + 1)..<cut.second] + [UInt8(ascii: "]")]
         let end = cut.first + Cut.closing.count
         let start = cut.second + 1 - Cut.opening.count
-        // A slice would share the bytes, and writing to them copy them all.
+        // A slice would share the bytes, so writing would copy them all.
         let written = Array(bytes[cut.first...cut.second])
         bytes.replaceSubrange(cut.first..<end, with: Cut.closing)
         bytes.replaceSubrange(start...cut.second, with: Cut.opening)

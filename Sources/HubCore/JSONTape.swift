@@ -18,7 +18,7 @@ struct JSONTape {
         static let null = Kind(letter: UInt8(ascii: "n"))
     }
 
-    /// Where the document's one value is.
+    /// The offset of the root value.
     static let root = 1
 
     private let words: UnsafePointer<UInt64>
@@ -30,7 +30,7 @@ struct JSONTape {
         (words, strings) = (tape.words, tape.strings)
     }
 
-    /// How many words there are: the first one says where the last one is.
+    /// The number of words: the first word gives the end.
     var wordCount: Int { Int(words[0] & (1 << 56 - 1)) }
 
     func kind(_ at: Int) -> Kind { Kind(letter: UInt8(truncatingIfNeeded: words[at] >> 56)) }
@@ -45,7 +45,7 @@ struct JSONTape {
         return UnsafeBufferPointer(start: start + 4, count: Int(count))
     }
 
-    /// The place behind a value and all that is in it.
+    /// The offset after a value and its contents.
     func after(_ at: Int) -> Int {
         switch kind(at) {
         case .array, .object: Int(words[at] & 0xFFFF_FFFF)
@@ -57,10 +57,10 @@ struct JSONTape {
     /// The place of the word that ends an array or object.
     func end(of at: Int) -> Int { Int(words[at] & 0xFFFF_FFFF) - 1 }
 
-    /// How many elements or members an array or object has.
+    /// The number of elements or members of an array or object.
     func count(_ at: Int) -> Int {
         let count = Int(words[at] >> 32 & 0xFF_FFFF)
-        // More than it can count is counted.
+        // Beyond the tape's counter the elements are counted.
         guard count == 0xFF_FFFF else { return count }
         var found = 0
         var next = at + 1
@@ -71,7 +71,7 @@ struct JSONTape {
         return found
     }
 
-    /// A value with all that is in it. simdjson refuses documents deeper than 1,024.
+    /// Decodes a value completely. simdjson rejects documents deeper than 1,024 levels.
     func value(_ at: Int) -> JSON {
         switch kind(at) {
         case .isTrue: return .bool(true)

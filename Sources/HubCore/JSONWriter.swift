@@ -1,5 +1,5 @@
 extension JSON {
-    /// How a document is written.
+    /// The output style.
     public struct Style: Sendable {
         /// Spaces for each level; nil writes everything on one line with `, ` and `: ` left out.
         public var indent: Int?
@@ -78,7 +78,7 @@ extension JSON {
             case "\t": out += "\\t"
             case "\u{8}": out += "\\b"
             case "\u{C}": out += "\\f"
-            // DEL and the C1 controls are legal in JSON, but a terminal would obey them.
+            // DEL and the C1 controls are legal in JSON, but terminals interpret them.
             case _
             where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
                 || (escapesNonASCII && scalar.value > 0x7E && scalar.value != 0x7F):

@@ -42,7 +42,7 @@ public struct ModelIdentifier: Sendable, Hashable, Codable, CustomStringConverti
 
     /// Reads the form of ``description``; without a provider, `huggingface` is meant.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for an unknown provider or a name that is no repository.
+    /// - Throws: ``ErrorCode/invalidInput`` for an unknown provider or an invalid name.
     public init(parsing text: String) throws(AIError) {
         var rest = Substring(text)
         var provider = Provider.huggingFace
@@ -66,7 +66,7 @@ public struct ModelIdentifier: Sendable, Hashable, Codable, CustomStringConverti
 
     /// The repository on the Hub.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a model of this machine, which no Hub knows.
+    /// - Throws: ``ErrorCode/invalidInput`` for a local model.
     public func hubRepository() throws(AIError) -> Repository {
         guard provider != .local else {
             throw AIError(.invalidInput, "\(self) is a folder of this machine, not a repository of the Hub")

@@ -9,7 +9,7 @@ public enum ModelSize: String, Sendable, Hashable, Codable, CaseIterable {
     /// More than 64 GB.
     case xlarge
 
-    /// The class of a model that needs so many bytes.
+    /// The class of a model that needs this many bytes.
     public init(memory bytes: ByteCount) {
         switch bytes.bytes {
         case ...4_000_000_000: self = .small
@@ -20,7 +20,7 @@ public enum ModelSize: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// What a model is good for.
+/// A capability of a model.
 public enum ModelCapability: String, Sendable, Hashable, Codable, CaseIterable {
     case textGeneration = "text-generation"
     case embeddings
@@ -30,7 +30,7 @@ public enum ModelCapability: String, Sendable, Hashable, Codable, CaseIterable {
     case multimodal
     case imageGeneration = "image-generation"
 
-    /// The tasks of the Hub (`pipeline_tag`) that stand for it; none where only tags tell.
+    /// The Hub's tasks (`pipeline_tag`) for it; empty if only tags indicate it.
     public var tasks: [String] {
         switch self {
         case .textGeneration: ["text-generation", "text2text-generation"]
@@ -42,28 +42,28 @@ public enum ModelCapability: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// The capability that a task of the Hub (`pipeline_tag`) stands for; nil for the tasks that none covers.
+    /// The capability of a Hub task (`pipeline_tag`); nil for other tasks.
     public init?(task: String) {
         guard let found = Self.allCases.first(where: { $0.tasks.contains(task) }) else { return nil }
         self = found
     }
 }
 
-/// A model as a list of models shows it. Two are equal when everything in them is.
+/// A model in a list. Two are equal if all fields are.
 public struct ModelInfo: Sendable, Hashable, Codable {
-    /// Which model.
+    /// The model.
     public var identifier: ModelIdentifier
     /// A name for people.
     public var name: String
     /// A sentence about it.
     public var description: String?
-    /// Its size class; nil where the memory it needs is not known.
+    /// Its size class; nil if the required memory is unknown.
     public var size: ModelSize?
-    /// Bytes of its files; nil where they are not known.
+    /// Bytes of its files; nil if unknown.
     public var diskSize: ByteCount?
     /// Tokens it can attend to.
     public var contextWindow: Int?
-    /// What it is good for.
+    /// Its capabilities.
     public var capabilities: Set<ModelCapability>
     /// Whether the curated list recommends it.
     public var isRecommended: Bool
@@ -72,7 +72,7 @@ public struct ModelInfo: Sendable, Hashable, Codable {
     /// Quantisation, as the field names it: `Q4_K_M`, `4bit`.
     public var quantization: String?
 
-    /// A model; whatever is not known stays nil.
+    /// A model; unknown fields are nil.
     public init(
         identifier: ModelIdentifier, name: String, description: String? = nil, size: ModelSize? = nil,
         diskSize: ByteCount? = nil, contextWindow: Int? = nil, capabilities: Set<ModelCapability> = [],

@@ -1,4 +1,4 @@
-/// What a person types for a model: repository, revision and a pattern over its files.
+/// A model reference as typed: repository, revision and a file pattern.
 ///
 /// `org/name[@revision][:glob]`, `hf://[kind/]org/name[@revision][/path]`, an address of the endpoint's web pages
 /// (`/org/name`, `/tree/rev[/path]`, `/blob/rev/path`, `/resolve/rev/path`), or a canonical single word. The Hub's own
@@ -40,7 +40,7 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         if let revision { try RepositoryPath.checkRevision(revision) }
     }
 
-    /// As it is typed.
+    /// As typed.
     public var description: String {
         repository.description + (revision.map { "@" + $0 } ?? "") + (files.map { ":" + $0 } ?? "")
     }
@@ -64,7 +64,7 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         self.init(Repository(kind, try RepositoryID(name)), revision: revision, files: files)
     }
 
-    /// `models/`, `datasets/`, `spaces/` before a name say its kind, where something still follows.
+    /// `models/`, `datasets/`, `spaces/` before a name give its kind, if something follows.
     private static func splitKind(_ text: Substring) -> (RepositoryKind, String) {
         for kind in RepositoryKind.allCases {
             if let rest = text.dropping(prefix: kind.plural + "/"), rest.contains("/") || kind != .model {
@@ -169,13 +169,13 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         guard let revision, let path = PercentEncoding.decode(rest.dropFirst()) else {
             throw refuse("its percent-encoding is wrong")
         }
-        // A folder's page means all of it.
+        // A folder's page means all its files.
         let files = path.isEmpty ? nil : view == "tree" ? path + "/" : path
         self.init(Repository(kind, id), revision: revision, files: files)
     }
 }
 
 extension StringProtocol {
-    /// What follows `prefix`; nil where this does not begin with it.
+    /// The text after `prefix`; nil without that prefix.
     package func dropping(prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 }

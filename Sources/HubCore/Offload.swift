@@ -1,5 +1,5 @@
-/// The place for calls that block: files, digests, SQLite, waiting for locks. Swift's cooperative pool has one thread
-/// for each core and must never be blocked.
+/// Runs blocking calls: files, digests, SQLite, waiting for locks. Swift's cooperative pool has one thread for each
+/// core and must never be blocked.
 package enum Offload {
     /// Runs `body` on a thread that may block.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -8,7 +8,7 @@ package enum Offload {
         }
     }
 
-    /// Runs what cannot fail on a thread that may block.
+    /// Runs a non-throwing `body` on a thread that may block.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             ThreadPool.blocking.run { continuation.resume(returning: body()) }

@@ -1,5 +1,5 @@
-/// The hashes of a file in one small object: trees have up to two million files, and a text for each hash would take three
-/// times the memory.
+/// The hashes of a file in one small object: trees have up to two million files, and strings would take three times the
+/// memory.
 struct PackedHashes: @unchecked Sendable {
     /// Bytes of each hash in the store, and whether they are its digits packed two to a byte.
     private struct Header {
@@ -7,7 +7,7 @@ struct PackedHashes: @unchecked Sendable {
         var arePacked: (Bool, Bool, Bool)
     }
 
-    /// Written once, before anybody else has it.
+    /// Written once, before it is shared.
     private let store: ManagedBuffer<Header, UInt8>
 
     typealias Digits = UnsafeBufferPointer<UInt8>
@@ -47,7 +47,7 @@ struct PackedHashes: @unchecked Sendable {
     var xetHash: String? { text(2) }
     var hasSHA256: Bool { store.header.counts.1 > 0 }
 
-    /// The bytes that tell the content apart: those of the SHA-256 where there is one, else of the oid.
+    /// The bytes that identify the content: the SHA-256, or else the oid.
     func withDigest<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         store.withUnsafeMutablePointers { header, place in
             let counts = header.pointee.counts

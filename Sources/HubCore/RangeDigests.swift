@@ -1,21 +1,20 @@
 import CCrypto
 
-/// What SHA-256 had come to at the end of each 16 MiB while the whole of a file was proven. Each range can be checked by
-/// itself with these, from one state to the next, so that damage can be placed without the other ranges; and they cost
-/// nothing to take, as digests of their own for each range would.
+/// The SHA-256 states at the end of each 16 MiB of a verified file. With them each range can be checked separately,
+/// from one state to the next, to locate damage. Unlike a digest per range, they cost nothing to compute.
 ///
-/// A state is the eight 32-bit words of FIPS 180-4, section 6.2, each with its most significant byte first. There is one
-/// for each range but the last, whose end is the digest of the whole.
+/// A state is the eight 32-bit words of FIPS 180-4, section 6.2, each with its most significant byte first. There is
+/// one per range except the last, which ends with the digest of the whole.
 package struct RangeDigests: Sendable, Hashable {
     /// Bytes of a range; a multiple of SHA-256's block of 64.
     package static let rangeBytes: Int64 = 16 << 20
 
-    /// 32 bytes for each range but the last.
+    /// 32 bytes per range except the last.
     package private(set) var states: [UInt8] = []
 
     package init() {}
 
-    /// States that were kept; nil where they are not as many as a file of `size` bytes has.
+    /// Stored states; nil if their number is wrong for a file of `size` bytes.
     package init?(_ states: [UInt8], size: Int64) {
         guard states.count == 32 * Self.count(size) else { return nil }
         self.states = states
@@ -36,7 +35,7 @@ package struct RangeDigests: Sendable, Hashable {
         }
     }
 
-    /// The ranges of a file that are not what was proven; all that is behind the end of a file that became shorter.
+    /// The damaged ranges of a file; for a truncated file everything after its end.
     ///
     /// - Parameters:
     ///   - digest: SHA-256 of the whole.
@@ -55,7 +54,7 @@ package struct RangeDigests: Sendable, Hashable {
         return out
     }
 
-    /// false where the file ends before the range does.
+    /// false if the file ends before the range.
     private func feed(_ hasher: SHA256Hasher, _ range: Range<Int64>, of file: borrowing FileDescriptor)
         throws(AIError) -> Bool
     {
@@ -74,7 +73,7 @@ package struct RangeDigests: Sendable, Hashable {
     }
 }
 
-/// SHA-256 that can be looked at between two blocks.
+/// SHA-256 with access to the state between blocks.
 final class SHA256Hasher {
     private var context = SHA256_CTX()
     private(set) var ranges = RangeDigests()
@@ -82,7 +81,7 @@ final class SHA256Hasher {
 
     init() { SHA256_Init(&context) }
 
-    /// Goes on from a state after `count` bytes, a multiple of 64.
+    /// Continues from a state after `count` bytes, a multiple of 64.
     init(from words: [UInt32], count: Int64) {
         SHA256_Init(&context)
         withUnsafeMutableBytes(of: &context.h) { state in
@@ -96,12 +95,12 @@ final class SHA256Hasher {
     /// The state after a whole number of blocks.
     var words: [UInt32] { withUnsafeBytes(of: context.h) { Array($0.bindMemory(to: UInt32.self)) } }
 
-    /// Feeds the next bytes, and notes the state at each range's end that is not the end of all.
+    /// Feeds the next bytes, and records the state at each range's end except the last.
     func update(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let position = count % RangeDigests.rangeBytes
-            // Only now is it known that more follows.
+            // Only now it is certain that more follows.
             if position == 0, count > 0 { ranges.append(words) }
             let piece = rest.prefix(Int(min(Int64(rest.count), RangeDigests.rangeBytes - position)))
             SHA256_Update(&context, UnsafeRawBufferPointer(rebasing: piece).baseAddress, piece.count)

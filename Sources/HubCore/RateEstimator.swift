@@ -1,6 +1,6 @@
 /// Bytes a second over the last few seconds, from a running total.
 ///
-/// A stall shows: time passes in the window though no byte comes.
+/// A stall shows, because time passes in the window without bytes.
 package struct RateEstimator: Sendable {
     private struct Sample: Sendable {
         var time: Double
@@ -10,23 +10,23 @@ package struct RateEstimator: Sendable {
     private let window: Double
     private let clock: @Sendable () -> Double
     private var samples: [Sample] = []
-    /// Samples closer than this replace one another, so that a window holds some fifty however often bytes come.
+    /// Closer samples replace one another, so that a window has about fifty.
     private let spacing: Double
 
     /// - Parameters:
-    ///   - window: seconds looked back at.
-    ///   - clock: seconds since any moment, never going back.
+    ///   - window: the window in seconds.
+    ///   - clock: monotonic time in seconds.
     package init(window: Double = 5, clock: @escaping @Sendable () -> Double = { Clock.seconds }) {
         self.window = window
         self.clock = clock
         spacing = window / 50
     }
 
-    /// Notes the bytes done so far. A smaller total than before (work thrown away) starts afresh.
+    /// Records the bytes done so far. A smaller total than before (discarded work) restarts.
     package mutating func record(_ total: Int64) {
         let now = clock()
         if let last = samples.last, total < last.total { samples = [] }
-        // The newest sample stands for the present; only the one before it has to be old enough.
+        // The newest sample is replaced until the one before it is old enough.
         if samples.count > 1, now - samples[samples.count - 2].time < spacing { samples.removeLast() }
         samples.append(Sample(time: now, total: total))
         // One sample from before the window stays, as its left edge.
@@ -45,7 +45,7 @@ package struct RateEstimator: Sendable {
         return Double(last.total - left.total) / elapsed
     }
 
-    /// Seconds until `total` is reached at this rate; nil where there is no rate or it is nearly none.
+    /// Seconds until `total` is reached at this rate; nil without a rate or if it is nearly zero.
     package func secondsLeft(to total: Int64) -> Double? {
         guard let rate = bytesPerSecond, rate >= 1, let last = samples.last else { return nil }
         return Double(max(0, total - last.total)) / rate

@@ -16,7 +16,7 @@ public struct RepositoryFile: Sendable, Hashable {
         get { hashes.sha256 }
         set { hashes = PackedHashes(oid: oid, sha256: newValue, xetHash: xetHash) }
     }
-    /// The hash that names the file in Xet storage, where the server shows it.
+    /// The file's hash in Xet storage, if the server reports it.
     public var xetHash: String? {
         get { hashes.xetHash }
         set { hashes = PackedHashes(oid: oid, sha256: sha256, xetHash: newValue) }
@@ -38,11 +38,11 @@ public struct RepositoryFile: Sendable, Hashable {
         hashes = PackedHashes(oid: oid, sha256: sha256, xetHash: xetHash)
     }
 
-    /// What the content is checked against and what the cache names the blob by.
+    /// The digest to verify against, which is also the blob's name.
     public var digest: ContentDigest { sha256.map { .sha256($0) } ?? .gitSHA1(oid) }
-    /// Whether the content lies in LFS storage and comes from the CDN.
+    /// Whether the content is in LFS storage and comes from the CDN.
     public var isLFS: Bool { hashes.hasSHA256 }
-    /// What tells the content apart, for sets of many files; see ``digest``.
+    /// A compact key of the content, for sets of many files; see ``digest``.
     package var content: ContentKey { ContentKey(hashes: hashes) }
 
     /// Whether everything is the same, paths byte for byte: two that differ only by Unicode's normalisation are two files.
@@ -83,6 +83,6 @@ public struct RepositoryTree: Sendable, Hashable {
         self.files.sort { ExactText.precedes($0.path, $1.path) }
     }
 
-    /// Bytes of all files together; what a server made up ends at the largest number instead of the program.
+    /// Bytes of all files together, saturating: the sizes come from a server.
     public var totalSize: Int64 { files.reduce(ByteCount(0)) { $0 + ByteCount($1.size) }.bytes }
 }

@@ -5,17 +5,17 @@ public enum RepositoryKind: String, Sendable, Hashable, CaseIterable, Codable {
     /// The plural: the part of an API address (`/api/models`) and of a cache folder's name (`models--org--name`).
     public var plural: String { rawValue + "s" }
 
-    /// What stands before the id in a reference and in a file's address: nothing for a model, else `datasets/`.
+    /// The prefix of the id in references and file addresses: empty for a model, else `datasets/`.
     public var prefix: String { self == .model ? "" : plural + "/" }
 }
 
 /// The name of a repository, `org/name` or a canonical single word like `gpt2`, checked by the Hub's rules.
 public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The name as given; case is kept, for the Hub tells `A/b` from `a/b` on disk.
+    /// The name as given; case is kept, because `A/b` and `a/b` differ on disk.
     public let name: String
 
     /// Checks a name: one or two parts, each 1 to 96 of ASCII letters, digits, `_`, `.`, `-`; no part begins or ends
-    /// with `-` or `.`; no `--` or `..`; not ending in `.git`. As `validate_repo_id` of huggingface_hub has it.
+    /// with `-` or `.`; no `--` or `..`; not ending in `.git`. As `validate_repo_id` of huggingface_hub.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` saying which rule is broken.
     public init(_ name: String) throws(AIError) {
@@ -59,7 +59,7 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
         self.name = name
     }
 
-    /// The rules in one pass over the bytes: catalogs and caches hold many names, and nearly all are sound.
+    /// The rules in one pass over the bytes: catalogs and caches have many names, and nearly all are valid.
     private static func isSound(_ name: String.UTF8View) -> Bool {
         var (slashes, length) = (0, 0)
         var last: UInt8 = 0
@@ -92,7 +92,7 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
         }
     }
 
-    /// What Python shows for a cache folder of a name that no repository has: nothing can be asked of the Hub by it.
+    /// Python's reading of a cache folder with an invalid name, unknown to the Hub.
     package init(unchecked name: String) { self.name = name }
 
     /// The part before the slash; nil for a canonical single word.
@@ -131,11 +131,11 @@ public struct Repository: Sendable, Hashable, CustomStringConvertible {
     /// The folder in the cache: `models--org--name`.
     public var folderName: String { kind.plural + "--" + id.name.split(separator: "/").joined(separator: "--") }
 
-    /// The repository that a cache folder belongs to; nil for a name that is none. `--` stands for `/`, so that a
-    /// foreign folder whose name holds further `--` is no repository.
+    /// The repository that a cache folder belongs to; nil for an invalid name. `--` stands for `/`, so a foreign folder
+    /// with further `--` in its name is not a repository.
     public init?(folderName: String) {
         guard let (kind, name) = Self.parts(ofFolder: folderName), let id = try? RepositoryID(name),
-            // A slash of its own is no "--".
+            // A slash is not "--".
             !folderName.utf8.contains(UInt8(ascii: "/"))
         else { return nil }
         self.init(kind, id)
@@ -162,8 +162,7 @@ public struct Repository: Sendable, Hashable, CustomStringConvertible {
         return nil
     }
 
-    /// The repository that Python sees in a cache folder whose name is no repository's, with a `/` for each `--`; nil
-    /// where Python sees none either.
+    /// Python's reading of a cache folder with an invalid name, with a `/` for each `--`; nil if Python rejects it too.
     package init?(foreignFolderName folder: String) {
         guard let (kind, name) = Self.parts(ofFolder: folder), !name.isEmpty else { return nil }
         self.init(kind, RepositoryID(unchecked: name))
@@ -184,8 +183,8 @@ extension String {
         return nil
     }
 
-    /// This text with control characters (C0, DEL, C1, bidirectional overrides) shown as `\u{1B}`, so that what a
-    /// server sent cannot drive a terminal.
+    /// This text with control characters (C0, DEL, C1, bidirectional overrides) shown as `\u{1B}`, so that server text
+    /// cannot control a terminal.
     package var printable: String {
         var out = ""
         for scalar in unicodeScalars {

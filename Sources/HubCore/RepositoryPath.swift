@@ -1,19 +1,19 @@
 /// Checks for names of files and revisions that came from a server or a person.
 ///
-/// Python accepts `a/./b`, `a//b` and the empty name; on disk these would be other names for the same file, so they
-/// are refused here.
+/// Python accepts `a/./b`, `a//b` and the empty name; on disk these are aliases of the same file, so they are rejected
+/// here.
 package enum RepositoryPath {
-    /// Why a path cannot be a file of a repository; nil where it can.
+    /// Why a path cannot be a file of a repository; nil if it can.
     package static func fault(_ path: String) -> String? {
         if isPlain(path) { return nil }
         if path.isEmpty { return "the name is empty" }
         if path.utf8.count > 1024 { return "the name has more than 1,024 bytes" }
-        // Bytes, not characters: to Swift a slash and a mark after it are one character, which is no "/".
+        // Bytes, not characters: to Swift a slash and a combining mark are one character, different from "/".
         if path.utf8.first == UInt8(ascii: "/") { return "the path is absolute" }
         if path.utf8.contains(0) || path.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
             return "the name holds control characters"
         }
-        // Python refuses these for the sake of Windows, where another person may hold the same cache.
+        // Python rejects these because of Windows, which may share the cache.
         if path.utf8.contains(UInt8(ascii: "\\")) { return "the name holds a backslash" }
         let first = path.utf8.prefix(2)
         if first.count == 2, first.last == UInt8(ascii: ":"), let drive = first.first,
@@ -27,15 +27,14 @@ package enum RepositoryPath {
             if part.isEmpty || part == "." { return "the path has an empty or \".\" part" }
             if part.utf8.count > 255 { return "a part of the name has more than 255 bytes" }
         }
-        // Legal on a disk, but nobody's honest name, and whoever takes a path apart by characters would be misled.
+        // Legal on disk, but never legitimate, and it would mislead code that splits paths by characters.
         if path.split(separator: "/", omittingEmptySubsequences: false).count != parts.count {
             return "a slash is joined to a mark"
         }
         return nil
     }
 
-    /// Whether a path is short, of visible ASCII alone, and no part of it begins with a dot: nearly every one, and there
-    /// are trees of hundreds of thousands.
+    /// The fast path for nearly all paths: short, only visible ASCII, and no part begins with a dot.
     private static func isPlain(_ path: String) -> Bool {
         guard path.utf8.count <= 255 else { return false }
         var beginsPart = true
@@ -52,7 +51,7 @@ package enum RepositoryPath {
         return !beginsPart
     }
 
-    /// Checks a path that a server sent.
+    /// Checks a path from a server.
     ///
     /// - Throws: ``ErrorCode/protocolViolation`` naming the path and the fault.
     package static func check(_ path: String, repository: String) throws(AIError) {
@@ -78,7 +77,7 @@ package enum RepositoryPath {
 public struct Commit: Sendable, Hashable, CustomStringConvertible {
     /// The 40 digits.
     public let hash: String
-    /// nil where `text` is not 40 lower-case hexadecimal digits.
+    /// nil if `text` is not 40 lower-case hexadecimal digits.
     public init?(_ text: String) {
         guard text.utf8.count == 40, text.utf8.allSatisfy(\.isLowercaseHex) else { return nil }
         hash = text

@@ -1,9 +1,9 @@
-/// Takes out of texts what nobody may read: tokens, and names, passwords and signatures in addresses.
+/// Masks secrets in texts: tokens, and names, passwords and signatures in addresses.
 ///
-/// What a server sends goes through ``AccessToken/masked(in:)-(String)`` where it comes in, what people read goes through
-/// ``masked(in:)`` where it goes out. Nothing in between has to think of it.
+/// Server text is masked with ``AccessToken/masked(in:)-(String)`` on input, text for people with ``masked(in:)`` on
+/// output. Code in between need not care.
 package enum Secrets {
-    /// What stands in place of a token.
+    /// The replacement of a token.
     package static let tokenMark = "(token)"
 
     /// An address without user information, query and fragment: a signed query is a credential. It may lack its scheme.
@@ -15,14 +15,14 @@ package enum Secrets {
         if let at = authority.lastIndex(of: "@") {
             shown = rest[rest.index(after: at)...]
         } else if !hasPort(authority) {
-            // A password that holds a slash or a question mark.
+            // A password with a slash or a question mark.
             guard let at = rest.lastIndex(of: "@") else { return scheme + "..." }
             shown = rest[rest.index(after: at)...]
         }
         return scheme + String(Substring(shown.prefix { $0 != "?" && $0 != "#" }))
     }
 
-    /// Behind `https://`, however many strokes were typed; the beginning where there is no scheme.
+    /// The offset after `https://`, with any number of slashes; the start if there is no scheme.
     private static func end(ofSchemeIn text: String) -> String.Index {
         let scalars = text.unicodeScalars
         guard let colon = scalars.firstIndex(of: ":"), scalars[..<colon].allSatisfy({ isOfScheme(Character($0)) })
@@ -32,13 +32,13 @@ package enum Secrets {
         return end > behind.startIndex ? end : text.startIndex
     }
 
-    /// Whether what follows a colon in this host, if anything, is a port.
+    /// Whether the text after a colon in this host, if any, is a port.
     private static func hasPort(_ authority: Substring.UnicodeScalarView) -> Bool {
         guard authority.first != "[", let colon = authority.lastIndex(of: ":") else { return true }
         return authority[authority.index(after: colon)...].allSatisfy { ("0"..."9").contains($0) }
     }
 
-    /// A text for people without the credentials that the addresses in it hold, and without what looks like a token.
+    /// A text for people, with credentials in addresses and apparent tokens masked.
     package static func masked(in text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: ":")) || text.utf8.contains(UInt8(ascii: "_")) else { return text }
         return withoutTokens(withoutCredentials(text))
@@ -50,7 +50,7 @@ package enum Secrets {
         while let colon = place(of: "://", in: rest) {
             let start =
                 rest[..<colon].lastIndex { !isOfScheme($0) }.map { rest.index(after: $0) } ?? rest.startIndex
-            // What a person typed stands in quotation marks, and may hold spaces.
+            // Typed text is quoted and may contain spaces.
             let isQuoted = start > rest.startIndex && rest[rest.index(before: start)] == "\""
             var end = rest[colon...].firstIndex { isQuoted ? $0 == "\"" : $0.isWhitespace } ?? rest.endIndex
             while end > colon, ".,:;!?)]}'\"".contains(rest[rest.index(before: end)]) {
@@ -93,7 +93,7 @@ extension AccessToken {
     /// The value without the token, in the names of members too.
     package func masked(in json: JSON) -> JSON { holdsToken(json) ? replaced(json) : json }
 
-    /// Whether a text may not be shown as it is.
+    /// Whether a text contains secrets.
     package func isIn(_ text: some StringProtocol) -> Bool {
         text.utf8.count >= secret.utf8.count && masked(in: String(text)) != text
     }

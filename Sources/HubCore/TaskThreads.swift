@@ -1,5 +1,5 @@
-/// Where the program's tasks run: on its main thread, and on others as far as they can be made. Swift's own pool belongs to
-/// Dispatch, which waits for ever where the system gives no more threads.
+/// The executor of the program's tasks: its main thread, and others if they can be created. Swift's own pool belongs to
+/// Dispatch, which waits indefinitely if the system has no more threads.
 package final class TaskThreads: TaskExecutor {
     package static let shared = TaskThreads()
     private let pool = ThreadPool(Machine.processors)
@@ -9,6 +9,6 @@ package final class TaskThreads: TaskExecutor {
         pool.run { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Begins with `first`, and gives the calling thread to the tasks.
+    /// Starts with `first`, and runs tasks on the calling thread.
     package func join(_ first: () -> Void) { pool.join(first) }
 }

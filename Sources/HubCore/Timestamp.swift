@@ -17,7 +17,7 @@ package enum Timestamp {
 
     /// `2026-01-02T03:04:05Z`; fractions are cut off.
     package static func iso8601(_ seconds: Double) -> String {
-        // The years 0 to 9999; beyond them, and for what is no number, the nearest of them or 1970.
+        // Clamped to the years 0 to 9999; NaN becomes 1970.
         var time = time_t(seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799).rounded(.down))
         var parts = tm()
         guard gmtime_r(&time, &parts) != nil else { return "1970-01-01T00:00:00Z" }

@@ -1,7 +1,7 @@
-/// The file that keeps the token for every Hugging Face program of this user: the token and nothing else, readable by its
-/// owner alone. `stored_tokens` beside it, the collection that Python's `hf auth switch` chooses from, is never touched.
+/// The token file shared by all Hugging Face programs of this user: only the token, readable only by its owner.
+/// `stored_tokens` beside it, the collection that Python's `hf auth switch` chooses from, is never touched.
 package struct TokenFile: Sendable, Hashable {
-    /// As the environment names it; a link is not resolved yet.
+    /// The environment's path; links are not resolved yet.
     package let path: String
 
     package init(_ path: String) { self.path = path }
@@ -9,13 +9,13 @@ package struct TokenFile: Sendable, Hashable {
     /// Python's collection of tokens.
     package var collection: String { Path.join(Path.parent(path), "stored_tokens") }
 
-    /// Keeps a token in place of the one before. Nobody else can read it at any moment, whatever the umask, and who reads
-    /// meanwhile gets the old token or the new one, whole.
+    /// Replaces the token atomically. Other users can never read it, regardless of the umask.
     package func save(_ token: AccessToken) throws(AIError) {
         do throws(AIError) {
             let place = try place()
             let folder = Path.parent(place)
-            // One that is there already may be shared on purpose, for the cache lies in it; the file guards itself.
+            // An existing folder may be shared on purpose, because it contains the cache; the file's mode protects the
+            // token.
             if try FileSystem.status(folder) == nil {
                 try FileSystem.createDirectories(folder, mode: 0o700)
                 try FileSystem.setMode(folder, 0o700)
@@ -29,15 +29,15 @@ package struct TokenFile: Sendable, Hashable {
         }
     }
 
-    /// What ``remove()`` found.
+    /// The result of ``remove()``.
     package enum Removal: Sendable, Hashable {
         case nothing
         case file
-        /// A link is gone; the file that it led to is somebody's own arrangement, and keeps the token.
+        /// A link was removed; its target keeps the token.
         case link(to: String)
     }
 
-    /// Takes the token away.
+    /// Removes the token.
     package func remove() throws(AIError) -> Removal {
         guard let entry = try FileSystem.linkStatus(path) else { return .nothing }
         let target = entry.kind == .symlink ? FileSystem.resolved(path) : nil
@@ -46,7 +46,7 @@ package struct TokenFile: Sendable, Hashable {
         return target.map { .link(to: $0) } ?? .file
     }
 
-    /// A sentence for whoever can fix it where others than the owner may read or write the file; nil where all is well.
+    /// A warning if others than the owner may read or write the file; else nil.
     package func exposure() throws(AIError) -> String? {
         guard let status = try FileSystem.status(path), status.kind == .file, status.mode & 0o077 != 0 else {
             return nil
@@ -55,8 +55,8 @@ package struct TokenFile: Sendable, Hashable {
         return "the token file is open to others (mode \(String(status.mode, radix: 8))): chmod 600 \(quoted)"
     }
 
-    /// Where the bytes go: behind a link, as with Python. `HF_TOKEN_PATH` can name anything, and whoever runs as root
-    /// must not find that `/dev/null` has become a file.
+    /// The file to write, following a link as Python does. `HF_TOKEN_PATH` can be anything, and for root `/dev/null`
+    /// must not become a file.
     private func place() throws(AIError) -> String {
         guard let entry = try FileSystem.linkStatus(path) else { return path }
         guard let place = entry.kind == .symlink ? FileSystem.resolved(path) : path else {

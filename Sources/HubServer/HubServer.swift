@@ -1,6 +1,5 @@
 import CMicroHTTPD
 package import HubCore
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -41,7 +40,7 @@ package final class HubServer: Sendable {
     private let context: ServerContext
     // A daemon is safe to use from any thread: https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
     private struct Daemon: @unchecked Sendable { var pointer: OpaquePointer? }
-    private let daemon: Mutex<Daemon>
+    private let daemon: Lock<Daemon>
     private let deadlines: Task<Void, any Error>
 
     /// Starts to listen and serve.
@@ -63,7 +62,7 @@ package final class HubServer: Sendable {
         self.host = host
         self.port = socket.port
         self.context = context
-        daemon = Mutex(Daemon(pointer: pointer))
+        daemon = Lock(Daemon(pointer: pointer))
         let pause = limits.head / 10
         deadlines = Task.detached {
             while true {
@@ -85,7 +84,11 @@ package final class HubServer: Sendable {
             return daemon
         }.pointer
         deadlines.cancel()
-        if let pointer { MHD_stop_daemon(pointer) }
+        guard let pointer else { return }
+        let listening = MHD_quiesce_daemon(pointer)
+        context.watch.endAll()
+        MHD_stop_daemon(pointer)
+        if listening >= 0 { close(listening) }
     }
 
     private static func start(_ socket: Int32, _ limits: Limits, _ context: ServerContext) -> OpaquePointer? {

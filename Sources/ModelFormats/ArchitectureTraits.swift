@@ -1,22 +1,22 @@
-/// What the class of an architecture decides and its `config.json` need not say, by `model_type` (or
-/// `general.architecture` of a GGUF file), as transformers' configuration classes and llama.cpp have it.
+/// Defaults of an architecture that `config.json` need not contain, by `model_type` (or `general.architecture` of a
+/// GGUF file), from transformers' configuration classes and llama.cpp.
 /// https://github.com/huggingface/transformers/tree/main/src/transformers/models
 enum ArchitectureTraits {
-    // MARK: What is kept of a text
+    // MARK: KV cache
 
-    /// Whether nothing is kept of a position.
+    /// Whether the model has no KV cache.
     ///
-    /// - Parameter isDecoder: `is_decoder`, by which an encoder's class becomes a decoder's.
+    /// - Parameter isDecoder: `is_decoder`, which turns an encoder's class into a decoder.
     static func keepsNothing(_ type: String, isDecoder: Bool) -> Bool {
         recurrent.contains(type) || encoders.contains(type) && !isDecoder
     }
 
-    /// Models with a state of fixed size; what they call heads are the state's.
+    /// Models with a state of fixed size; their heads are those of the state.
     static let recurrent: Set<String> = [
         "mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv5", "rwkv6", "rwkv7", "arwkv7", "rwkv6qwen2", "xlstm",
     ]
 
-    /// Models that read all of their input at once.
+    /// Encoders: models that read all of their input at once.
     private static let encoders: Set<String> = [
         // Text.
         "bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "distilbert", "albert", "electra",
@@ -27,7 +27,7 @@ enum ArchitectureTraits {
         "big_bird", "squeezebert", "mobilebert", "roformer", "nezha", "luke", "xlm", "flaubert", "esm", "canine",
         "perceiver", "layoutlm", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "tapas", "t5encoder",
         "gemma-embedding",
-        // Text beside pictures or sound.
+        // Text with images or audio.
         "clip", "clip_text_model", "chinese_clip", "chinese_clip_text_model", "siglip", "siglip_text_model",
         "siglip2",
         "siglip2_text_model", "clipseg", "align", "altclip", "clap", "clap_text_model", "flava", "groupvit",
@@ -51,23 +51,23 @@ enum ArchitectureTraits {
 
     // MARK: Windows
 
-    /// Whose every layer has the window that the file names.
+    /// Architectures with the file's window in every layer.
     static let windowedThroughout: Set<String> = [
         "mistral", "mixtral", "phi3", "starcoder2", "recurrent_gemma",
     ]
 
-    /// Of how many layers one keeps all, where a window is named and the layers are not told apart.
+    /// Every n-th layer keeps all positions, if there is a window and the file does not list layer types.
     static let windowPattern: [String: Int] = [
         "gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "cohere2": 4, "gpt_oss": 2,
         "gpt-oss": 2, "exaone4": 4, "olmo3": 4, "t5gemma2_text": 6,
     ]
 
-    /// Positions that chunked layers keep, where the file does not say.
+    /// Default number of positions in chunked layers.
     static let chunkSize: [String: Int] = ["llama4_text": 8192, "llama4": 8192]
 
     // MARK: Heads
 
-    /// Whose head is the embedding unless the file says otherwise.
+    /// Architectures with tied embeddings by default.
     static let tied: Set<String> = [
         "albert", "bart", "bert", "bert-generation", "big_bird", "bigbird_pegasus", "biogpt", "blenderbot",
         "blenderbot-small", "bloom", "camembert", "cohere", "cohere2", "cohere2_moe", "convbert", "cpmant", "ctrl",
@@ -86,12 +86,12 @@ enum ArchitectureTraits {
 
     // MARK: Codes
 
-    /// Decoders of sound, whose embedding has a row for what begins a text behind those of its codes.
+    /// Audio decoders whose embedding has an extra row for the start token after its codes.
     static let codeDecoders: Set<String> = ["musicgen_decoder", "musicgen_melody_decoder"]
 
-    // MARK: Values that a part of a configuration leaves out
+    // MARK: Default values
 
-    /// Only what a class decides by itself: head sizes and heads of keys that follow from others are left out here too.
+    /// Only constants of the class: derived head sizes and key heads are left out.
     static let defaults: [String: [String: Int]] = [
         "llama": sizes(4096, layers: 32, heads: 32, inner: 11008, vocabulary: 32000, positions: 2048),
         "mistral": sizes(

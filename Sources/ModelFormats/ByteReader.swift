@@ -1,13 +1,13 @@
-/// Bytes gone through front to back, each step checked against their end. Numbers are little-endian.
+/// Reads bytes front to back with bounds checks. Numbers are little-endian.
 package struct ByteReader {
-    /// The bytes end before what was asked for does.
+    /// The bytes end too early.
     package struct Short: Error {
-        /// Bytes from the beginning that would have been enough for this step.
+        /// Number of bytes from the start that this step needs.
         package let needed: Int
     }
 
     package let bytes: UnsafeRawBufferPointer
-    /// Where the next step begins.
+    /// The offset of the next read.
     package private(set) var at: Int
 
     package init(_ bytes: UnsafeRawBufferPointer, at: Int = 0) {
@@ -15,7 +15,7 @@ package struct ByteReader {
         self.at = min(max(0, at), bytes.count)
     }
 
-    /// How many bytes are left.
+    /// The number of remaining bytes.
     package var rest: Int { bytes.count - at }
 
     package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(Short)
@@ -28,7 +28,7 @@ package struct ByteReader {
         return value
     }
 
-    /// Passes over so many bytes; where they lie.
+    /// Skips bytes and returns their range.
     @discardableResult
     package mutating func skip(_ count: Int) throws(Short) -> Range<Int> {
         guard count >= 0, rest >= count else { throw short(count) }
@@ -36,7 +36,7 @@ package struct ByteReader {
         return at..<at + count
     }
 
-    /// The bytes up to the next `byte`, which is passed over.
+    /// The bytes up to the next `byte`, which is skipped.
     @discardableResult
     package mutating func until(_ byte: UInt8) throws(Short) -> Range<Int> {
         guard let end = bytes[at...].firstIndex(of: byte) else { throw short(rest + 1) }
@@ -51,9 +51,9 @@ package struct ByteReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Text; nil where it is not UTF-8.
+    /// Text; nil if it is not UTF-8.
     func text(_ range: Range<Int>) -> String? { String(validating: self[range], as: UTF8.self) }
 
-    /// Text of bytes that may be anything.
+    /// Text with invalid UTF-8 replaced.
     func repairedText(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
 }

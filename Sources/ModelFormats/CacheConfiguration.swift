@@ -1,35 +1,35 @@
 import HubCore
 
-/// What attention keeps of each position, as `config.json` says.
+/// The KV cache layout according to `config.json`.
 package struct CacheConfiguration: Sendable, Hashable {
     /// Layers that keep every position.
     package let fullLayers: Int
-    /// Layers that keep the last ``window`` positions only.
+    /// Layers that keep only the last ``window`` positions.
     package let windowedLayers: Int
     package let window: Int?
-    /// Numbers that one layer keeps of one position.
+    /// Numbers per layer and position.
     package let numbersPerLayer: Int
 
-    /// Whether anything is kept: an encoder and a recurrent model keep nothing.
+    /// Whether there is a cache: encoders and recurrent models have none.
     package var keepsPositions: Bool { fullLayers > 0 || windowedLayers > 0 }
 
-    /// Kinds of layers that keep a state of fixed size in place of positions, or nothing at all.
+    /// Kinds of layers with a state of fixed size, or none.
     private static let stateful: Set<String> = [
         "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning", "mlp", "moe", "cross_attention",
     ]
 
     /// - Parameter type: `model_type` of the decoder.
-    /// - Returns: nil where the file does not say enough to tell.
+    /// - Returns: nil if the file does not say enough.
     init?(_ fields: ConfigurationFields, type: String, layers: Int?, kvHeads: Int?, headSize: Int?) {
         if ArchitectureTraits.keepsNothing(type, isDecoder: fields.isTrue("is_decoder")) {
             (fullLayers, windowedLayers, window, numbersPerLayer) = (0, 0, nil, 0)
             return
         }
-        // Heads of their own for some kinds of layers, or for each, add up to no one size.
+        // Different head counts per layer have no single size.
         guard let all = layers,
             !["global_head_dim", "num_global_key_value_heads", "block_configs"].contains(where: fields.has)
         else { return nil }
-        // Multi-head latent attention keeps one compressed vector and the rotated part of the keys
+        // Multi-head latent attention caches one compressed vector and the rotated part of the keys
         // (https://arxiv.org/abs/2405.04434).
         if let rank = fields.optionalCount("kv_lora_rank") {
             numbersPerLayer = rank + (fields.optionalCount("qk_rope_head_dim") ?? 0)
@@ -66,7 +66,7 @@ package struct CacheConfiguration: Sendable, Hashable {
 }
 
 extension ConfigurationFields {
-    /// Where the decoder of a model with several parts is described.
+    /// The configuration of the decoder in a model with several parts.
     func decoder() throws(AIError) -> ConfigurationFields {
         let keys = [
             "num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers", "num_transformer_layers",
@@ -76,9 +76,9 @@ extension ConfigurationFields {
         return try (part ?? optionalObject("decoder"))?.withDefaults().decoder() ?? self
     }
 
-    /// Heads of keys and values: as many as `heads` where the file names none; nil where they differ from layer to layer.
+    /// Heads of keys and values: `heads` if the file has none; nil if they differ between layers.
     func kvHeads(of heads: Int?) throws(AIError) -> Int? {
-        // Falcon's newer decoders have groups though they say multi_query.
+        // Falcon's newer decoders have groups despite multi_query.
         if isTrue("multi_query"), !isTrue("new_decoder_architecture"), !has("n_head_kv") { return 1 }
         if isTrue("multi_query_attention"), let groups = try count("multi_query_group_num") { return groups }
         let names = ["num_key_value_heads", "num_kv_heads", "n_head_kv"]
@@ -88,12 +88,12 @@ extension ConfigurationFields {
         return try attention?.count("kv_n_heads") ?? heads
     }
 
-    /// More layers than any model has; a file that says so is not gone through layer by layer.
+    /// More layers than any model has; larger counts are not enumerated.
     private static let mostLayers = 10_000
 
-    /// The kind of each layer, where the file tells them apart; empty where it does not.
+    /// The kind of each layer; empty if the file does not list them.
     ///
-    /// - Returns: nil where it does for more layers than there may be.
+    /// - Returns: nil if it lists too many layers.
     func layerKinds(_ layers: Int, type: String) -> [String]? {
         for key in ["layer_types", "layers_block_type"] where has(key) { return Array(strings(key).prefix(layers)) }
         if let special = specialKinds(layers, type) {
@@ -123,10 +123,10 @@ extension ConfigurationFields {
         return (0..<layers).map { attends($0) ? "full_attention" : "linear_attention" }
     }
 
-    /// Kinds of layers that only one architecture tells apart in this way.
+    /// Layer kinds given in a way specific to one architecture.
     private func specialKinds(_ layers: Int, _ type: String) -> ((Int) -> String)? {
         if ArchitectureTraits.chunkSize[type] != nil {
-            // Layers without rotation see everything: those with a 0, or every fourth.
+            // Layers without rotation have full attention: those with a 0, or every fourth.
             let rotated = integers("no_rope_layers") ?? []
             let interval = optionalCount("no_rope_layer_interval") ?? 4
             return { layer in

@@ -1,15 +1,14 @@
 import HubCore
 
-/// The words of one paragraph of Markdown, its marks taken off.
-/// https://spec.commonmark.org/0.31.2/#inlines
+/// The words of one Markdown paragraph, without markup. https://spec.commonmark.org/0.31.2/#inlines
 struct CardMarkup {
     private let characters: [Character]
     private var at = 0
     private let depth: Int
-    /// Letters that are the words of links.
+    /// Number of letters in link texts.
     private(set) var linkedLetters = 0
 
-    /// Characters between two brackets, and between two parentheses, at most.
+    /// Maximum characters between brackets, and between parentheses.
     private static let (bracketLimit, addressLimit) = (300, 1000)
 
     init(_ text: some StringProtocol) { self.init(Array(text), depth: 0) }
@@ -45,7 +44,7 @@ struct CardMarkup {
 
     private var next: Character? { at + 1 < characters.count ? characters[at + 1] : nil }
 
-    /// Whether a character is emphasis or code and no part of a word: in `snake_case` and `2 * 3` it is.
+    /// Whether a character is emphasis or code, and not plain text as in `snake_case` and `2 * 3`.
     private func isMark(_ character: Character) -> Bool {
         guard "`*_~".contains(character) else { return false }
         if character == "`" { return true }
@@ -65,7 +64,7 @@ struct CardMarkup {
         return text
     }
 
-    /// `[words](address)` or `[words][name]` that begins here; nil for a bracket that is only a bracket.
+    /// A link `[words](address)` or `[words][name]` that begins here; nil for a plain bracket.
     private func link(from start: Int) -> (words: Range<Int>, end: Int)? {
         guard let close = match("[", "]", from: start, Self.bracketLimit), close + 1 < characters.count else {
             return nil
@@ -79,7 +78,7 @@ struct CardMarkup {
         return end.map { (start + 1..<close, $0 + 1) }
     }
 
-    /// Where what opens at `start` is closed.
+    /// The closing position for the opening one at `start`.
     private func match(_ open: Character, _ close: Character, from start: Int, _ limit: Int) -> Int? {
         var depth = 0
         for index in start..<min(characters.count, start + limit) {
@@ -94,8 +93,7 @@ struct CardMarkup {
 }
 
 extension CardMarkup {
-    /// Lines without HTML and without code between fences. Links stay, as Markdown's; what is set as a block of its own
-    /// becomes a paragraph.
+    /// Lines without HTML and fenced code. Links become Markdown links; block elements become paragraphs.
     static func withoutHTML(_ lines: [Substring]) -> String {
         var kept: [Substring] = []
         var fence: Substring?
@@ -115,20 +113,20 @@ extension CardMarkup {
     }
 }
 
-/// Takes tags and comments off a text. No parser: it need only be right about what cards hold and harmless with the rest.
+/// Removes tags and comments. Not a parser: it handles what cards contain and is harmless on the rest.
 private struct HTMLScanner {
     private let bytes: [UInt8]
     private var at = 0
     private var out: [UInt8] = []
 
-    /// Whose content is not text, or no paragraph.
+    /// Elements whose content is not a paragraph of text.
     private static let skipped: Set<String> = [
         "script", "style", "svg", "table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "select", "video",
     ]
     private static let inline: Set<String> = [
         "a", "b", "i", "u", "em", "strong", "span", "code", "sup", "sub", "small", "font", "img", "mark", "kbd",
     ]
-    /// Bytes of a tag at most.
+    /// Maximum bytes of a tag.
     private static let tagLimit = 4096
 
     init(_ text: String) { bytes = Array(text.utf8) }
@@ -142,10 +140,10 @@ private struct HTMLScanner {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// Goes past a comment or tag that begins here; false where none does.
+    /// Skips a comment or tag that begins here; false if none does.
     private mutating func skip() -> Bool {
         if bytes[at...].starts(with: "<!--".utf8) {
-            // What is never closed hides the rest, as in a browser.
+            // An unclosed comment hides the rest, as in a browser.
             at = end(of: "-->", from: at + 4) ?? bytes.count
             return true
         }
@@ -181,7 +179,7 @@ private struct HTMLScanner {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (0x30...0x39).contains(byte)
     }
 
-    /// The `>` that ends a tag; nil where another begins before it.
+    /// The `>` that ends a tag; nil if another tag begins first.
     private func closing(from start: Int) -> Int? {
         for index in start..<min(bytes.count, start + Self.tagLimit) {
             if bytes[index] == UInt8(ascii: ">") { return index }
@@ -190,7 +188,7 @@ private struct HTMLScanner {
         return nil
     }
 
-    /// Behind the next occurrence of a text, whatever its case.
+    /// The offset after the next occurrence of a text, ignoring case.
     private func end(of text: String, from start: Int) -> Int? {
         let wanted = Array(text.utf8)
         var index = start
@@ -206,7 +204,7 @@ private struct HTMLScanner {
     }
 }
 
-/// `&amp;` and its like. https://html.spec.whatwg.org/multipage/named-characters.html
+/// Entities such as `&amp;`. https://html.spec.whatwg.org/multipage/named-characters.html
 private enum CardEntity {
     private static let named = [
         "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " ", "ensp": " ", "emsp": " ",
@@ -214,10 +212,10 @@ private enum CardEntity {
         "rdquo": "\u{201D}", "ldquo": "\u{201C}", "copy": "\u{A9}", "times": "\u{D7}", "bull": "\u{2022}",
     ]
 
-    /// What an entity stands for, and where it ends; the `&` itself where it is none.
+    /// The text of an entity and its end; the `&` itself if it is not one.
     static func decode(_ characters: [Character], from start: Int) -> (text: String, end: Int) {
         let body = characters[(start + 1)...].prefix(10)
-        // Browsers forgive a missing semicolon, and cards have it missing.
+        // Browsers accept a missing semicolon, and cards rely on it.
         let name = String(body.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "#") })
         let length = start + 1 + name.count
         let end = length < characters.count && characters[length] == ";" ? length + 1 : length

@@ -1,25 +1,25 @@
 import HubCore
 
-/// The first paragraph of a README that says something, as plain text: what a person reads to learn what a model is.
+/// The first meaningful paragraph of a README, as plain text.
 ///
-/// Markdown and HTML are taken off as far as cards use them, and anything may be in there: the work is proportional to the
-/// length, and the text has no control characters, no marks of direction, and one line.
+/// Removes the Markdown and HTML that cards use. The input is untrusted: the work is linear, and the result is one line
+/// without control characters or direction marks.
 package enum CardSummary {
-    /// Bytes of a README that are looked at. Some cards begin with long tables of badges.
+    /// Bytes of a README that are read. Some cards begin with long tables of badges.
     package static let readLimit = 64 << 10
-    /// Characters of a summary at most.
+    /// Maximum characters of a summary.
     package static let lengthLimit = 500
-    /// Characters of a paragraph that are looked at.
+    /// Maximum characters read of a paragraph.
     private static let paragraphLimit = 4000
 
-    /// nil where it is not text or no paragraph of it says anything.
+    /// nil if it is not text or has no meaningful paragraph.
     package static func text(of readme: [UInt8]) -> String? {
         let bytes = readme.prefix(readLimit)
         guard !bytes.contains(0), let body = body(of: String(decoding: bytes, as: UTF8.self)) else { return nil }
         for paragraph in paragraphs(of: CardMarkup.withoutHTML(body)) {
             var inline = CardMarkup(paragraph.prefix(paragraphLimit))
             let text = plain(inline.text())
-            // A row of links leads somewhere and says nothing.
+            // A row of links is not meaningful text.
             if saysSomething(text), inline.linkedLetters * 2 <= text.count(where: \.isLetter) {
                 return shortened(text)
             }
@@ -27,7 +27,7 @@ package enum CardSummary {
         return nil
     }
 
-    /// What follows the front matter; nil where that does not end.
+    /// The text after the front matter; nil if that does not end.
     private static func body(of text: String) -> [Substring]? {
         // "\r\n" is one Character, so lines are split by isNewline and not by "\n".
         var lines = text.drop { $0 == "\u{FEFF}" || $0.isNewline }
@@ -42,7 +42,7 @@ package enum CardSummary {
 
     // MARK: Paragraphs
 
-    /// What is neither heading, list, quotation, table, code nor rule.
+    /// Text that is not a heading, list, quotation, table, code or rule.
     private static func paragraphs(of text: String) -> [String] {
         var found: [String] = []
         var lines: [Substring] = []
@@ -57,7 +57,7 @@ package enum CardSummary {
                 close()
                 isInList = false
             } else if isUnderline(words) {
-                // What stands above it was a heading; without that, it is a rule.
+                // The lines above it are a heading; without any it is a rule.
                 lines = []
             } else if words.hasPrefix("#") {
                 close()
@@ -83,7 +83,7 @@ package enum CardSummary {
         return rest.startIndex != line.startIndex && (rest.hasPrefix(". ") || rest.hasPrefix(") "))
     }
 
-    /// A row of a table, a quotation, the definition of a link.
+    /// A table row, a quotation or a link definition.
     private static func isAside(_ line: Substring) -> Bool {
         guard let first = line.first else { return false }
         return first == "|" || first == ">" || (first == "[" && line.contains("]:"))
@@ -91,8 +91,7 @@ package enum CardSummary {
 
     // MARK: Text
 
-    /// Three words, or as many letters as three words have where words are not set apart; not what the Hub's template for
-    /// cards has in place of words.
+    /// At least three words, or enough letters in scripts without spaces; not a placeholder of the Hub's card template.
     private static func saysSomething(_ text: String) -> Bool {
         if text.lowercased().contains("more information needed") { return false }
         let words = text.split(separator: " ").filter { $0.contains(where: \.isLetter) }
@@ -101,7 +100,7 @@ package enum CardSummary {
                 && text.unicodeScalars.contains { (0x2E80...0xD7FF).contains($0.value) }
     }
 
-    /// On one line, without what drives a terminal.
+    /// On one line, without control characters.
     private static func plain(_ text: String) -> String {
         var out = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -117,7 +116,7 @@ package enum CardSummary {
         return String(out)
     }
 
-    /// At most ``lengthLimit``, cut between words where there are any.
+    /// At most ``lengthLimit`` characters, cut between words if possible.
     private static func shortened(_ text: String) -> String {
         guard text.count > lengthLimit else { return bounded(text) }
         let head = text.prefix(lengthLimit - 4)
@@ -125,7 +124,7 @@ package enum CardSummary {
         return bounded(String(cut) + " ...")
     }
 
-    /// A character may have any number of marks; eight bytes each are plenty.
+    /// A character can have any number of combining marks; eight bytes each are enough.
     private static func bounded(_ text: String) -> String {
         guard text.utf8.count > lengthLimit * 8 else { return text }
         return String(decoding: text.utf8.prefix(lengthLimit * 8), as: UTF8.self).filter { $0 != "\u{FFFD}" }

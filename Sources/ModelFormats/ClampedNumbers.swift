@@ -1,4 +1,4 @@
-/// A header may say what it likes: sums and products of it end at the largest number.
+/// Headers are untrusted: sums and products saturate.
 extension Int64 {
     func addedClamped(_ other: Int64) -> Int64 {
         let (value, overflow) = addingReportingOverflow(other)

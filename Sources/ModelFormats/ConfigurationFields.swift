@@ -1,15 +1,15 @@
 import HubCore
 
-/// What is wrong with a configuration, where that is noted and the reading continues.
+/// Collects a configuration's faults while reading continues.
 final class FaultList {
     var faults: [String] = []
 }
 
-/// Typed access to a configuration's members: absent and null are nil, the wrong kind is an error, or noted and nil.
+/// Typed access to a configuration's members: absent and null are nil; the wrong type is an error, or recorded and nil.
 struct ConfigurationFields {
     private let members: JSONObject
     let path: String
-    /// nil where a fault is an error.
+    /// nil if faults are errors.
     let noted: FaultList?
 
     init(_ members: JSONObject, path: String, noted: FaultList? = nil) {
@@ -18,7 +18,7 @@ struct ConfigurationFields {
         self.noted = noted
     }
 
-    /// Throws a fault, or notes it.
+    /// Throws a fault, or records it.
     func report(_ what: String) throws(AIError) {
         guard let noted else { throw .malformed(path, what) }
         noted.faults.append(what)
@@ -26,10 +26,10 @@ struct ConfigurationFields {
 
     func has(_ key: String) -> Bool { value(key) != nil }
 
-    /// Everything that the part says.
+    /// All members of the part.
     var all: JSONObject { members }
 
-    /// A whole number, which some files write as 128.0.
+    /// An integer; some files write 128.0.
     private static func whole(_ value: JSON) -> Int64? { value.int ?? value.double.flatMap { Int64(exactly: $0) } }
 
     private func value(_ key: String) -> JSON? {
@@ -37,7 +37,7 @@ struct ConfigurationFields {
         return value
     }
 
-    /// The first of the keys that is there: names change between versions of a configuration.
+    /// The first key present: names differ between versions of a configuration.
     func string(_ keys: String...) throws(AIError) -> String? {
         guard let key = keys.first(where: has), let value = value(key) else { return nil }
         if value.string == nil { try report("\(key) is not a string") }
@@ -57,8 +57,8 @@ struct ConfigurationFields {
         return nil
     }
 
-    /// A size from 1 to 2^31 - 1: products of two of them cannot overflow. The first of the keys that is there counts.
-    /// Of a list with one entry for each layer it is what all of them say, and nil where they differ.
+    /// A size from 1 to 2^31 - 1: products of two of them cannot overflow. The first key present counts. A list with
+    /// one entry per layer gives the common value, or nil if they differ.
     func count(_ keys: String...) throws(AIError) -> Int? {
         guard let key = keys.first(where: has), let value = value(key) else { return nil }
         let numbers = value.array ?? [value]
@@ -72,7 +72,7 @@ struct ConfigurationFields {
         return numbers.allSatisfy { Self.whole($0) == first } ? Int(first) : nil
     }
 
-    /// A size, where the key holds one; nil for anything else. For what is shown and never computed with.
+    /// A size, or nil for anything else. For display only.
     func optionalCount(_ keys: String...) -> Int? {
         keys.lazy.compactMap { value($0).flatMap(Self.whole) }.first { (1...Int64(Int32.max)).contains($0) }.map {
             Int($0)
@@ -82,30 +82,30 @@ struct ConfigurationFields {
     /// The first of the keys that is there.
     private func first(_ keys: [String]) -> JSON? { keys.lazy.compactMap(value).first }
 
-    /// Whole numbers of a list; nil where there is none.
+    /// The integers of a list; nil if there is none.
     func integers(_ keys: String...) -> [Int]? {
         first(keys)?.array?.compactMap { $0.int.flatMap { Int(exactly: $0) } }
     }
 
-    /// A whole number of at least 0.
+    /// A non-negative integer.
     func index(_ key: String) -> Int? { value(key)?.int.flatMap { Int(exactly: $0) }.flatMap { $0 < 0 ? nil : $0 } }
 
-    /// A text, where the key holds one; nil for anything else.
+    /// A string; nil for anything else.
     func optionalText(_ key: String) -> String? { value(key)?.string }
 
-    /// Whether the key is there and holds nothing.
+    /// Whether the key is null.
     func isNull(_ key: String) -> Bool { members[key]?.isNull == true }
 
-    /// Whether the key holds the word true.
+    /// Whether the key is true.
     func isTrue(_ key: String) -> Bool { value(key)?.bool == true }
 
-    /// The texts of a list; empty where there is none.
+    /// The strings of a list; empty if there is none.
     func strings(_ key: String) -> [String] { (value(key)?.array ?? []).compactMap(\.string) }
 
-    /// The members of an object; empty where there is none.
+    /// The members of an object; empty if there is none.
     func members(_ key: String) -> [(key: String, value: JSON)] { value(key)?.object?.members ?? [] }
 
-    /// A token id or a list of them; -1 stands for none.
+    /// A token id or a list of them; -1 means none.
     func tokenIDs(_ key: String) throws(AIError) -> [Int] {
         guard let value = value(key) else { return [] }
         var ids: [Int] = []
@@ -129,13 +129,12 @@ struct ConfigurationFields {
         return ConfigurationFields(object, path: path, noted: noted)
     }
 
-    /// An object, where the key holds one; nil for anything else.
+    /// An object; nil for anything else.
     func optionalObject(_ key: String) -> ConfigurationFields? {
         value(key)?.object.map { ConfigurationFields($0, path: path, noted: noted) }
     }
 
-    /// Itself, with what its class says of the values that it does not name: a part of a configuration is saved without
-    /// those that are the class's own.
+    /// The same with the class's defaults for missing values: parts of a configuration are saved without defaults.
     func withDefaults() -> ConfigurationFields {
         guard let type = value("model_type")?.string, let defaults = ArchitectureTraits.defaults[type] else {
             return self

@@ -6,23 +6,23 @@ extension AIError {
         AIError(.malformedModel, "\(path): \(fault)", context: Context(path: path), cause: cause)
     }
 
-    /// A file that breaks its own format, with what a program wants to know of it; see ``formatFault``.
+    /// A file that breaks its own format, with details for programs; see ``formatFault``.
     package static func malformed(
         _ path: String, _ fault: String, tensor: String? = nil, expected: String?, found: String?
     ) -> AIError {
         malformed(path, fault, cause: FormatFault(tensor: tensor, expected: expected, found: found))
     }
 
-    /// What the sentence says, in parts; nil where it has none.
+    /// The parts of the message; nil if it has none.
     package var formatFault: FormatFault? { cause as? FormatFault }
 
-    /// Something sound that this kit does not run.
+    /// A valid file that this kit cannot run.
     package static func unsupported(_ path: String, _ what: String) -> AIError {
         AIError(.unsupportedModel, "\(path): \(what)", context: Context(path: path))
     }
 }
 
-/// What is wrong with a file, as far as it is about a tensor or a value.
+/// The details of a fault in a tensor or a value.
 package struct FormatFault: Error, Sendable, Hashable {
     package let tensor: String?
     package let expected: String?
@@ -35,9 +35,9 @@ package func counted(_ count: Int, _ noun: String) -> String { counted(Int64(cou
 
 /// Reads a JSON file of a model folder.
 package enum JSONFile {
-    /// The document; nil where there is no such file.
+    /// The document; nil if there is no such file.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is not JSON.
+    /// - Throws: ``ErrorCode/malformedModel`` if it is not JSON.
     package static func read(_ path: String) throws(AIError) -> JSON? {
         guard let bytes = try FileSystem.contents(path, limit: 256 << 20) else { return nil }
         do throws(JSONError) { return try JSON.parse(bytes) } catch {

@@ -1,11 +1,11 @@
 package import HubCore
 
-/// A GGUF file, mapped: its header, and the bytes that the header speaks of.
+/// A mapped GGUF file with its header.
 package struct GGUFFile: Sendable {
     package let header: GGUFHeader
     package let file: MappedFile
 
-    /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, or the error of the failed system call.
     package init(_ path: String) throws(AIError) {
         file = try MappedFile(path)
         guard
@@ -15,7 +15,7 @@ package struct GGUFFile: Sendable {
         self.header = header
     }
 
-    /// The strings of an array of the metadata, as text where they are UTF-8; nil where there is none.
+    /// The strings of an array of the metadata, decoded as UTF-8; nil if there is none.
     package func strings(_ key: String) -> [String]? {
         var texts: [String] = []
         let isThere = header[key]?.array?.eachString(in: file.bytes) {
@@ -41,10 +41,10 @@ package struct GGUFModel: Sendable {
     /// In the order of their numbers.
     package let shards: [Shard]
 
-    /// What the first shard says: `general.architecture`, the vocabulary.
+    /// The first shard's header: `general.architecture`, the vocabulary.
     package var header: GGUFHeader { shards[0].header }
 
-    /// Reads a file and, where it is one of several, the others beside it.
+    /// Reads a file and, if it is one of several shards, the others beside it.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a missing shard too.
     package init(_ path: String) throws(AIError) {
@@ -58,10 +58,10 @@ package struct GGUFModel: Sendable {
         try self.init(shards)
     }
 
-    /// Puts headers together that have been read already.
+    /// Combines headers that have been read already.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for a shard that is missing, out of its place or of another model, and for a
-    ///   tensor that is in two.
+    /// - Throws: ``ErrorCode/malformedModel`` for a shard that is missing, out of order or of another model, and for a
+    ///   tensor in two shards.
     package init(_ shards: [Shard]) throws(AIError) {
         guard let first = shards.first else { throw AIError(.malformedModel, "no GGUF file") }
         let count = first.header["split.count"]?.int ?? 1
@@ -94,10 +94,10 @@ package struct GGUFModel: Sendable {
         self.shards = shards
     }
 
-    /// Whether a name is that of a model: not of a projector, a draft or an importance matrix.
+    /// Whether a path is a model, not a projector, a draft or an importance matrix.
     package static func isModel(_ path: String) -> Bool { GGUFName(path: Path.name(path))?.role == .model }
 
-    /// The files that belong to a name like `model-00002-of-00003.gguf`, in order; the file alone where it is no such name.
+    /// The files that belong to a name like `model-00002-of-00003.gguf`, in order; the file alone for any other name.
     package static func paths(of path: String) -> [String] {
         let name = Path.name(path)
         let stem = name.dropLast(5)

@@ -4,37 +4,37 @@ package import HubCore
 package struct GGUFTensor: Sendable, Hashable {
     package let name: String
     package let type: GGUFTensorType
-    /// The size of each dimension as ggml counts them, the one that lies together first: a matrix of Python's shape
-    /// `[rows, columns]` is `[columns, rows]` here.
+    /// The size of each dimension in ggml's order, the contiguous one first: a matrix of Python's shape `[rows,
+    /// columns]` is `[columns, rows]` here.
     package let dimensions: [Int]
-    /// Where its bytes lie, counted from the start of the file; checked against its dimensions and the file's size.
+    /// Its bytes as offsets in the file; checked against its dimensions and the file's size.
     package let byteRange: Range<Int>
     package let elementCount: Int
 }
 
-/// What a GGUF file of version 2 or 3 says of itself: its metadata and where its tensors lie.
+/// The header of a GGUF file of version 2 or 3: metadata and tensor locations.
 ///
-/// The rules are those of llama.cpp's own reader (https://github.com/ggml-org/ggml/blob/master/src/gguf.cpp): at most four
-/// dimensions, whole blocks in a row, each tensor at the next multiple of the alignment behind the one before.
+/// The rules are those of llama.cpp's own reader (https://github.com/ggml-org/ggml/blob/master/src/gguf.cpp): at most
+/// four dimensions, whole blocks in a row, each tensor at the next multiple of the alignment after the previous one.
 package struct GGUFHeader: Sendable {
     package let version: UInt32
     /// In the file's order.
     package let metadata: [(key: String, value: GGUFValue)]
     private let index: [String: Int]
-    /// In the file's order, which is that of their bytes.
+    /// In file order, which is that of their bytes.
     package let tensors: [GGUFTensor]
-    /// Each tensor begins at a multiple of so many bytes behind ``dataStart``.
+    /// Each tensor begins at a multiple of this many bytes from ``dataStart``.
     package let alignment: Int
     package let dataStart: Int
 
-    /// What a beginning of a file gave.
+    /// The result of reading the start of a file.
     package enum Reading: Sendable {
         case header(GGUFHeader)
-        /// The header is longer: so many bytes are needed at least.
+        /// The header is longer: at least this many bytes are needed.
         case needs(Int)
     }
 
-    /// The longest header that is read. A vocabulary of 256,000 tokens with its merges takes some 15 MB.
+    /// Maximum header size. A vocabulary of 256,000 tokens with its merges takes some 15 MB.
     package static let maximumLength = 512 << 20
 
     init(
@@ -45,7 +45,7 @@ package struct GGUFHeader: Sendable {
         (self.tensors, self.alignment, self.dataStart) = (tensors, alignment, dataStart)
     }
 
-    /// Where the last tensor ends, and where it does with the padding that most writers add.
+    /// The end of the last tensor, without and with the padding that most writers add.
     var ends: ClosedRange<Int64> {
         let end = Int64(tensors.map(\.byteRange.upperBound).max() ?? dataStart)
         let rest = (end - Int64(dataStart)) % Int64(alignment)
@@ -54,7 +54,7 @@ package struct GGUFHeader: Sendable {
 
     package subscript(key: String) -> GGUFValue? { index[key].map { metadata[$0].value } }
 
-    /// Reads a header from the beginning of a file.
+    /// Reads a header from the start of a file.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` naming the key or tensor at fault; ``ErrorCode/unsupportedModel`` for
     ///   another version, byte order or type.
@@ -69,7 +69,7 @@ package struct GGUFHeader: Sendable {
         do {
             return .header(try parser.header(preamble))
         } catch let short as ByteReader.Short {
-            // What ends where the file does is cut short; else more of it is to be read.
+            // A header that exceeds the file is truncated; otherwise more bytes are needed.
             guard Int64(short.needed) <= fileSize else {
                 throw .malformed(
                     path,

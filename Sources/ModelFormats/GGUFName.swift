@@ -1,23 +1,23 @@
 import HubCore
 
-/// What the name of a GGUF file tells: its quantisation, and whether it is a model at all.
+/// The information in a GGUF file's name: its quantisation and its role.
 struct GGUFName {
     enum Role {
         case model
-        /// Eyes or ears for the model beside it; llama.cpp loads one with it.
+        /// A vision or audio encoder for the model beside it; llama.cpp loads one with the model.
         case projector
-        /// A small model that runs ahead of the one beside it.
+        /// A draft model for speculative decoding.
         case draft
-        /// What the quantisations were made with.
+        /// The importance matrix used for quantisation.
         case importanceMatrix
     }
 
     let role: Role
-    /// The name without its ending and the number of its part: what the parts of one model share.
+    /// The name without extension and part number, common to the parts of a model.
     let stem: String
     let quantization: GGUFQuantization?
 
-    /// nil for what is not a GGUF file.
+    /// nil if it is not a GGUF file.
     init?(path: String) {
         guard let stem = Self.stem(Path.name(path)) else { return nil }
         self.stem = stem
@@ -29,7 +29,7 @@ struct GGUFName {
         if lowercased.contains("mmproj") || folders.contains("mmproj") {
             role = .projector
         } else if words.contains("imatrix"), own == nil {
-            // With a quantisation in its name it is a model that was made with one.
+            // With a quantisation in its name it is a model made with an importance matrix.
             role = .importanceMatrix
         } else if words.first == "mtp" || words.contains("draft") || folders.contains("MTP") {
             role = .draft
@@ -38,7 +38,7 @@ struct GGUFName {
         }
     }
 
-    /// `x` of `x.gguf`, `x-00001-of-00003.gguf`, and the older ways to cut a file: `x.gguf-split-a`, `x.gguf.part1of2`.
+    /// `x` of `x.gguf`, `x-00001-of-00003.gguf`, and older ways to split a file: `x.gguf-split-a`, `x.gguf.part1of2`.
     private static func stem(_ name: String) -> String? {
         var bytes = Array(name.utf8)[...]
         func lastIndex(_ character: Character) -> Int? { bytes.lastIndex(of: character.asciiValue!) }
@@ -55,15 +55,15 @@ struct GGUFName {
     }
 }
 
-/// A quantisation in a name, as llama.cpp's own list spells them
+/// A quantisation in a name, as spelled in llama.cpp's list
 /// (https://github.com/ggml-org/llama.cpp/blob/master/tools/quantize/quantize.cpp, `QUANT_OPTIONS`), with those of its
 /// forks and the `UD-` of Unsloth's dynamic ones.
 package struct GGUFQuantization: Sendable, Hashable {
     /// `Q4_K_M`, `UD-IQ2_XXS`, `BF16`.
     package let name: String
-    /// Bits of a weight, as the name says them.
+    /// Bits per weight according to the name.
     package let bits: Int
-    /// The text without it, in lower case: the same for all quantisations of one thing.
+    /// The text without it, in lower case: the same for all quantisations of a model.
     let rest: String
 
     private static let plain: [String: (name: String, bits: Int)] = [
@@ -71,13 +71,13 @@ package struct GGUFQuantization: Sendable, Hashable {
         "F64": ("F64", 64),
     ]
     private static let blocks = ["MXFP4": 4, "NVFP4": 4]
-    /// What follows `Q4`: the kind of blocks, the size of the mixture, the rows of a repacked one.
+    /// Suffixes of `Q4`: the kind of blocks, the size of the mixture, the rows of a repacked one.
     private static let endings: Set<String> = [
         "0", "1", "4", "8", "K", "S", "M", "L", "XL", "XS", "XXS", "NL", "KS", "KSS", "KL", "KT", "R4", "R8",
     ]
 
-    /// The last one in a text that is a name of its own in it, not a part of a longer word; a plain number type only where
-    /// there is no other, for `f16` may name what was quantised.
+    /// The last one in a text that is a separate word; a plain number type only if there is no other, because `f16` may
+    /// name the source of the quantisation.
     init?(in text: String) {
         let words = Self.words(text)
         var found: (range: Range<Int>, name: String, bits: Int)?
@@ -94,7 +94,7 @@ package struct GGUFQuantization: Sendable, Hashable {
         rest = (words[..<start] + words[found.range.upperBound...]).map(\.text).joined(separator: "-").lowercased()
     }
 
-    /// The words of a text in upper case, each with whether an underscore joins it to the one before.
+    /// The words of a text in upper case, each with whether an underscore joins it to the previous one.
     private static func words(_ text: String) -> [(text: String, isJoined: Bool)] {
         var words: [(text: String, isJoined: Bool)] = []
         var word = ""

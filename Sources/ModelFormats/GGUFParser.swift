@@ -1,16 +1,16 @@
 import HubCore
 
-/// Goes through the header of a GGUF file. Everything in it is whatever its maker liked; each count is held against the
-/// file's size before anything is made for it.
+/// Parses the header of a GGUF file. It is untrusted: each count is checked against the file's size before anything is
+/// allocated.
 struct GGUFParser {
     private var reader: ByteReader
     private let fileSize: Int64
     private let path: String
 
-    /// llama.cpp's limit is the file's; no key or name of a model comes near this one.
+    /// llama.cpp's limit is the file's size; real keys and names are far shorter.
     private static let nameLimit: UInt64 = 65_535
     private static let mostDimensions = 4
-    /// Arrays within arrays; no model has any.
+    /// Maximum nesting of arrays; no model has any.
     private static let mostLevels = 4
 
     init(_ bytes: UnsafeRawBufferPointer, fileSize: Int64, path: String) {
@@ -20,7 +20,7 @@ struct GGUFParser {
 
     private func fault(_ what: String) -> AIError { .malformed(path, what) }
 
-    /// - Throws: ``ByteReader/Short`` where the bytes are not the whole header, else ``AIError``.
+    /// - Throws: ``ByteReader/Short`` if the bytes are not the whole header, else ``AIError``.
     mutating func header(_ preamble: GGUFPreamble) throws -> GGUFHeader {
         var metadata: [(key: String, value: GGUFValue)] = []
         var index: [String: Int] = [:]
@@ -42,7 +42,7 @@ struct GGUFParser {
 
     // MARK: Metadata
 
-    /// A count of things of which each takes `size` bytes at least.
+    /// A count of items of at least `size` bytes each.
     private mutating func count(of size: Int, _ what: String) throws -> Int {
         let count: UInt64 = try reader.number()
         guard count <= UInt64(max(0, fileSize - Int64(reader.at))) / UInt64(max(1, size)) else {
@@ -181,7 +181,7 @@ struct GGUFParser {
         return sum & ~(alignment - 1)
     }
 
-    /// The tensors in their places, one behind the other.
+    /// The tensors with their byte ranges, in order.
     private func placed(_ entries: [Entry], from start: Int, _ alignment: Int) throws(AIError) -> [GGUFTensor] {
         var next = start
         var tensors: [GGUFTensor] = []

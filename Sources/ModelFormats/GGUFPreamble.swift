@@ -1,6 +1,6 @@
 package import HubCore
 
-/// The first 24 bytes of a GGUF file: that it is one, and how much it says it holds.
+/// The first 24 bytes of a GGUF file: magic, version and counts.
 /// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md#file-structure
 package struct GGUFPreamble: Sendable, Hashable {
     package let version: UInt32
@@ -9,14 +9,14 @@ package struct GGUFPreamble: Sendable, Hashable {
     package let metadataCount: Int
 
     package static let byteCount = 24
-    /// What a tensor's entry takes at least: the length of its name, its rank, type and offset.
+    /// Minimum size of a tensor's entry: the length of its name, its rank, type and offset.
     private static let smallestTensor: Int64 = 24
-    /// What a pair takes at least: the length of its key, its type, a byte of value.
+    /// Minimum size of a pair: the length of its key, its type, a byte of value.
     private static let smallestPair: Int64 = 13
 
     /// - Parameters:
-    ///   - bytes: The beginning of the file.
-    ///   - fileSize: The whole file's size in bytes, which what the file says it holds must fit.
+    ///   - bytes: The start of the file.
+    ///   - fileSize: The whole file's size in bytes, which bounds the counts.
     /// - Throws: ``ErrorCode/malformedModel``; ``ErrorCode/unsupportedModel`` for another version or byte order.
     package init(_ bytes: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError) {
         guard bytes.count >= Self.byteCount, fileSize >= Int64(Self.byteCount) else {

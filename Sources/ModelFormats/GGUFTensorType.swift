@@ -1,4 +1,4 @@
-/// How the weights of a GGUF tensor are stored: so many of them in a block of so many bytes.
+/// The storage type of a GGUF tensor: weights per block, and bytes per block.
 ///
 /// Names, numbers and sizes are those of `ggml_type`
 /// (https://github.com/ggml-org/ggml/blob/master/include/ggml.h) and of the `gguf` package's `GGML_QUANT_SIZES`.
@@ -9,9 +9,9 @@ package struct GGUFTensorType: Sendable, Hashable {
     package let blockElements: Int
     /// Bytes of a block.
     package let blockBytes: Int
-    /// Whether today's llama.cpp reads it: some kinds were dropped.
+    /// Whether current llama.cpp reads it: some types were dropped.
     package let isCurrent: Bool
-    /// Where a block keeps float16 numbers that scale all of it; empty where it has none.
+    /// Offsets of a block's float16 scales; empty if it has none.
     package let halfOffsets: [Int]
 
     private init(_ name: String, _ elements: Int, _ bytes: Int, halves: [Int] = [], isCurrent: Bool = true) {
@@ -19,16 +19,16 @@ package struct GGUFTensorType: Sendable, Hashable {
         (self.isCurrent, halfOffsets) = (isCurrent, halves)
     }
 
-    /// Bits that one weight takes, scales included.
+    /// Bits per weight, scales included.
     package var bits: Double { Double(blockBytes * 8) / Double(blockElements) }
 
-    /// The type of a number; nil where the format has none.
+    /// The type of a number; nil if unknown.
     package init?(_ number: UInt32) {
         guard let known = Self.known[number] else { return nil }
         self = known
     }
 
-    /// By the number that a file holds.
+    /// By type number.
     package static let known: [UInt32: GGUFTensorType] = [
         0: .init("F32", 1, 4), 1: .init("F16", 1, 2), 30: .init("BF16", 1, 2), 28: .init("F64", 1, 8),
         24: .init("I8", 1, 1), 25: .init("I16", 1, 2), 26: .init("I32", 1, 4), 27: .init("I64", 1, 8),

@@ -5,9 +5,9 @@ package enum GGUFValue: Sendable, Hashable {
     case signed(Int64)
     case float(Double)
     case bool(Bool)
-    /// What is not UTF-8 in it has been replaced.
+    /// Invalid UTF-8 has been replaced.
     case string(String)
-    /// Left where it lies: a vocabulary has hundreds of thousands of elements.
+    /// Not decoded: a vocabulary has hundreds of thousands of elements.
     case array(GGUFArray)
 
     package var string: String? { if case .string(let text) = self { text } else { nil } }
@@ -23,16 +23,16 @@ package enum GGUFValue: Sendable, Hashable {
     package var double: Double? { if case .float(let value) = self { value } else { int.map(Double.init) } }
 }
 
-/// An array of a GGUF file's metadata: what its elements are and where they lie.
+/// An array of a GGUF file's metadata: element type and location.
 package struct GGUFArray: Sendable, Hashable {
     package let element: GGUFValueType
     package let count: Int
-    /// Counted from the beginning of the file; checked to hold the elements.
+    /// Offsets in the file; checked to hold the elements.
     package let byteRange: Range<Int>
-    /// Whole numbers and truth values, where there are no more of them than a model may have layers.
+    /// Integers and Booleans, if there are no more than a model can have layers.
     package let numbers: [Int64]?
 
-    /// - Parameter file: the bytes that hold it.
+    /// - Parameter file: the bytes that contain it.
     init(element: GGUFValueType, count: Int, byteRange: Range<Int>, in file: UnsafeRawBufferPointer) {
         (self.element, self.count, self.byteRange) = (element, count, byteRange)
         numbers =
@@ -43,10 +43,10 @@ package struct GGUFArray: Sendable, Hashable {
 
     private static let mostNumbers = 4096
 
-    /// Hands over the bytes of each string, in order.
+    /// Calls `body` with the bytes of each string, in order.
     ///
     /// - Parameter file: the bytes that the header was read from.
-    /// - Returns: false where its elements are not strings.
+    /// - Returns: false if its elements are not strings.
     @discardableResult
     package func eachString(in file: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) -> Bool {
         guard element == .string, byteRange.upperBound <= file.count else { return false }
@@ -61,7 +61,7 @@ package struct GGUFArray: Sendable, Hashable {
         return true
     }
 
-    /// Its numbers or truth values; nil where they are something else.
+    /// Its numbers or Booleans; nil for other types.
     package func values(in file: UnsafeRawBufferPointer) -> [GGUFValue]? {
         Self.values(element, count, byteRange, file)
     }
@@ -81,11 +81,11 @@ package struct GGUFArray: Sendable, Hashable {
     }
 }
 
-/// The kinds of values, by the numbers that a file holds.
+/// The value types by number.
 package enum GGUFValueType: UInt32, Sendable, Hashable, CaseIterable {
     case uint8, int8, uint16, int16, uint32, int32, float32, bool, string, array, uint64, int64, float64
 
-    /// Bytes of one value; nil where they differ.
+    /// Bytes of one value; nil if they vary.
     package var size: Int? {
         switch self {
         case .uint8, .int8, .bool: 1
@@ -96,7 +96,7 @@ package enum GGUFValueType: UInt32, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// A number or truth value; nil for a string, an array, and a truth value that is neither 0 nor 1.
+    /// A number or Boolean; nil for a string, an array, and a Boolean other than 0 or 1.
     func number(_ reader: inout ByteReader) throws(ByteReader.Short) -> GGUFValue? {
         switch self {
         case .uint8: .unsigned(UInt64(try reader.number(UInt8.self)))

@@ -1,12 +1,12 @@
 package import HubCore
 
-/// What `generation_config.json` says; it goes before `config.json`
+/// `generation_config.json`; it takes precedence over `config.json`
 /// (https://huggingface.co/docs/transformers/main_classes/text_generation).
 package struct GenerationConfiguration: Sendable {
-    /// The tokens that end a text; nil where the file does not say.
+    /// The tokens that end a text; nil if the file does not say.
     package let eosIDs: [Int]?
 
-    /// Reads the file of a folder; nil where there is none.
+    /// Reads the file of a folder; nil if there is none.
     ///
     /// - Throws: ``ErrorCode/malformedModel``.
     package static func read(folder: String) throws(AIError) -> GenerationConfiguration? {

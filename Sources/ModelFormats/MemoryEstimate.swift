@@ -1,16 +1,16 @@
-/// How much memory a decoder needs, from its headers alone.
+/// The memory a decoder needs, from headers only.
 package struct MemoryEstimate: Sendable, Hashable {
     /// The weights, as stored.
     package let weightsBytes: Int64
-    /// Keys and values of one position in all layers, as float32: 0 where nothing is kept, nil where it is not known what is.
+    /// Bytes of the KV cache per position in all layers, as float32: 0 if there is none, nil if unknown.
     package let cacheBytesPerPosition: Int64?
-    /// The part of them in layers that keep the last ``window`` positions only.
+    /// The part of them in layers that keep only the last ``window`` positions.
     package let windowedBytesPerPosition: Int64
-    /// nil where every layer keeps all.
+    /// nil if every layer keeps all positions.
     package let window: Int?
     /// Activations of one position that is being computed, as float32.
     package let activationBytesPerPosition: Int64
-    /// How many positions are computed at a time at most.
+    /// Maximum number of positions per pass.
     package let batch: Int
 
     package init(weightsBytes: Int64, configuration: ModelConfiguration?, batch: Int) {
@@ -28,8 +28,7 @@ package struct MemoryEstimate: Sendable, Hashable {
         self.batch = batch
     }
 
-    /// Weights, keys and values of `context` positions as far as they are known, and activations, in bytes; at most
-    /// `Int64.max`.
+    /// Bytes of weights, KV cache for `context` positions if known, and activations; at most `Int64.max`.
     package func bytes(context: Int) -> Int64 {
         let kept = ((cacheBytesPerPosition ?? 0) - windowedBytesPerPosition).multipliedClamped(by: Int64(context))
         return sum(
@@ -39,33 +38,32 @@ package struct MemoryEstimate: Sendable, Hashable {
     }
 }
 
-/// What running a model takes of the memory, told before any of it is fetched.
+/// The memory needed to run a model, known before it is downloaded.
 ///
-/// - Where `config.json` says how the decoder is built, it is what `hub try` itself takes: the weights as stored,
-///   2 × layers × key-value heads × head size × 4 bytes for each position (keys and values as float32), and the activations of
-///   a batch; for as many positions as the model was made for, 4,096 at most.
-/// - Where it does not, or nobody has it: the weights and a fifth of them. "When performing inference, expect to add up to
-///   an additional 20% to this as found by EleutherAI"
-///   (https://huggingface.co/docs/accelerate/usage_guides/model_size_estimator,
+/// - If `config.json` describes the decoder, it is what `hub try` uses: the weights as stored, 2 × layers × key-value
+///   heads × head size × 4 bytes per position (KV cache as float32), and the activations of a batch; for the model's
+///   own context, at most 4,096 positions.
+/// - Otherwise the weights and a fifth of them. "When performing inference, expect to add up to an additional 20% to
+///   this as found by EleutherAI" (https://huggingface.co/docs/accelerate/usage_guides/model_size_estimator,
 ///   https://blog.eleuther.ai/transformer-math/).
 ///
-/// Weights are the bytes of their files, which is parameters × bytes of a weight and some kilobytes of header; where no file
-/// is known, that product alone.
+/// Weights are the bytes of their files: parameters × bytes per weight and some kilobytes of header. If no file is
+/// known, only that product.
 package struct MemoryNeed: Sendable, Hashable {
     /// Bytes in all; at most `Int64.max`.
     package let bytes: Int64
     /// Bytes of the weights.
     package let weightsBytes: Int64
-    /// The positions counted, where `config.json` says what one takes; nil for the rule of a fifth.
+    /// The number of positions counted; nil for the rule of a fifth.
     package let context: Int?
 
-    /// Positions at most, and computed at a time: what `hub try` takes without being asked.
+    /// Maximum positions and positions per pass: the defaults of `hub try`.
     private static let (mostPositions, batch) = (4096, 256)
-    /// Positions where a configuration does not say what the model was made for.
+    /// Positions if a configuration does not give the model's context.
     private static let usualPositions = 2048
 
-    /// - Parameter configuration: what is known of the decoder; one without layers, heads or widths counts as none, and so
-    ///   does one of a model that keeps nothing of a position.
+    /// - Parameter configuration: the decoder's configuration; one without layers, heads or widths counts as none, and
+    ///   so does one without a KV cache.
     package init(weightsBytes: Int64, configuration: ModelConfiguration? = nil) {
         self.weightsBytes = weightsBytes
         guard let c = configuration, c.cache?.keepsPositions == true, c.hiddenSize != nil else {
@@ -79,14 +77,14 @@ package struct MemoryNeed: Sendable, Hashable {
             context: context)
     }
 
-    /// - Parameter bitsPerWeight: 16 is how most models are published.
+    /// - Parameter bitsPerWeight: most models are published with 16.
     package init(parameters: Int64, bitsPerWeight: Double = 16, configuration: ModelConfiguration? = nil) {
         let bytes = (Double(max(0, parameters)) * bitsPerWeight / 8).rounded(.up)
         self.init(weightsBytes: Int64(exactly: bytes) ?? .max, configuration: configuration)
     }
 
-    /// - Parameter parameters: how many there are of each element type, as the Hub counts a model's safetensors:
-    ///   `["BF16": 1115264]`. nil where one of the types is not known.
+    /// - Parameter parameters: counts by element type, as the Hub reports them for safetensors: `["BF16": 1115264]`.
+    ///   nil if a type is unknown.
     package init?(parameters: [String: Int64], configuration: ModelConfiguration? = nil) {
         var bits: Int64 = 0
         for (name, count) in parameters {
@@ -97,7 +95,7 @@ package struct MemoryNeed: Sendable, Hashable {
     }
 }
 
-/// A product of which no factor is negative; 0 where one is not known.
+/// A product of non-negative factors; 0 if one is unknown.
 private func product(_ factors: Int?...) -> Int64 {
     factors.reduce(1) { $0.multipliedClamped(by: Int64($1 ?? 0)) }
 }

@@ -1,10 +1,10 @@
 package import HubCore
 
 extension ModelConfiguration {
-    /// What a GGUF file's metadata says of the model, in the words of `config.json`.
+    /// A GGUF file's metadata, translated to the names of `config.json`.
     /// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md#llm
     ///
-    /// What is out of range in it is passed over and noted, see ``faults``.
+    /// Values out of range are skipped and recorded in ``faults``.
     ///
     /// - Parameter path: the file, for errors.
     package init(_ header: GGUFHeader, path: String) throws(AIError) {
@@ -22,7 +22,7 @@ extension ModelConfiguration {
                     noted.faults.append("\(architecture).\(key) is \(number), not above 0")
                 }
             } else if let numbers = value.array?.numbers, numbers.contains(where: { $0 != 0 }) {
-                // One for each layer; 0 where the layer has none of it.
+                // One per layer; 0 if the layer has none.
                 members.append((name, .array(numbers.filter { $0 != 0 }.map { .int($0) })))
             } else if value.int == nil, let number = value.double {
                 members.append((name, .double(number)))
@@ -41,7 +41,7 @@ extension ModelConfiguration {
         try self.init(.object(JSONObject(members)), path: path, noted: noted)
     }
 
-    /// Whether a count of 0 stands for nothing that a model may lack: experts, windows, heads of a recurrent model.
+    /// Whether a count must not be 0: a model may lack experts, windows, or (if recurrent) heads.
     private static func isNeeded(_ key: String, _ architecture: String) -> Bool {
         switch key {
         case "embedding_length", "block_count", "vocab_size", "context_length": true
@@ -51,7 +51,7 @@ extension ModelConfiguration {
         }
     }
 
-    /// Layers without heads of keys keep no positions; true is a layer with a window.
+    /// Layers without key heads have no KV cache; true means a layer with a window.
     private static func layerKinds(_ header: GGUFHeader, _ architecture: String) -> [String]? {
         func numbers(_ key: String) -> [Int64]? { header["\(architecture).attention.\(key)"]?.array?.numbers }
         if let heads = numbers("head_count_kv"), heads.contains(0) {
@@ -69,10 +69,10 @@ extension ModelConfiguration {
         ("expert_count", "num_experts"), ("expert_used_count", "num_experts_per_tok"),
         ("attention.sliding_window", "sliding_window"), ("attention.kv_lora_rank", "kv_lora_rank"),
         ("attention.sliding_window_pattern", "sliding_window_pattern"),
-        // What is rotated of a compressed key; other models are not asked for it.
+        // The rotated part of a compressed key; only read for latent attention.
         ("rope.dimension_count", "qk_rope_head_dim"), ("full_attention_interval", "full_attention_interval"),
         ("attention.shared_kv_layers", "num_kv_shared_layers"), ("attention.chunk_size", "attention_chunk_size"),
-        // Of one architecture or another.
+        // Specific to some architectures.
         ("expert_feed_forward_length", "moe_intermediate_size"), ("expert_shared_count", "n_shared_experts"),
         ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
         ("leading_dense_block_count", "first_k_dense_replace"),

@@ -1,24 +1,24 @@
 package import HubCore
 
-/// What a model's `config.json` says of it, in the words of Hugging Face's configuration classes
+/// A model's `config.json`, with the names of Hugging Face's configuration classes
 /// (https://huggingface.co/docs/transformers/main_classes/configuration).
 ///
-/// A value that the file leaves out is nil, or what the architecture's own default says where that is written here.
+/// A missing value is nil, or the architecture's default if known here.
 package struct ModelConfiguration: Sendable {
     /// The file, for errors.
     package let path: String
-    /// `model_type`: `llama`, `qwen2`, …; nil where the file is not one of transformers'.
+    /// `model_type`: `llama`, `qwen2`, …; nil if the file is not one of transformers'.
     package let modelType: String?
-    /// `model_type` of the part that describes the decoder; the same where there is but one.
+    /// `model_type` of the part that describes the decoder; the same if there is only one.
     package let decoderType: String?
     /// `architectures`: the class names, `LlamaForCausalLM`.
     package let architectures: [String]
     package let hiddenSize: Int?
     package let layers: Int?
     package let heads: Int?
-    /// Equal to ``heads`` where the file does not say.
+    /// ``heads`` if the file does not say.
     package let kvHeads: Int?
-    /// `hidden_size / num_attention_heads` where the file does not say.
+    /// `hidden_size / num_attention_heads` if the file does not say.
     package let headSize: Int?
     package let intermediateSize: Int?
     package let vocabulary: Int?
@@ -34,28 +34,28 @@ package struct ModelConfiguration: Sendable {
     package let quantization: QuantizationConfiguration?
     package let bosIDs: [Int]
     package let eosIDs: [Int]
-    /// Experts of a mixture, and how many of them each token goes through.
+    /// The number of experts, and the number used per token.
     package let experts: Int?
     package let expertsPerToken: Int?
-    /// What is kept of each position; nil where the file does not say enough to tell.
+    /// The KV cache layout; nil if the file does not say enough.
     package let cache: CacheConfiguration?
-    /// The kind of each layer, `full_attention`, `linear_attention`, …; empty where they are not told apart.
+    /// The kind of each layer, `full_attention`, `linear_attention`, …; empty if the file does not list them.
     package let layerKinds: [String]
-    /// Everything that the file says of the decoder, for what only one architecture has.
+    /// All settings of the decoder, for those that only one architecture has.
     package let settings: JSONObject
-    /// What `auto_map` names: code of the repository's own that loading it elsewhere would run.
+    /// The code named by `auto_map`, which other programs would run on loading.
     package let customCode: [String]
 
-    /// Values of the wrong kind or out of range that were passed over; none but in a reading that is forgiving.
+    /// Skipped values of the wrong type or out of range; only in a forgiving reading.
     package let faults: [String]
 
-    /// Whether it makes sound of codes; its embedding has a row more than there are of them.
+    /// Whether it is an audio decoder whose embedding has one row more than there are codes.
     package var hasCodes: Bool { decoderType.map(ArchitectureTraits.codeDecoders.contains) ?? false }
 
-    /// Reads `config.json` of a folder; nil where there is none.
+    /// Reads `config.json` of a folder; nil if there is none.
     ///
-    /// - Parameter isForgiving: whether a value of the wrong kind or out of range is only noted, in ``faults``.
-    /// - Throws: ``ErrorCode/malformedModel`` for such a value, or for what is not JSON object.
+    /// - Parameter isForgiving: whether a value of the wrong type or out of range is only recorded in ``faults``.
+    /// - Throws: ``ErrorCode/malformedModel`` for such a value, or if it is not a JSON object.
     package static func read(folder: String, isForgiving: Bool = false) throws(AIError) -> ModelConfiguration? {
         let path = Path.join(folder, "config.json")
         guard let json = try JSONFile.read(path) else { return nil }
@@ -67,7 +67,7 @@ package struct ModelConfiguration: Sendable {
         try self.init(json, path: path, noted: isForgiving ? FaultList() : nil)
     }
 
-    /// - Parameter noted: where faults are noted; nil where they are errors.
+    /// - Parameter noted: collects faults; nil if they are errors.
     init(_ json: JSON, path: String, noted: FaultList?) throws(AIError) {
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
         let all = ConfigurationFields(members, path: path, noted: noted)
@@ -79,7 +79,7 @@ package struct ModelConfiguration: Sendable {
         decoderType = type.isEmpty ? nil : type
         settings = fields.all
         hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim", "dim")
-        // Of a model with an encoder too, `num_layers` and `num_hidden_layers` count the encoder's.
+        // In encoder-decoder models `num_layers` and `num_hidden_layers` count the encoder's layers.
         layers = try fields.count(
             "decoder_layers", "num_decoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers",
             "num_transformer_layers")
@@ -90,7 +90,7 @@ package struct ModelConfiguration: Sendable {
                 "decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads",
                 "num_query_heads") : nil
         kvHeads = attends ? try fields.kvHeads(of: heads) : nil
-        // Compressed attention has no heads of keys, whatever their number says.
+        // Latent attention has no key heads, whatever their number says.
         if let heads, let kvHeads, heads % kvHeads != 0, !fields.has("kv_lora_rank") {
             try fields.report("\(heads) attention heads are not divisible by \(kvHeads) key-value heads")
         }
@@ -103,7 +103,7 @@ package struct ModelConfiguration: Sendable {
             }
         }
         self.headSize = headSize
-        // GPT-2's class does not look at intermediate_size.
+        // GPT-2's class ignores intermediate_size.
         intermediateSize = try fields.count(
             fields.has("n_inner") ? "n_inner" : "intermediate_size", "d_ff", "decoder_ffn_dim", "ffn_hidden_size",
             "ffn_dim", "hidden_dim")
@@ -136,15 +136,15 @@ package struct ModelConfiguration: Sendable {
     }
 }
 
-/// How positions are rotated.
+/// The rotary embedding's settings.
 package struct RopeConfiguration: Sendable, Hashable {
-    /// The base of the frequencies; nil where the file does not say.
+    /// The base of the frequencies; nil if the file does not say.
     package let theta: Double?
-    /// `default`, `llama3`, `yarn`, `linear`, …; `default` where the file has no scaling.
+    /// `default`, `llama3`, `yarn`, `linear`, …; `default` if the file has no scaling.
     package let type: String
-    /// `partial_rotary_factor`; 1 where the file does not say.
+    /// `partial_rotary_factor`; 1 if the file does not say.
     package let partialFactor: Double
-    /// `factor`: how many times longer texts are than those first trained on.
+    /// `factor`: the context relative to the original training context.
     package let factor: Double?
     /// `low_freq_factor`
     package let lowFrequencyFactor: Double?
@@ -157,7 +157,7 @@ package struct RopeConfiguration: Sendable, Hashable {
     /// it inside.
     init(_ fields: ConfigurationFields) throws(AIError) {
         let nested = try fields.object("rope_parameters", "rope_scaling")
-        // A model with several kinds of layers nests once more, by kind; its members have no rope_type of their own.
+        // A model with several layer kinds has another level, by kind, without rope_type above it.
         if let nested, nested.has("full_attention") || nested.has("sliding_attention") {
             (theta, type, partialFactor) = (nil, "by layer type", 1)
             (factor, lowFrequencyFactor, highFrequencyFactor, originalMaxPositions) = (nil, nil, nil, nil)

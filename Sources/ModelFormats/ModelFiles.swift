@@ -1,17 +1,17 @@
 package import HubCore
 
-/// The files of a repository, sorted out: its sets of weights, and what goes with each of them.
+/// The files of a repository by role: its weight variants and the files that go with each.
 package struct ModelFiles: Sendable {
-    /// The sets of weights, the smallest first.
+    /// The weight variants, the smallest first.
     package let variants: [ModelVariant]
 
-    /// Files that go with any set, with the folder that is a model of its own where they lie in one.
+    /// Files that go with any variant, with the folder of the separate model they belong to, if any.
     private let plain: [(path: String, scope: String)]
     private let projectors: [(name: GGUFName, path: String)]
 
     /// - Parameters:
-    ///   - library: the library that the Hub names, where it is known.
-    ///   - tags: the Hub's tags, where they are known.
+    ///   - library: the Hub's library name, if known.
+    ///   - tags: the Hub's tags, if known.
     package init(_ files: [RepositoryFile], library: String? = nil, tags: [String] = []) {
         let isMLX = library == "mlx" || library?.hasPrefix("mlx-") == true || tags.contains("mlx")
         let layout = RepositoryLayout(files.map(\.path), isMLX: isMLX)
@@ -31,21 +31,20 @@ package struct ModelFiles: Sendable {
         variants = sets.variants(mlxQuantization: Self.bits(tags))
     }
 
-    /// `4bit` of the tag `4-bit`; nil where tags name none, or several.
+    /// `4bit` for the tag `4-bit`; nil if tags name none or several.
     private static func bits(_ tags: [String]) -> String? {
         let bits = tags.filter { $0.utf8.count == 5 && $0.hasSuffix("-bit") && $0.first?.isNumber == true }
         return bits.count == 1 ? "\(bits[0].prefix(1))bit" : nil
     }
 
-    /// Everything that a set of weights needs and nothing that another brings: its files, its projector, and what is no
-    /// weights.
+    /// The files a variant needs: its own weights, its projector and all files that are not weights.
     package func paths(of variant: ModelVariant) -> [String] {
         variant.files + variant.companions + projectors(for: variant)
             + plain.lazy.filter { ["", variant.scope].contains($0.scope) }.map(\.path)
     }
 
-    /// As llama.cpp chooses one beside a model: of the folders on the way to the model the deepest, there the one whose bits
-    /// are nearest to the model's, the first of equals. Those of several models are told apart by the rest of their names.
+    /// As llama.cpp chooses: in the deepest folder above the model, the one with the nearest number of bits, the first
+    /// on ties. Projectors of several models are distinguished by the rest of their names.
     private func projectors(for variant: ModelVariant) -> [String] {
         guard variant.format == .gguf else { return [] }
         let folder = Path.parts(Path.parent(variant.files[0]))

@@ -1,13 +1,13 @@
 import HubCore
 
-/// What the headers and small files of a model say, wherever they were read: in a folder, or by ranges from a Hub.
+/// The metadata from a model's headers and small files, read in a folder or by ranges from a Hub.
 package struct ModelSources: Sendable {
     /// Weight files of one format.
     package struct Format: Sendable, Hashable {
         package let format: WeightFormat
-        /// The first file that shows it.
+        /// The first file of this format.
         package let evidence: String
-        /// Bytes of all files of it.
+        /// Bytes of all its files.
         package let bytes: Int64
 
         package init(format: WeightFormat, evidence: String, bytes: Int64) {
@@ -20,16 +20,16 @@ package struct ModelSources: Sendable {
     package var formats: [Format] = []
     package var configuration: ModelConfiguration?
     package var weights: StoredWeights?
-    /// The file that the weights are in, where there are other models beside it; nil where they are the only ones.
+    /// The file with the weights if there are other models beside it; otherwise nil.
     package private(set) var chosen: String?
-    /// Whether the weights are safetensors by the names that loaders look for.
+    /// Whether the weights are safetensors with the standard names.
     package var isLoadable = false
-    /// nil where there is none, or none that says.
+    /// nil if there is none or its kind is unknown.
     package var tokenizerKind: String?
     package var hasChatTemplate = false
-    /// As the model's card says it; nil where that is not known.
+    /// From the model card; nil if unknown.
     package var license: String?
-    /// What else stands against running it, each a noun phrase.
+    /// Further obstacles to running it, each a noun phrase.
     package var faults: [String] = []
 
     package init(name: String) { self.name = name }
@@ -47,9 +47,9 @@ package struct ModelSources: Sendable {
         }
     }
 
-    /// Says which of several GGUF models the weights are; what is told of the format is told of that one.
+    /// Sets which of several GGUF models the weights are from; the format's figures are then that model's.
     ///
-    /// - Parameter count: how many models there are.
+    /// - Parameter count: the number of models.
     package mutating func choose(_ file: String, of count: Int) {
         if count > 1 { chosen = file }
         formats = formats.map { format in
@@ -57,7 +57,7 @@ package struct ModelSources: Sendable {
         }
     }
 
-    /// What a card's front matter says of the licence.
+    /// The licence in a card's front matter.
     package static func license(readme: [UInt8]) -> String? {
         let lines = String(decoding: readme.prefix(CardSummary.readLimit), as: UTF8.self)
             .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

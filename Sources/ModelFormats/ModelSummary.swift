@@ -1,9 +1,9 @@
 import HubCore
 
-/// What a model is, put together from its ``ModelSources``.
+/// A summary of a model from its ``ModelSources``.
 package struct ModelSummary: Sendable, Hashable {
     package let parameters: Int64
-    /// Parameters that one token goes through; nil where that is all of them.
+    /// Parameters used per token; nil if all are.
     package let activeParameters: Int64?
     /// Parameters by part, the largest first.
     package let parts: [TensorPart: Int64]
@@ -11,11 +11,11 @@ package struct ModelSummary: Sendable, Hashable {
     package let dataTypes: [String: Int64]
     package let weightsBytes: Int64
     package let bitsPerWeight: Double?
-    /// How the weights are quantised; nil where they are not.
+    /// The quantisation of the weights; nil if there is none.
     package let quantization: String?
     package let memory: MemoryEstimate
 
-    /// - Parameter batch: positions that are computed at a time.
+    /// - Parameter batch: positions per pass.
     package init(_ sources: ModelSources, batch: Int) {
         let configuration = sources.configuration
         let weights = sources.weights
@@ -43,12 +43,12 @@ package struct ModelSummary: Sendable, Hashable {
         memory = MemoryEstimate(weightsBytes: stored, configuration: configuration, batch: batch)
     }
 
-    /// By what most of the weights lie in, where the configuration says nothing: GGUF's types.
+    /// By the most common type, if the configuration says nothing: for GGUF.
     private static func quantization(_ tensors: ModelTensors?) -> String? {
         var counts: [String: Int64] = [:]
         var plain: Int64 = 0
         for tensor in tensors?.tensors ?? [] {
-            // What lies as it is, whatever its type, is not quantised.
+            // Unpacked tensors, of any type, are not quantised.
             let isPlain = TensorDataType(rawValue: tensor.storage) != nil && tensor.members.count == 1
             guard !isPlain else {
                 plain = plain.addedClamped(tensor.parameters)

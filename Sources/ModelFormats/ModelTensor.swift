@@ -1,24 +1,23 @@
-/// One tensor of a model as its architecture knows it, put together from what it is stored as: packed weights, their scales
-/// and whatever lies beside them.
+/// A logical tensor of a model, assembled from its stored tensors: packed weights, scales and other companions.
 package struct ModelTensor: Sendable, Hashable {
     /// `model.layers.0.mlp.up_proj.weight`
     package let name: String
-    /// nil where what is stored does not tell.
+    /// nil if the stored tensors do not tell.
     package let shape: [Int]?
-    /// Weights in it; 0 for what is not a parameter (a mask, a table of positions).
+    /// Number of weights; 0 if it is not a parameter (a mask, a position table).
     package let parameters: Int64
-    /// Bytes that it takes, scales included.
+    /// Its bytes, scales included.
     package let byteCount: Int64
     /// `BF16`, `MLX 4-bit`, `GPTQ`, …
     package let storage: String
-    /// Which of the stored tensors it is made of, the weights first.
+    /// Indices of its stored tensors, the weights first.
     package let members: [Int]
 }
 
-/// Puts the tensors of a model together.
+/// The logical tensors of a model.
 package struct ModelTensors: Sendable {
     package let tensors: [ModelTensor]
-    /// What is wrong with how they are packed.
+    /// Faults in their packing.
     package let faults: [PackingFault]
 
     package init(_ weights: StoredWeights, _ quantization: QuantizationConfiguration?) {
@@ -27,10 +26,10 @@ package struct ModelTensors: Sendable {
         faults = grouping.faults
     }
 
-    /// Weights in all of them.
+    /// Number of weights in all of them.
     package var parameters: Int64 { tensors.reduce(0) { $0.addedClamped($1.parameters) } }
 
-    /// Bits that a weight takes on average, with scales and all; nil where there is none.
+    /// Average bits per weight, scales included; nil if there are none.
     package var bitsPerWeight: Double? {
         let counted = tensors.filter { $0.parameters > 0 }
         let parameters = counted.reduce(0.0) { $0 + Double($1.parameters) }
@@ -39,7 +38,7 @@ package struct ModelTensors: Sendable {
     }
 }
 
-/// Finds what belongs together by the names that each way of packing gives it.
+/// Groups stored tensors by the naming scheme of each packing method.
 private struct TensorGrouping {
     private let stored: [StoredTensor]
     private let quantization: QuantizationConfiguration?
@@ -61,7 +60,7 @@ private struct TensorGrouping {
             taken.formUnion(incomplete.members)
             found[index] = incomplete
         }
-        // Packed ones first: what they take along is not a tensor of its own.
+        // Packed ones first: their companions are not separate tensors.
         for index in stored.indices where !taken.contains(index) {
             guard let packed = packed(index) else { continue }
             taken.formUnion(packed.members)
@@ -79,7 +78,7 @@ private struct TensorGrouping {
             byteCount: Int64(tensor.byteCount), storage: tensor.type, members: [index])
     }
 
-    /// Packed weights without all that belongs to them: what they unpack to cannot be told.
+    /// Packed weights with missing companions: the unpacked shape is unknown.
     private func incomplete(_ index: Int) -> ModelTensor {
         let name = stored[index].name
         let ending = [".qweight", ".weight_packed", ".weight", "_blocks"].first(where: name.hasSuffix) ?? ""
@@ -110,7 +109,7 @@ private struct TensorGrouping {
         return base("_blocks").flatMap { blocks(index, $0) }
     }
 
-    /// - Parameter companions: full names of what may lie beside the weights.
+    /// - Parameter companions: full names of possible companions.
     private func made(
         _ base: String, _ index: Int, shape: [Int]?, elements: Int, _ storage: String, _ companions: [String]
     ) -> ModelTensor {
@@ -123,7 +122,7 @@ private struct TensorGrouping {
 
     private func beside(_ base: String, _ endings: [String]) -> [String] { endings.map { base + $0 } }
 
-    /// MLX, bitsandbytes and float8: `weight` beside scales of one kind or another.
+    /// MLX, bitsandbytes and float8: `weight` with scales of some kind.
     private func besideScales(_ index: Int, _ base: String) -> ModelTensor? {
         let tensor = stored[index]
         if tensor.type == "U32", let scales = places[base + ".scales"] {
@@ -158,7 +157,7 @@ private struct TensorGrouping {
         return nil
     }
 
-    /// NVIDIA's and AMD's: two numbers of four bits in a byte, a scale for 16 of them (NVFP4) or 32 (MXFP4).
+    /// NVIDIA and AMD: two 4-bit numbers per byte, a scale per 16 (NVFP4) or 32 (MXFP4).
     private func pairs(_ index: Int, _ weight: String, _ scale: StoredTensor, _ companions: [String])
         -> ModelTensor?
     {
@@ -174,15 +173,15 @@ private struct TensorGrouping {
             scale.type == "F8_E4M3" ? "NVFP4" : "MXFP4", companions)
     }
 
-    /// MLX packs 32 / bits weights into a word, or 32 of any bits into so many words.
+    /// MLX packs 32 / bits weights into a word, or 32 weights of n bits into n words.
     private func mlx(_ index: Int, _ base: String, _ scales: StoredTensor) -> ModelTensor? {
         let tensor = stored[index]
         guard let words = tensor.shape.last, let groups = scales.shape.last, words > 0, groups > 0,
             tensor.shape.dropLast() == scales.shape.dropLast()
         else { return nil }
         let own = quantization?.overrides[base] ?? nil
-        // What is stored must agree with itself; the file's word decides where it can be right, for the size of a group is
-        // written nowhere else.
+        // The shapes must be consistent; the configuration decides if it fits them, because the group size is stored
+        // nowhere else.
         let group = own?.groupSize ?? quantization?.groupSize ?? 64
         let (columns, overflow) = groups.multipliedReportingOverflow(by: group)
         guard !overflow, columns > 0, words.multipliedReportingOverflow(by: 32).overflow == false,
@@ -226,7 +225,7 @@ private struct TensorGrouping {
     private func compressed(_ index: Int, _ base: String) -> ModelTensor? {
         let tensor = stored[index]
         guard let last = tensor.shape.last else { return nil }
-        // Two numbers of four bits in a byte, or words as full as they get.
+        // Two 4-bit numbers per byte, or as many as fit a word.
         let each = tensor.type == "U8" ? 2 : 32 / max(1, min(32, quantization?.bits ?? 4))
         let (columns, overflow) = last.multipliedReportingOverflow(by: each)
         let (elements, more) = tensor.elementCount.multipliedReportingOverflow(by: each)
@@ -242,7 +241,7 @@ private struct TensorGrouping {
                 ]))
     }
 
-    /// Microscaling: two numbers of four bits in a byte, a scale for 32 of them.
+    /// Microscaling: two 4-bit numbers per byte, a scale per 32.
     private func blocks(_ index: Int, _ base: String) -> ModelTensor? {
         let tensor = stored[index]
         guard tensor.type == "U8", places[base + "_scales"] != nil else { return nil }

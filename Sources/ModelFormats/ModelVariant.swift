@@ -1,28 +1,28 @@
 import HubCore
 
-/// One set of weights of a repository: one of its GGUF quantisations, its safetensors, its PyTorch files. Told from names
-/// and tags alone.
+/// One set of weights of a repository: one of its GGUF quantisations, its safetensors, its PyTorch files. Derived only
+/// from names and tags.
 package struct ModelVariant: Sendable, Hashable {
-    /// What `--quant` calls it: `Q4_K_M`, `fp16`, `consolidated`; the format's own name for the set that needs no other.
+    /// Its name for `--quant`: `Q4_K_M`, `fp16`, `consolidated`; the format's name for the default set.
     package let name: String
     package let format: WeightFormat
-    /// As llama.cpp writes it; the bits of an MLX model where its tags say them.
+    /// As llama.cpp writes it; for MLX the bits from its tags.
     package let quantization: String?
     /// Paths, sorted.
     package let files: [String]
     package let sizeBytes: Int64
-    /// Whether it is what `--format` means where the format has several.
+    /// Whether `--format` chooses it if the format has several sets.
     package internal(set) var isMain: Bool
 
-    /// Bits of a weight where the name says them.
+    /// Bits per weight, if the name gives them.
     let bits: Int?
     /// See ``WeightName/SetID``.
     let scope: String
     let edition: String
-    /// Files that go with it and hold no weights.
+    /// Its companion files without weights.
     let companions: [String]
 
-    /// Its files that are of another format, for the model has these parts in no other.
+    /// Its files in another format, for parts that exist only there.
     package var foreignFiles: [String] {
         files.filter { file in
             guard format.isLoadable, let own = WeightFormat(fileName: Path.name(file)) else { return false }
@@ -30,11 +30,10 @@ package struct ModelVariant: Sendable, Hashable {
         }
     }
 
-    /// Whether its numbers are plain ones, as before any quantising.
+    /// Whether it is not quantised.
     package var isPlain: Bool { (bits ?? 0) >= 16 }
 
-    /// How well a name that people type fits, 0 best; nil where another is meant. Case, `-`, `_` and Unsloth's `UD-` do not
-    /// count.
+    /// How well a typed name matches, 0 best; nil if it does not. Case, `-`, `_` and Unsloth's `UD-` are ignored.
     func distance(to text: String) -> Int? {
         if name == text { return 0 }
         let (wanted, quantization) = (Self.plainName(text), quantization.map(Self.plainName))
@@ -44,7 +43,7 @@ package struct ModelVariant: Sendable, Hashable {
 
     private static func plainName(_ text: String) -> String {
         let plain = text.lowercased().filter { !"-_. ".contains($0) }
-        // llama.cpp's f16 is everybody else's fp16.
+        // llama.cpp writes f16 for fp16.
         return ["fp16": "f16", "fp32": "f32"][plain] ?? plain
     }
 }

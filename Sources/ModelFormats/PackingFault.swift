@@ -1,16 +1,16 @@
-/// What a loader finds wrong with a packed tensor before it looks at a number: what has to lie beside it is missing, or was
-/// packed otherwise than the configuration says.
+/// A fault of a packed tensor that a loader finds before reading values: a missing companion, or packing that disagrees
+/// with the configuration.
 package struct PackingFault: Sendable, Hashable {
-    /// The tensor that is missing, or wrong.
+    /// The missing or wrong tensor.
     package let tensor: String
     /// The stored tensor with the packed weights.
     package let weights: Int
     /// A sentence without a full stop.
     package let detail: String
-    /// Whether the weights' shape cannot be told for it.
+    /// Whether it hides the weights' shape.
     let hidesShape: Bool
 
-    /// All of a model, in the order of its tensors. Each method's companions are those that its own loader asks for:
+    /// All faults of a model, in tensor order. The required companions are those of each method's loader:
     /// https://ml-explore.github.io/mlx/build/html/python/nn/_autosummary/mlx.nn.QuantizedLinear.html,
     /// https://github.com/huggingface/transformers/tree/main/src/transformers/integrations
     static func all(_ stored: [StoredTensor], _ places: [String: Int], _ quantization: QuantizationConfiguration?)
@@ -39,7 +39,7 @@ package struct PackingFault: Sendable, Hashable {
         return faults
     }
 
-    /// What a packed tensor needs beside itself; of each list one.
+    /// The companions a packed tensor needs; one from each list.
     private static func companions(_ tensor: StoredTensor, _ quantization: QuantizationConfiguration) -> [[String]]
     {
         func base(_ ending: String) -> String? {
@@ -72,7 +72,7 @@ package struct PackingFault: Sendable, Hashable {
         }
     }
 
-    /// How MLX packed a layer; nil where the file says that it did not.
+    /// The MLX packing of a layer; nil if the file says it is not packed.
     private static func packing(_ base: String, _ quantization: QuantizationConfiguration)
         -> QuantizationConfiguration.Packing?
     {
@@ -80,7 +80,7 @@ package struct PackingFault: Sendable, Hashable {
         return quantization.packing
     }
 
-    /// MLX's words in a row, against the groups in it: what the configuration says must give the one from the other.
+    /// Checks MLX's words per row against its groups: bits and group size of the configuration must match both.
     private static func disagreement(
         _ tensor: StoredTensor, _ stored: [StoredTensor], _ places: [String: Int],
         _ quantization: QuantizationConfiguration, _ others: [QuantizationConfiguration.Packing]
@@ -102,7 +102,7 @@ package struct PackingFault: Sendable, Hashable {
             let (room, most) = words.multipliedReportingOverflow(by: 32)
             return !overflow && !more && !most && bits == room
         }
-        // Names of the file that no tensor has may mean this one.
+        // Overrides whose name matches no tensor may mean this one.
         let possible = [said] + (quantization.overrides[base] == nil ? others : [])
         guard !possible.contains(where: fits) else { return nil }
         let counts = "\(words) words and \(groups) scales in a row"

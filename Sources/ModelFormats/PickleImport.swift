@@ -1,12 +1,12 @@
-/// Something that unpickling would import, and could call.
+/// An import of a pickle, which unpickling could call.
 package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
-    /// What is known of it.
+    /// The known danger.
     package enum Danger: String, Sendable, Hashable, Comparable {
         /// Builds plain values or tensors.
         case harmless
-        /// Nobody here knows what it does.
+        /// Not on any list.
         case unknown
-        /// Runs programs or code, or reaches files or the network.
+        /// Runs programs or code, or accesses files or the network.
         case dangerous
 
         package static func < (left: Danger, right: Danger) -> Bool { left.order < right.order }
@@ -21,7 +21,7 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
     /// `os.system`
     package var description: String { "\(module).\(name)" }
 
-    /// A name that is put together while unpickling.
+    /// A name computed while unpickling.
     static let computed = PickleImport(module: "builtins", name: "(a name that is computed)")
 
     package var danger: Danger {
@@ -32,26 +32,26 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
 
     private static func isHarmless(_ module: String, _ name: String) -> Bool {
         if harmless["\(module).\(name)"] != nil { return true }
-        // A name with dots reaches through what its first part is, wherever that leads.
+        // A dotted name can reach anything through its first part.
         guard ["torch", "torch.storage", "torch.cuda"].contains(module), !name.contains(".") else { return false }
         return name.hasSuffix("Storage") || torchTypes[name] != nil || ["Size", "device"].contains(name)
     }
 
-    /// Whether a part of the path leads to a module that has no place in a checkpoint: `torch.serialization` imports `os`, so
-    /// that its `os.system` is the real one.
+    /// Whether a part of the path is a dangerous module: `torch.serialization` imports `os`, so its `os.system` is the
+    /// real one.
     private static func reachesDanger(_ module: String, _ name: String) -> Bool {
         let modules = module.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if ["builtins", "__builtin__"].contains(modules[0]) || dangerousModules.contains(modules[0]) {
             return true
         }
-        // Packages name modules of their own by common words; what a name reaches is the thing itself.
+        // Packages use common words for their own modules; in the name it is the real module.
         return modules.dropFirst().contains { dangerousModules.contains($0) && !commonWords.contains($0) }
             || names.contains { dangerousModules.contains($0) || $0 == "builtins" }
             || names.count > 1 && names.contains { $0.hasPrefix("__") }
     }
 
-    /// Element types by torch's names, as safetensors calls them.
+    /// Torch's element types with their safetensors names.
     static let torchTypes: [String: String] = [
         "float32": "F32", "float": "F32", "float64": "F64", "double": "F64", "float16": "F16", "half": "F16",
         "bfloat16": "BF16", "int64": "I64", "long": "I64", "int32": "I32", "int": "I32", "int16": "I16",
@@ -60,7 +60,7 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
         "float8_e4m3fnuz": "F8_E4M3FNUZ", "float8_e5m2fnuz": "F8_E5M2FNUZ", "float8_e8m0fnu": "F8_E8M0",
     ]
 
-    /// What builds tensors and plain values, and what it stands for here.
+    /// The functions that build tensors and plain values.
     enum Builder { case tensor, typedTensor, parameter, wrapped, dictionary, other }
 
     static let harmless: [String: Builder] = [
@@ -85,7 +85,7 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
         "numpy.ndarray": .other, "numpy.dtype": .other,
     ]
 
-    /// Modules of which no part belongs into a checkpoint.
+    /// Modules that do not belong in a checkpoint.
     private static let dangerousModules: Set<String> = [
         "os", "posix", "nt", "ntpath", "posixpath", "subprocess", "sys", "socket", "ssl", "shutil", "runpy", "pty",
         "pdb", "bdb", "code", "codeop", "commands", "ctypes", "cffi", "importlib", "imp", "marshal",
@@ -98,7 +98,7 @@ package struct PickleImport: Sendable, Hashable, CustomStringConvertible {
         "fileinput", "zipimport", "zipfile", "tarfile", "gc", "builtin", "site", "atexit", "idlelib", "lib2to3",
         "xmlrpc", "logging", "antigravity", "nturl2path", "uuid", "readline", "mmap", "resource",
     ]
-    /// Those of them by which packages call parts of their own.
+    /// Those that packages also use as names of their own modules.
     private static let commonWords: Set<String> = [
         "code", "types", "io", "trace", "profile", "inspect", "site", "platform", "resource", "signal", "operator",
         "logging", "select", "selectors", "glob", "http", "uuid", "gc", "commands", "requests", "functools",

@@ -1,16 +1,15 @@
 import HubCore
 
-/// What a pickle would build, read as data: nothing is imported and nothing is called.
+/// Interprets a pickle as data, without importing or calling anything.
 /// https://docs.python.org/3/library/pickletools.html
 ///
-/// Everything made is a numbered node that names others by number, so that neither depth nor a circle of references costs
-/// anything but its own bytes.
+/// Every object is a numbered node that refers to others by number, so that deep or cyclic references are cheap.
 struct PickleMachine {
     enum Node {
         case none
         case bool(Bool)
         case int(Int64)
-        /// Where the text lies; ``PickleMachine/text(_:)-(Int)``
+        /// The range of the text; ``PickleMachine/text(_:)-(Int)``
         case text(Range<Int>)
         case bytes(Range<Int>)
         case tuple([Int])
@@ -25,11 +24,11 @@ struct PickleMachine {
         case other
     }
 
-    /// What is always the same is made once.
+    /// Begins with shared constants.
     private(set) var nodes: [Node] = [.none, .bool(true), .bool(false), .tuple([]), .other]
     private(set) var lists: [[Int]] = []
     private(set) var dictionaries: [[(key: Int, value: Int)]] = []
-    /// What was given to an object after it had been made.
+    /// The state set on an object by BUILD.
     private(set) var states: [Int: Int] = [:]
     private(set) var imports: [PickleImport] = []
     /// Names of opcodes that call something: `REDUCE`, `INST`, …
@@ -41,22 +40,22 @@ struct PickleMachine {
     private var memo: [Int: Int] = [:]
     private var importNumbers: [PickleImport: Int] = [:]
 
-    /// How many opcodes may still be gone through.
+    /// The number of opcodes that may still be read.
     private(set) var budget: Int
 
     /// A checkpoint imports a dozen.
     private static let importLimit = 10_000
-    /// The longest name of a module or of something in it, in bytes; people keep to some dozens.
+    /// Maximum length of a name in bytes; real ones have a few dozen.
     private static let nameLimit = 512
-    /// Each takes some dozens of bytes of memory for the one that it may take of the file.
+    /// A node can take dozens of bytes of memory for one byte of the file.
     private static let nodeLimit = 4_000_000
-    /// The numbers of what ``nodes`` begins with.
+    /// The numbers of the shared constants.
     private enum Shared { static let (none, yes, no, empty, other) = (0, 1, 2, 3, 4) }
 
     /// Why a pickle was not read to its end.
     struct Fault: Error {
         let what: String
-        /// Whether it is only longer than what is gone through here; else no pickler writes it.
+        /// Whether only a limit was reached; otherwise the pickle is invalid.
         var isLimit = false
     }
 
@@ -68,10 +67,10 @@ struct PickleMachine {
     /// Where the pickle ended.
     var end: Int { reader.at }
 
-    /// Goes through one pickle to its end.
+    /// Reads one pickle to its end.
     ///
-    /// - Returns: the node of what it builds.
-    /// - Throws: ``Fault``; what was found up to there stays, for unpickling would have come as far.
+    /// - Returns: the node of the result.
+    /// - Throws: ``Fault``; the results so far remain, because unpickling would have got as far.
     mutating func run() throws(Fault) -> Int {
         do {
             while true {
@@ -124,7 +123,7 @@ struct PickleMachine {
         .text(try reader.skip(Int(clamping: count)))
     }
 
-    /// The text that a node is; nil where it is none.
+    /// The text of a node; nil if it is not text.
     func text(_ node: Int) -> String? {
         guard case .text(let range) = nodes[node] else { return nil }
         return reader.bytes.repairedText(range)
@@ -159,7 +158,7 @@ struct PickleMachine {
         return nodes.count - 1
     }
 
-    /// Numbers, texts and bytes.
+    /// Number, text and byte opcodes.
     private mutating func value(_ opcode: UInt8) throws {
         switch UnicodeScalar(opcode) {
         case "K": push(.int(Int64(try reader.number(UInt8.self))))
@@ -195,7 +194,7 @@ struct PickleMachine {
         }
     }
 
-    /// A whole number in two's complement; its bytes where it has more than 64 bits.
+    /// An integer in two's complement; as bytes if it exceeds 64 bits.
     private func long(_ range: Range<Int>) -> Node {
         guard range.count <= 8 else { return .bytes(range) }
         var value: UInt64 = 0
@@ -237,7 +236,7 @@ struct PickleMachine {
         push(.call(function: nodes.count - 2, arguments: nodes.count - 1))
     }
 
-    /// What is too long for a name, or written with escapes, hides from whoever reads it as one that is computed does.
+    /// A name that is too long or has escapes counts as computed.
     private func named(_ module: Range<Int>, _ name: Range<Int>) -> PickleImport {
         let bytes = reader.bytes
         guard module.count <= Self.nameLimit, name.count <= Self.nameLimit,
@@ -285,7 +284,7 @@ struct PickleMachine {
         }
     }
 
-    /// As Python's `int` reads it, with blanks and underscores.
+    /// As Python's `int` parses it, with blanks and underscores.
     private func index(_ line: String) throws -> Int {
         guard let index = Int(line.filter { !$0.isWhitespace && $0 != "_" }), index >= 0 else {
             throw Fault(what: "has an invalid memo index")
@@ -338,7 +337,7 @@ struct PickleMachine {
         stride(from: 0, to: elements.count - 1, by: 2).map { (elements[$0], elements[$0 + 1]) }
     }
 
-    /// What is not a list may have an `append` of its own; its elements are of no interest.
+    /// Another object may define `append`; its elements are ignored.
     private mutating func append(_ elements: [Int]) throws {
         if case .list(let list) = nodes[try top()] { lists[list] += elements }
     }

@@ -1,8 +1,8 @@
 import HubCore
 
-/// That the weights are quantised, and how.
+/// The quantisation of the weights.
 package struct QuantizationConfiguration: Sendable, Hashable {
-    /// Who packed the weights, which says how they lie.
+    /// The packing method.
     package enum Method: String, Sendable, Hashable {
         case mlx = "MLX"
         case gptq = "GPTQ"
@@ -12,7 +12,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         case compressedTensors = "compressed-tensors"
         case mxfp4 = "MXFP4"
         case modelOpt = "ModelOpt"
-        /// Named by the file, not known here.
+        /// Unknown here.
         case other
     }
 
@@ -20,31 +20,31 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     package struct Packing: Sendable, Hashable {
         package let bits: Int
         package let groupSize: Int
-        /// Whether it has biases beside its scales, as the other ways of MLX have not.
+        /// Whether it has biases as well as scales, unlike MLX's other modes.
         package var isAffine = true
     }
 
-    /// In the field's words: `MLX 4-bit quantisation (group size 64)`, `gptq 4-bit quantisation`.
+    /// For people: `MLX 4-bit quantisation (group size 64)`, `gptq 4-bit quantisation`.
     package let description: String
     package let method: Method
-    /// Bits of a weight, where the file says.
+    /// Bits per weight, if the file says.
     package let bits: Int?
-    /// Weights that share a scale, where the file says.
+    /// Weights per scale, if the file says.
     package let groupSize: Int?
-    /// How MLX packed what is not named in ``overrides``.
+    /// MLX's packing of layers not in ``overrides``.
     package let packing: Packing?
-    /// MLX's layers that are packed otherwise, by their names; nil for one that is not packed.
+    /// MLX's layers with a different packing, by name; nil for unpacked ones.
     package let overrides: [String: Packing?]
 
     /// Whether it is MLX's affine quantisation: `weight` packed into U32 beside `scales` and `biases`.
     package var isMLX: Bool { method == .mlx }
 
-    /// Bits that MLX packs (https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html).
+    /// Bit widths of MLX (https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html).
     package static let mlxBits: Set<Int> = [2, 3, 4, 5, 6, 8]
 
     init?(_ fields: ConfigurationFields) throws(AIError) {
-        // MLX writes "quantization" (and repeats it as "quantization_config"); all others write the latter with a
-        // quant_method.
+        // MLX writes "quantization" (and repeats it as "quantization_config"); all others write "quantization_config"
+        // with a quant_method.
         if let mlx = try fields.object("quantization"), let bits = try mlx.count("bits") {
             self = try QuantizationConfiguration(mlx: mlx, bits: bits, fields.members("quantization"))
         } else if let other = try fields.object("quantization_config", "compression_config") {
@@ -90,7 +90,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     private init(described other: ConfigurationFields) throws(AIError) {
         let name = try other.string("quant_method") ?? "unnamed"
         var algorithm: String?
-        // EXL2 tells an average, 4.25.
+        // EXL2 gives an average such as 4.25.
         let average = try other.number("bits")
         if let average, average <= 0 { try other.report("quantization bits \(average) are not above 0") }
         var bits = other.optionalCount("bits")

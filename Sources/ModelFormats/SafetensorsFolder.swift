@@ -26,13 +26,13 @@ package struct SafetensorsFolder: Sendable {
 
     package static let singleName = "model.safetensors"
     package static let indexName = "model.safetensors.index.json"
-    /// Whether a path is one of the two names that loaders look for.
+    /// Whether a path is one of the two standard names.
     package static func isEntry(_ path: String) -> Bool { path == singleName || path == indexName }
 
-    /// Reads the headers: of the files that the index names if there is one, else of `model.safetensors`.
+    /// Reads the headers of the files in the index, or else of `model.safetensors`.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a missing shard, an index that disagrees with the headers, or a
-    ///   broken header; ``ErrorCode/fileNotFound`` where the folder has no safetensors file.
+    ///   broken header; ``ErrorCode/fileNotFound`` if the folder has no safetensors file.
     package init(_ folder: String) throws(AIError) {
         let indexPath = Path.join(folder, Self.indexName)
         let weightMap = try JSONFile.read(indexPath).map { json throws(AIError) in
@@ -55,10 +55,11 @@ package struct SafetensorsFolder: Sendable {
         try self.init(shards, weightMap: weightMap, indexPath: indexPath)
     }
 
-    /// Puts headers together that have been read already.
+    /// Combines headers that have been read already.
     ///
     /// - Parameter weightMap: the index; nil for a single file without one.
-    /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is in two shards or not where the index places it.
+    /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is in two shards or not in the shard given by the
+    ///   index.
     package init(_ shards: [Shard], weightMap: [String: String]?, indexPath: String) throws(AIError) {
         var tensors: [String: Entry] = [:]
         for (index, shard) in shards.enumerated() {
@@ -86,7 +87,7 @@ package struct SafetensorsFolder: Sendable {
     package var tensorBytes: Int64 { tensors.values.reduce(0) { $0 + Int64($1.info.byteRange.count) } }
 
     private static func missing(_ name: String, _ path: String, _ folder: String, isShard: Bool) -> AIError {
-        // A link that is broken is what an interrupted download or a pruned blob leaves.
+        // An interrupted download or a pruned blob leaves a dangling link.
         let broken = (try? FileSystem.linkStatus(path)) ?? nil
         if broken?.kind == .symlink { return .malformed(path, "broken link") }
         if isShard {
@@ -96,14 +97,14 @@ package struct SafetensorsFolder: Sendable {
         return AIError(.fileNotFound, "\(folder) holds no \(name)", context: .init(path: path))
     }
 
-    /// Where an index places each tensor: its name to the name of the shard.
+    /// An index: tensor name to shard name.
     package static func weightMap(_ json: JSON, _ path: String) throws(AIError) -> [String: String] {
         guard let members = json["weight_map"]?.object?.members, !members.isEmpty else {
             throw .malformed(path, "it has no weight_map")
         }
         var map: [String: String] = [:]
         for (tensor, value) in members {
-            // Only plain names: a shard outside the folder is none of ours.
+            // Only plain names: a shard outside the folder is not allowed.
             guard let file = value.string, file.hasSuffix(".safetensors"), !file.contains("/") else {
                 throw .malformed(
                     path, "tensor \"\(tensor)\" has no valid file name", tensor: tensor,
@@ -119,9 +120,9 @@ package struct SafetensorsFolder: Sendable {
 }
 
 extension SafetensorsHeader {
-    /// Reads the header of a file, and no more of it.
+    /// Reads only the header of a file.
     ///
-    /// - Throws: ``ErrorCode/malformedModel``, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel``, or the error of the failed system call.
     package init(file path: String) throws(AIError) {
         let descriptor = try FileDescriptor.modelFile(path)
         let size = try descriptor.status().size

@@ -8,29 +8,29 @@ public struct TensorInfo: Sendable, Hashable {
     public let dataType: TensorDataType
     /// The size of each dimension; empty for a scalar.
     public let shape: [Int]
-    /// Where its bytes lie, counted from the start of the file; checked against the shape and the file's size.
+    /// Its bytes as offsets in the file; checked against the shape and the file's size.
     public let byteRange: Range<Int>
     /// The number of elements.
     public let elementCount: Int
 }
 
-/// The header of one safetensors file: which tensors it holds and where.
+/// The header of one safetensors file: its tensors and their locations.
 ///
 /// The format: 8 bytes of length (little-endian), that many bytes of JSON, then the tensors' bytes without gap or
-/// overlap to the end of the file (https://github.com/huggingface/safetensors#format). Nothing but the first two
-/// parts is read, so a header fetched by an HTTP range is enough.
+/// overlap to the end of the file (https://github.com/huggingface/safetensors#format). Only the first two parts are
+/// read, so a header fetched by an HTTP range is enough.
 public struct SafetensorsHeader: Sendable {
     /// The tensors, in order of their bytes.
     public let tensors: [TensorInfo]
-    /// What `__metadata__` holds.
+    /// The contents of `__metadata__`.
     public let metadata: [String: String]
-    /// Where the first tensor's bytes begin.
+    /// The offset of the first tensor's bytes.
     public let dataStart: Int
 
-    /// The longest header that the format's own reader accepts, in bytes.
+    /// Maximum header size accepted by the format's reference reader, in bytes.
     package static let maximumLength = 100_000_000
 
-    /// How many bytes the file needs before its header can be read: 8 and the length that they say.
+    /// The number of bytes needed to read the header: 8 plus the length in them.
     ///
     /// - Parameters:
     ///   - prefix: The first 8 bytes of the file.
@@ -61,7 +61,7 @@ public struct SafetensorsHeader: Sendable {
     /// Reads a header.
     ///
     /// - Parameters:
-    ///   - bytes: The beginning of the file, at least to the header's end.
+    ///   - bytes: The start of the file, at least to the header's end.
     ///   - fileSize: The whole file's size in bytes; every tensor must lie inside it.
     /// - Throws: ``ErrorCode/malformedModel`` naming the file and the tensor at fault.
     package init(_ bytes: UnsafeRawBufferPointer, fileSize: Int64, path: String) throws(AIError) {
@@ -69,7 +69,7 @@ public struct SafetensorsHeader: Sendable {
         guard bytes.count >= dataStart else {
             throw .malformed(path, "only \(bytes.count) of the header's \(dataStart) bytes were read")
         }
-        // The format's reader insists on the brace, so that the file cannot be taken for another kind.
+        // The reference reader requires the brace, so that the file cannot be mistaken for another format.
         guard bytes[8] == UInt8(ascii: "{") else {
             throw .malformed(path, "the header does not begin with a brace")
         }
@@ -171,7 +171,7 @@ public struct SafetensorsHeader: Sendable {
         return TensorInfo(name: name, dataType: dataType, shape: shape, byteRange: range, elementCount: elements)
     }
 
-    /// The format forbids gaps and overlaps, so that no byte of a file goes unaccounted for.
+    /// The format forbids gaps and overlaps, so that every byte belongs to a tensor.
     private static func checkTiling(_ tensors: [TensorInfo], from start: Int, fileSize: Int64, _ path: String)
         throws(AIError)
     {

@@ -1,8 +1,8 @@
 import HubCore
 
-/// The files that a model's weights were cut into, by the numbers in their names: `model-00002-of-00003.safetensors`.
+/// The shards of a model's weights, by the numbers in their names: `model-00002-of-00003.safetensors`.
 package enum ShardNumbers {
-    /// What the names of one set share.
+    /// The common parts of a set's names.
     private struct Name: Hashable {
         let stem: String
         let count: Int
@@ -18,11 +18,10 @@ package enum ShardNumbers {
         }
     }
 
-    /// A number with more digits is not a shard's.
+    /// Longer numbers are not shard numbers.
     private static let mostDigits = 5
 
-    /// The names that the others ask for and that are not among them, and how many files each set has: made as they are
-    /// asked for, as one name may ask for 99,999.
+    /// The missing names of incomplete sets, and each set's size. Lazy, because one name can imply 99,999 files.
     package static func missing(among paths: [String]) -> some Sequence<(path: String, count: Int)> {
         var sets: [Name: Set<Int>] = [:]
         for path in paths {

@@ -5,14 +5,14 @@ package struct StoredTensor: Sendable, Hashable {
     package let name: String
     /// `BF16`, `Q4_K`, …
     package let type: String
-    /// As Python counts: the last dimension lies together.
+    /// In Python's order: the last dimension is contiguous.
     package let shape: [Int]
     package let elementCount: Int
     /// Bytes in the file.
     package let byteCount: Int
-    /// Where they begin; nil where they lie in an archive.
+    /// Their offset in the file; nil inside an archive.
     package let offset: Int?
-    /// Which of ``StoredWeights/files`` holds it.
+    /// Its index in ``StoredWeights/files``.
     package let file: Int
 }
 
@@ -22,8 +22,8 @@ package struct StoredWeights: Sendable {
         package let path: String
         package let size: Int64
         package let format: WeightFormat
-        /// Where the last tensor ends, and where it does with what fills it up to the alignment; nil where the header was held
-        /// against the size already.
+        /// The end of the last tensor, without and with padding; nil if the header was already checked against the file
+        /// size.
         package var ends: ClosedRange<Int64>?
     }
 
@@ -32,7 +32,7 @@ package struct StoredWeights: Sendable {
 
     package init(_ folder: SafetensorsFolder) { self.init(safetensors: folder.shards) }
 
-    /// Of files that are not set with an index too.
+    /// Also for files without an index.
     package init(safetensors shards: [SafetensorsFolder.Shard]) {
         files = shards.map { File(path: $0.path, size: $0.fileSize, format: .safetensors) }
         tensors = shards.enumerated().flatMap { index, shard in
@@ -76,7 +76,7 @@ package struct StoredWeights: Sendable {
     /// Bytes of all tensors.
     package var tensorBytes: Int64 { tensors.reduce(ByteCount(0)) { $0 + ByteCount(Int64($1.byteCount)) }.bytes }
 
-    /// Elements by type, those of packed words as the words they lie in: `["BF16": 1115264]`.
+    /// Elements by type, packed weights counted as words: `["BF16": 1115264]`.
     package var dataTypes: [String: Int64] {
         tensors.reduce(into: [:]) { counts, tensor in
             let sum = ByteCount(counts[tensor.type] ?? 0) + ByteCount(Int64(tensor.elementCount))

@@ -1,4 +1,4 @@
-/// The element types of the safetensors format, spelt as its headers spell them
+/// The element types of the safetensors format, spelled as in its headers
 /// (https://github.com/huggingface/safetensors/blob/main/safetensors/src/tensor.rs, `Dtype`).
 public enum TensorDataType: String, Sendable, Hashable, CaseIterable {
     case bool = "BOOL"

@@ -3,18 +3,18 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
     case embedding
     case attention
     case feedForward = "feed_forward"
-    /// One of many, of which each token goes through some.
+    /// Experts of a mixture.
     case experts
     case norm
     case head
     case vision
     case audio
     case other
-    /// No parameter: a mask, positions, frequencies.
+    /// Not a parameter: a mask, positions, frequencies.
     case buffer
 
     package init(_ name: String) {
-        // DBRX's attention lies in a block that is named after its norms.
+        // DBRX's attention is in a block named after its norms.
         let name = name.lowercased().replacing("norm_attn_norm.", with: "")
         func has(_ marks: [String]) -> Bool { marks.contains { name.holds($0) } }
         func ends(_ marks: [String]) -> Bool { marks.contains { name.hasSuffix($0) } }

@@ -1,15 +1,20 @@
-/// What kind of tokenizer a model has, told without reading its vocabulary.
+/// The kind of a model's tokenizer, without reading its vocabulary.
 package enum TokenizerKind {
+    /// The files that a tokenizer is read from, the first that is there.
+    package static let fileNames = ["tokenizer.json", "tokenizer.model", "spiece.model"]
+    /// What a model lacks that has none of them.
+    package static let none = "no tokenizer.json or tokenizer.model"
+
     /// Bytes of `tokenizer.json` that are enough: the kind stands behind the added tokens and before the vocabulary.
     package static let enoughBytes = 256 << 10
 
-    /// From the beginning of `tokenizer.json`; nil where that does not say.
+    /// From the start of `tokenizer.json`; nil if that does not say.
     package static func name(beginning bytes: [UInt8]) -> String? {
         var scanner = TokenizerScanner(bytes)
         return scanner.kind()
     }
 
-    /// From a GGUF file's metadata; nil where it has no vocabulary.
+    /// From a GGUF file's metadata; nil if it has no vocabulary.
     package static func name(_ header: GGUFHeader) -> String? {
         guard let model = header["tokenizer.ggml.model"]?.string, model != "no_vocab" else { return nil }
         return switch model {
@@ -23,7 +28,7 @@ package enum TokenizerKind {
     }
 }
 
-/// Goes through JSON that may end anywhere, for one string and its place.
+/// Scans possibly truncated JSON for one string and its path.
 private struct TokenizerScanner {
     private let bytes: [UInt8]
     private var at = 0
@@ -48,7 +53,7 @@ private struct TokenizerScanner {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 path.append(key)
                 (key, text) = ("", nil)
-                // Nothing of a tokenizer is deeper.
+                // Tokenizers are never nested deeper.
                 if path.count > 64 { return nil }
             case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
                 if let found = value(text, key) { return found }
@@ -68,7 +73,7 @@ private struct TokenizerScanner {
         return text == "BPE" && isByteLevel ? "byte-level BPE" : text
     }
 
-    /// A string whose quotation mark has been passed; nil where it does not end.
+    /// A string after its opening quotation mark; nil if it does not end.
     private mutating func string() -> String? {
         let start = at
         while at < bytes.count {

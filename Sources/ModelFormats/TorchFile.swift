@@ -1,11 +1,12 @@
 package import HubCore
 
-/// What a PyTorch checkpoint (`.bin`, `.pt`, `.pth`, `.ckpt`) or another pickle holds, read as data; nothing of it is run.
+/// The contents of a PyTorch checkpoint (`.bin`, `.pt`, `.pth`, `.ckpt`) or another pickle, read as data without
+/// running it.
 package struct TorchFile: Sendable {
-    /// One tensor, as far as the pickle says.
+    /// One tensor, as described by the pickle.
     package struct Tensor: Sendable, Hashable {
         package let name: String
-        /// As safetensors calls it, `BF16`; torch's own name for what safetensors has not.
+        /// Safetensors' name, `BF16`; torch's name if safetensors has none.
         package let dataType: String
         package let shape: [Int]
         package let elementCount: Int
@@ -15,22 +16,21 @@ package struct TorchFile: Sendable {
     package let fileSize: Int64
     /// In the order of the pickle.
     package let tensors: [Tensor]
-    /// Everything that loading it would import, in the order of the pickle.
+    /// All imports, in the order of the pickle.
     package let imports: [PickleImport]
-    /// The opcodes in it that call what was imported, by name.
+    /// The names of its opcodes that call imports.
     package let callingOpcodes: [String]
-    /// Why it cannot be read to its end; what was found up to there is there all the same, for loading would have come as
-    /// far.
+    /// Why it cannot be read to its end; the results so far remain, because loading would have got as far.
     package let fault: String?
-    /// Whether all of it was gone through, so that ``imports`` are all that it imports.
+    /// Whether all of it was read, so that ``imports`` is complete.
     package let isReadToEnd: Bool
 
-    /// More opcodes than this are not gone through. A tensor takes some dozens.
+    /// Maximum number of opcodes. A tensor takes a few dozen.
     private static let opcodeLimit = 8_000_000
-    /// What the first pickle of an old checkpoint is: 0x1950a86a20f9469cfc6c.
+    /// The magic number in an old checkpoint's first pickle: 0x1950a86a20f9469cfc6c.
     private static let oldMark: [UInt8] = [0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19]
 
-    /// - Throws: ``ErrorCode/unsupportedModel`` for what is neither an archive nor a pickle, and
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a file that is neither an archive nor a pickle, and
     ///   ``ErrorCode/malformedModel`` for an archive that cannot be read.
     package init(_ path: String) throws(AIError) {
         let file = try MappedFile(path)
@@ -60,20 +60,20 @@ package struct TorchFile: Sendable {
         callingOpcodes = reading.calls.sorted()
     }
 
-    /// The most dangerous of what it imports; nil where it imports nothing.
+    /// The greatest danger among its imports; nil if there are none.
     package var danger: PickleImport.Danger? { imports.map(\.danger).max() }
 
-    /// PyTorch hands what has a tar header at its beginning, with the sum of its bytes, to Python's `tarfile`.
+    /// PyTorch opens a file with a valid tar header and checksum with Python's `tarfile`.
     private static func isTapeArchive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= 512 else { return false }
         let digits = bytes[148..<156].filter { (0x30...0x37).contains($0) }
         guard !digits.isEmpty else { return false }
         let told = digits.reduce(0) { $0 << 3 | Int($1 - 0x30) }
-        // The sum's own place counts as blanks.
+        // The checksum field itself counts as blanks.
         return told == bytes[..<148].reduce(8 * 0x20) { $0 + Int($1) } + bytes[156..<512].reduce(0) { $0 + Int($1) }
     }
 
-    /// What was found so far.
+    /// The results so far.
     private struct Reading {
         let fileSize: Int
         var tensors: [Tensor] = []
@@ -86,8 +86,8 @@ package struct TorchFile: Sendable {
 
         init(fileSize: Int) { self.fileSize = fileSize }
 
-        /// Since PyTorch 1.6: one pickle, and each storage as a file of its own. Names are told apart as PyTorch's reader
-        /// does it, without regard to case.
+        /// Since PyTorch 1.6: one pickle, and a file for each storage. Names are case-insensitive, as in PyTorch's
+        /// reader.
         mutating func archive(_ archive: ZipDirectory, _ bytes: UnsafeRawBufferPointer, _ path: String)
             throws(AIError)
         {
@@ -109,10 +109,10 @@ package struct TorchFile: Sendable {
             }
         }
 
-        /// Before that: a mark, a version, facts of the machine, the object, and the names of the storages, whose bytes
+        /// Before that: magic number, version, system info, the object, and the names of the storages, whose bytes
         /// follow. Any other pickle is the object itself.
         ///
-        /// - Returns: whether it is a pickle, as far as it goes: any byte may begin one.
+        /// - Returns: whether it looks like a pickle: any byte may begin one.
         mutating func pickles(_ bytes: UnsafeRawBufferPointer) -> Bool {
             var at = 0
             for number in 0..<5 where at < bytes.count && fault == nil {
@@ -126,7 +126,7 @@ package struct TorchFile: Sendable {
             return true
         }
 
-        /// - Returns: what the pickle builds, and whether it breaks before it imports anything, as what is not a pickle does.
+        /// - Returns: the pickle's result, and whether it fails before any import, as a file that is not a pickle does.
         @discardableResult
         private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> (
             root: Int?, isNone: Bool

@@ -1,7 +1,7 @@
-/// Finds the tensors in what a pickle would build.
+/// Finds the tensors in the result of a pickle.
 struct TorchWalk {
     private(set) var tensors: [TorchFile.Tensor] = []
-    /// The first tensor that cannot be what it says.
+    /// The first tensor with impossible properties.
     private(set) var fault: String?
 
     private let machine: PickleMachine
@@ -11,40 +11,40 @@ struct TorchWalk {
     private var open: [Frame] = []
     private var nameBytes = 0
 
-    /// The longest name that is followed, in bytes, and what all of them may take.
+    /// Maximum length of a name, and of all names together, in bytes.
     private static let (nameLimit, namesLimit) = (4096, 64 << 20)
     /// More than the largest checkpoints have.
     private static let tensorLimit = 250_000
-    /// As many dimensions as torch has.
+    /// Torch's maximum number of dimensions.
     private static let dimensionLimit = 64
 
-    /// What a child's name continues with.
+    /// The next component of a child's name.
     private enum Key {
         case none
         case text(Int)
         case number(Int64)
     }
 
-    /// A node whose children are gone through, and which is next.
+    /// A node and the index of its next child.
     private struct Frame {
         let node: Int
         let key: Key
-        /// Bytes of its name and of what joins it.
+        /// Bytes of its name and the separator.
         let nameBytes: Int
         var next = 0
     }
 
     /// - Parameters:
     ///   - fileSize: bytes of the whole file, which no tensor can exceed.
-    ///   - storageBytes: how many bytes a storage has; nil where that is not known.
+    ///   - storageBytes: the size of a storage in bytes; nil if unknown.
     init(_ machine: PickleMachine, fileSize: Int, storageBytes: @escaping (String) -> Int?) {
         self.machine = machine
         self.fileSize = fileSize
         self.storageBytes = storageBytes
     }
 
-    /// Goes through dictionaries, lists and objects from a node; names are joined by dots. Each is gone through once, so a
-    /// circle ends.
+    /// Walks dictionaries, lists and objects from a node; names are joined by dots. Each is visited once, so cycles
+    /// end.
     mutating func collect(_ root: Int) {
         visit(root, .none)
         while var frame = open.popLast() {
@@ -77,7 +77,7 @@ struct TorchWalk {
         return true
     }
 
-    /// The next child of a node, what was given to it after it had been made being the last.
+    /// The next child of a node; its state comes last.
     private func child(of frame: inout Frame) -> (node: Int, key: Key)? {
         let count: Int
         switch machine.nodes[frame.node] {
@@ -139,10 +139,10 @@ struct TorchWalk {
         }.joined(separator: ".")
     }
 
-    /// What a node that is the call of a tensor's builder gives to it.
+    /// The arguments of a call to a tensor builder.
     private func tensorParts(_ node: Int) -> (arguments: [Int], isTyped: Bool)? {
         var node = node
-        // A parameter holds a tensor, and a subclass the call that builds one; neither holds a second of its kind.
+        // A parameter holds a tensor, and a subclass the call that builds one; neither is nested.
         for _ in 0..<4 {
             guard case .call(let function, let arguments) = machine.nodes[node],
                 case .imported(let number) = machine.nodes[function],
@@ -165,7 +165,7 @@ struct TorchWalk {
         return nil
     }
 
-    /// `(storage, offset, size, stride, ...)`; with a type of its own, that is the seventh.
+    /// `(storage, offset, size, stride, ...)`; an explicit type is the seventh.
     private mutating func built(_ parts: [Int], isTyped: Bool, _ name: String) -> TorchFile.Tensor? {
         guard parts.count >= 3, case .persistent(let identifier) = machine.nodes[parts[0]],
             case .tuple(let storage) = machine.nodes[identifier], storage.count >= 5,
@@ -187,7 +187,7 @@ struct TorchWalk {
         if isTyped, parts.count > 6, case .imported(let number) = machine.nodes[parts[6]] {
             type = PickleImport.torchTypes[machine.imports[number].name] ?? machine.imports[number].name
         }
-        // Strides may repeat an element, but nobody keeps more of them than the file has room for.
+        // Strides may repeat elements, but no more of them than fit the file.
         guard elements <= fileSize * 8 / (TensorDataType(rawValue: type)?.bits ?? 1) else {
             return fail(name, "has the shape \(shape), too large for the file's \(fileSize) bytes")
         }
@@ -196,11 +196,10 @@ struct TorchWalk {
     }
 
     private mutating func check(_ name: String, _ type: String, _ storage: [Int]) {
-        // Where an old checkpoint keeps a storage is not known before all of it is read; the file holds it in any case.
+        // In an old checkpoint a storage's location is unknown until the end; its size is bounded by the file.
         guard let key = machine.text(storage[2]), let bits = TensorDataType(rawValue: type)?.bits else { return }
         let bytes = storageBytes(key) ?? fileSize
-        // Strides may repeat an element, so that a shape may have more than the storage; what the storage says it has, it
-        // must have.
+        // Strides may repeat elements, so a shape may exceed the storage; but the storage must have its declared size.
         guard case .int(let count) = machine.nodes[storage[4]], count >= 0,
             !count.multipliedReportingOverflow(by: Int64(bits / 8)).overflow
         else {

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// Which weights of a repository someone wants, and what comes of it for one repository.
+/// The user's choice of weights, and its resolution for a repository.
 package struct WeightChoice: Sendable {
     /// The values of `--format`.
     package enum Format: String, Sendable, CaseIterable {
@@ -16,7 +16,7 @@ package struct WeightChoice: Sendable {
         }
     }
 
-    /// What the machine that is to run the model can do.
+    /// The machine that will run the model.
     package struct Target: Sendable {
         /// Physical memory.
         package var memoryBytes: Int64
@@ -27,21 +27,21 @@ package struct WeightChoice: Sendable {
             self.runsMLX = runsMLX
         }
 
-        /// What weights may take of the memory: three quarters. Keys, values and everybody else need the rest.
+        /// Maximum bytes of weights: three quarters of the memory. The KV cache and other programs need the rest.
         package var weightBytes: Int64 { memoryBytes / 4 * 3 }
     }
 
     private let format: Format
     private let quantization: String?
 
-    /// - Throws: ``ErrorCode/invalidInput`` for everything and one quantisation at once.
+    /// - Throws: ``ErrorCode/invalidInput`` for `all` together with a quantisation.
     package init(format: Format?, quantization: String?) throws(AIError) {
         if format == .all, let quantization {
             throw AIError(
                 .invalidInput,
                 "--format all takes every set of weights; --quant \(quantization.printable) takes one")
         }
-        // A quantisation alone decides the format; so it does with `auto`.
+        // A quantisation alone, or with `auto`, decides the format.
         self.format = format ?? (quantization == nil ? .all : .auto)
         self.quantization = quantization
     }
@@ -49,13 +49,13 @@ package struct WeightChoice: Sendable {
     /// Whether every file is wanted.
     package var isEverything: Bool { format == .all }
 
-    /// The one set that is meant; nil where the repository has no weights to choose from.
+    /// The chosen set; nil if the repository has no weights to choose from.
     ///
     /// - Parameters:
-    ///   - repository: its name for errors.
-    ///   - wanted: whether the files' own filter wants a path. Of several sets only those count that it leaves something of.
-    /// - Throws: ``ErrorCode/invalidInput`` where several sets are meant, ``ErrorCode/nothingMatches`` where none is,
-    ///   ``ErrorCode/insufficientMemory`` where none can be used here.
+    ///   - repository: its name, for errors.
+    ///   - wanted: whether the file filter accepts a path. Sets that it leaves empty do not count.
+    /// - Throws: ``ErrorCode/invalidInput`` if several sets match, ``ErrorCode/nothingMatches`` if none does,
+    ///   ``ErrorCode/insufficientMemory`` if none fits this machine.
     package func choose(
         from files: ModelFiles, of repository: String, for target: Target, wanted: (String) -> Bool = { _ in true }
     ) throws(AIError) -> ModelVariant? {
@@ -75,7 +75,7 @@ package struct WeightChoice: Sendable {
         return narrowed.isEmpty ? variants : narrowed
     }
 
-    /// Whether a set answers to `--format`. What is MLX is safetensors as well.
+    /// Whether a set matches `--format`. MLX counts as safetensors too.
     private static func isOf(_ kind: WeightFormat, _ variant: ModelVariant) -> Bool {
         variant.format == kind || kind == .safetensors && variant.format == .mlx
     }
@@ -95,7 +95,7 @@ package struct WeightChoice: Sendable {
     private func called(_ name: String, _ list: WeightList, _ wanted: (String) -> Bool) throws(AIError)
         -> ModelVariant
     {
-        // Alone it means GGUF; where there is none, any format's.
+        // Alone it means GGUF; without GGUF any format.
         let kind = format.weights ?? (list.all.contains { $0.format == .gguf } ? .gguf : nil)
         let candidates = list.all.filter { variant in kind.map { Self.isOf($0, variant) } ?? true }
         guard !candidates.isEmpty else {
@@ -107,7 +107,7 @@ package struct WeightChoice: Sendable {
             let words = kind.map { "\($0.rawValue) weights" } ?? "weights"
             throw list.nothing("no \(words) called \(name.printable)")
         }
-        // The same name in two formats: the better one, as everywhere.
+        // The same name in two formats: the preferred format.
         let format = found.map(\.format).min()
         found = Self.narrowed(found.filter { $0.format == format }, wanted)
         guard found.count == 1 else { throw list.ambiguous(found, "sets of weights called \(name.printable)") }
@@ -116,8 +116,8 @@ package struct WeightChoice: Sendable {
 
     // MARK: What this machine can use
 
-    /// The first that leaves memory to run it: by format, MLX first where there is MLX; in a format the main set before its
-    /// variants; of GGUF the largest quantised one, for a plain 16-bit one is twice as large and hardly better.
+    /// The first that leaves memory to run: by format, MLX first if supported; within a format the main set first; for
+    /// GGUF the largest quantised one, because 16 bits are twice as large and hardly better.
     private func best(of variants: [ModelVariant], _ list: WeightList, _ target: Target) throws(AIError)
         -> ModelVariant
     {
@@ -128,7 +128,7 @@ package struct WeightChoice: Sendable {
             }
             return (first, .gguf, variant.isPlain ? 1 : 0, variant.isPlain ? variant.sizeBytes : -variant.sizeBytes)
         }
-        // Another training state or another edition of the whole is nothing to fall back on.
+        // Training states and other editions are not fallbacks.
         let mains = Set(variants.filter { $0.isMain && $0.format != .gguf }.map(\.format))
         let candidates = variants.filter { variant in
             !mains.contains(variant.format) || variant.isMain || variant.scope.isEmpty && variant.edition.isEmpty
@@ -139,7 +139,7 @@ package struct WeightChoice: Sendable {
     }
 }
 
-/// What a repository has, for people who asked for something else.
+/// The list of a repository's sets, for error messages.
 private struct WeightList {
     let repository: String
     let all: [ModelVariant]
@@ -167,7 +167,7 @@ private struct WeightList {
             context: .init(repository: repository))
     }
 
-    /// A line for each: what `--quant` calls it, its size, and its format where the name is not that.
+    /// A line for each: its `--quant` name, size, and format if the name differs.
     private func lines(_ variants: [ModelVariant]) -> String {
         let names = variants.map(\.name.printable)
         let sizes = variants.map { ByteCount($0.sizeBytes).description }

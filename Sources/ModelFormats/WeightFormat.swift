@@ -1,6 +1,6 @@
 package import HubCore
 
-/// The kind of weight files, by their names. The order is the one in which `hub` can use them, the best first.
+/// The format of weight files, by name. The order is that of preference, the best first.
 package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable {
     case safetensors = "safetensors"
     case gguf = "GGUF"
@@ -28,20 +28,20 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
         self == .pickle ? "pytorch" : rawValue.lowercased().filter { $0 != " " }
     }
 
-    /// By how well `hub` can use them.
+    /// By preference.
     package static func < (left: WeightFormat, right: WeightFormat) -> Bool {
         allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
     }
 
-    /// Whether one model may be spread over files of this format and of the others like it.
+    /// Whether one model may be spread over files of this and similar formats.
     var isLoadable: Bool { [.safetensors, .mlx, .pickle].contains(self) }
 
-    /// What a file name tells; nil for what is not a weight file.
+    /// The format of a file name; nil if it is not a weight file.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         if Self.isTrainingState(name) { return nil }
-        // Before the endings: `.onnx_data`, `encoder.mlmodelc.zip`, TensorFlow's `model.ckpt.index`, a `.bin` that is none
-        // of PyTorch's.
+        // Before the extensions: `.onnx_data`, `encoder.mlmodelc.zip`, TensorFlow's `model.ckpt.index`, a `.bin` that
+        // is not PyTorch's.
         let fragments: [(String, WeightFormat)] = [
             (".onnx_data", .onnx), (".onnx.data", .onnx), (".mlmodelc", .coreML), (".mlpackage", .coreML),
             (".ckpt.", .tensorFlow),
@@ -72,7 +72,7 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
         "litertlm": .liteRT, "task": .liteRT, "engine": .tensorRT,
     ]
 
-    /// What a training leaves to go on from: larger than the weights, and none of them.
+    /// Whether it is a training state (optimizer, scheduler): larger than the weights and not part of them.
     package static func isTrainingState(_ fileName: String) -> Bool {
         let name = fileName.lowercased()
         return [
@@ -84,9 +84,9 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
             || name.hasSuffix("optim_states.pt")
     }
 
-    /// The kinds in a folder, each with the first file that shows it.
+    /// The formats in a folder, each with its first file.
     ///
-    /// - Throws: ``ErrorCode/fileNotFound`` where there is no such folder.
+    /// - Throws: ``ErrorCode/fileNotFound`` if there is no such folder.
     package static func inFolder(_ folder: String) throws(AIError) -> [(format: WeightFormat, evidence: String)] {
         guard let names = try FileSystem.entries(folder) else {
             throw AIError(.fileNotFound, "the folder \(folder) does not exist", context: .init(path: folder))

@@ -1,48 +1,48 @@
 import HubCore
 
-/// What one file of a repository is to its model.
+/// The role of a file in a repository.
 enum FileRole {
     /// Configuration, tokenizer, licence, pictures: goes with any set of weights.
     case plain
-    /// Goes with none: the state of a training, an importance matrix, a draft model.
+    /// Goes with none: a training state, an importance matrix, a draft model.
     case aside
     case projector(GGUFName)
     case weights(WeightName)
 }
 
-/// Where a weight file belongs, told from its path.
+/// The set of a weight file, derived from its path.
 struct WeightName: Sendable {
-    /// Files of one set share this.
+    /// Identifies a set of files.
     struct SetID: Hashable {
         var format: WeightFormat
-        /// The folder that is another model altogether (`checkpoint-500`, `original`); empty for the model itself.
+        /// The folder of a separate model (`checkpoint-500`, `original`); empty for the model itself.
         var scope: String
-        /// Another edition of the whole beside it: `consolidated`, a checkpoint of a pipeline as one file; else empty.
+        /// Another edition of the whole model: `consolidated`, a checkpoint of a pipeline as one file; else empty.
         var edition: String
     }
 
     var set: SetID
     /// The part of the model, the same in every format: `unet/diffusion_pytorch_model`.
     var part: String
-    /// Whether the name is one that a library looks for.
+    /// Whether it is a library's standard name.
     var isKnown = false
     /// `fp16` of `model.fp16.safetensors`.
     var variant: String?
     var quantization: GGUFQuantization?
-    /// Whether it goes with weights and is none: `model.safetensors.index.json`, a tokenizer in the folder `onnx`.
+    /// Whether it goes with weights but is not one: `model.safetensors.index.json`, a tokenizer in the folder `onnx`.
     var isCompanion = false
 }
 
-/// What all names of a repository together say of each.
+/// The context of all file names of a repository.
 struct RepositoryLayout {
-    /// Whether `model_index.json` makes it a pipeline of diffusers: parts in folders, and beside them whole checkpoints.
+    /// Whether `model_index.json` makes it a diffusers pipeline: parts in folders, with whole checkpoints beside them.
     private let isPipeline: Bool
     private let isMLX: Bool
-    /// Folders that are models of their own, where the repository itself is none.
+    /// Folders that are separate models, if the repository itself is not one.
     private let modelFolders: Set<Substring>
-    /// Whether drafts and projectors are all there is of GGUF: they are the models then.
+    /// Whether the only GGUF files are drafts and projectors, which are then the models.
     private let hasOnlyAids: Bool
-    /// Paths without ending of which there is an `.xml` and a `.bin`: OpenVINO's two halves of a model.
+    /// Paths without extension that exist as `.xml` and `.bin`: OpenVINO's two halves of a model.
     private let pairs: Set<String>
 
     init(_ paths: [String], isMLX: Bool) {
@@ -57,7 +57,7 @@ struct RepositoryLayout {
         hasOnlyAids = !paths.contains { GGUFName(path: $0)?.role == .model }
     }
 
-    /// Two folders or more with weights and a config.json each, and neither of them at the top.
+    /// Two or more folders with weights and config.json, and neither at the top level.
     private static func modelFolders(_ paths: [String], top: Set<String>) -> Set<Substring> {
         let marks = ["config.json", "model_index.json", "modules.json"]
         func isLoadable(_ name: String) -> Bool {
@@ -76,7 +76,7 @@ struct RepositoryLayout {
 
     // MARK: Folders
 
-    /// The folder that makes a file part of another model; empty for the model itself.
+    /// The folder of the separate model a file belongs to; empty for the model itself.
     func scope(of path: String) -> String {
         let folders = Path.parts(path).dropLast()
         for (index, folder) in folders.enumerated() {
@@ -88,7 +88,7 @@ struct RepositoryLayout {
         return ""
     }
 
-    /// `checkpoint-500`, as trainers leave it.
+    /// `checkpoint-500`, as written by trainers.
     private static func isCheckpoint(_ folder: Substring) -> Bool {
         if folder == "last-checkpoint" { return true }
         return ["checkpoint-", "checkpoint_", "global_step", "step_", "step-", "epoch_", "epoch-"].contains {
@@ -96,7 +96,7 @@ struct RepositoryLayout {
         }
     }
 
-    /// Folders that hold one format with all it needs.
+    /// Folders that contain one format with all its files.
     private static let formatFolders: [String: WeightFormat] = [
         "onnx": .onnx, "openvino": .openVINO, "coreml": .coreML, "tf": .tensorFlow, "saved_model": .tensorFlow,
         "flax": .flax, "tflite": .tensorFlow, "metal": .metal,
@@ -110,7 +110,7 @@ struct RepositoryLayout {
         }.first
     }
 
-    /// What goes along in such a folder and is not weights.
+    /// Whether a file in such a folder is not weights.
     private static func isText(_ name: String) -> Bool {
         [".json", ".txt", ".md", ".model", ".jinja", ".yaml", ".yml", ".py", ".gitattributes"].contains {
             name.hasSuffix($0)
@@ -141,7 +141,7 @@ struct RepositoryLayout {
         return weights(name, format, path, scope)
     }
 
-    /// The folder of a path; empty for the top.
+    /// The folder of a path; empty for the top level.
     private static func folder(_ path: String) -> String {
         let folder = Path.parent(path)
         return folder == "." ? "" : folder
@@ -163,8 +163,7 @@ struct RepositoryLayout {
             || name.contains("imatrix") && (name.hasSuffix(".dat") || name.hasSuffix(".gguf_file"))
     }
 
-    /// The weights that an index lists, by their name without a number, and the index's variant:
-    /// `model.safetensors.index.fp16.json`.
+    /// The weights of an index, by name without number, and the index's variant: `model.safetensors.index.fp16.json`.
     private static func index(_ name: String) -> (file: String, variant: String?)? {
         guard name.hasSuffix(".json"), let range = name.ranges(of: ".index").last else { return nil }
         let variant = name[range.upperBound...].dropLast(".json".count)
@@ -172,7 +171,7 @@ struct RepositoryLayout {
         return (String(name[..<range.lowerBound]), variant.isEmpty ? nil : String(variant.dropFirst()))
     }
 
-    /// The names that Transformers, Diffusers, PEFT, OpenCLIP and MLX give to weights, and what they are called here.
+    /// The weight names of Transformers, Diffusers, PEFT, OpenCLIP and MLX, and their parts here.
     private static let stems: [(written: String, part: String)] = [
         ("diffusion_pytorch_model", "diffusion_pytorch_model"), ("open_clip_pytorch_model", "open_clip_model"),
         ("open_clip_model", "open_clip_model"), ("pytorch_model", "model"), ("adapter_model", "adapter_model"),
@@ -191,7 +190,7 @@ struct RepositoryLayout {
         let isArray = format == .safetensors || format == .numpy
         if isArray, isMLX || scope == "mlx" || known?.written == "weights" && format == .numpy { set.format = .mlx }
         guard set.format.isLoadable else {
-            // GGML's files are models of their own, as GGUF's are; the others are one export each.
+            // Each GGML file is a model, like GGUF; the other formats are one export each.
             let isModel = format == .ggml || format == .llamafile
             if isModel { set.edition = Path.join(folder, stem) }
             return .weights(

@@ -1,8 +1,8 @@
 import HubCore
 
-/// Weight files on their way to becoming sets.
+/// Collects weight files into sets.
 struct WeightSets {
-    /// One part of a model (`unet/diffusion_pytorch_model`) by its variants; the empty one is the usual.
+    /// One part of a model (`unet/diffusion_pytorch_model`) by its variants; the empty one is the default.
     private struct Part {
         var files: [String: [RepositoryFile]] = [:]
         var companions: [String: [String]] = [:]
@@ -31,7 +31,7 @@ struct WeightSets {
         if let quantization = name.quantization { quantizations[name.set] = quantization }
     }
 
-    /// What goes with weights that are not there.
+    /// Removes and returns companions of missing weights.
     mutating func takeOrphans() -> [(path: String, scope: String)] {
         var orphans: [(path: String, scope: String)] = []
         for (id, parts) in sets where parts.values.allSatisfy({ $0.files.isEmpty }) {
@@ -47,7 +47,7 @@ struct WeightSets {
         let names = ggufNames()
         for (id, parts) in sets where !isPartOfAnother(id) {
             let foreign = missingParts(of: id)
-            // The usual one is there where any part has it.
+            // The default variant exists if any part has it.
             let usual = parts.values.contains { !($0.files[""] ?? []).isEmpty }
             var variants = Set(parts.values.flatMap(\.files.keys)).subtracting([""]).sorted()
             if usual { variants.insert("", at: 0) }
@@ -57,7 +57,7 @@ struct WeightSets {
                 found.append(made(id, parts, variant, members, names[id], mlxQuantization))
             }
         }
-        // A set that is the only one of its format is its main one, whatever it is called.
+        // The only set of a format is its main one, whatever its name.
         let counts = Dictionary(found.map { ($0.format, 1) }, uniquingKeysWith: +)
         for index in found.indices where counts[found[index].format] == 1 { found[index].isMain = true }
         return found.sorted {
@@ -65,7 +65,7 @@ struct WeightSets {
         }
     }
 
-    /// The parts in this variant, and in the usual one where they have no other, as Diffusers loads them.
+    /// The parts in this variant, or in the default if they lack it, as Diffusers loads them.
     private func members(of parts: Parts, variant: String) -> Members {
         var members = Members()
         for part in parts.values {
@@ -76,9 +76,9 @@ struct WeightSets {
         return members
     }
 
-    // MARK: Parts that another format has
+    // MARK: Parts in another format
 
-    /// The same model in the formats that are loaded beside each other.
+    /// The same model in formats that can be loaded together.
     private func neighbours(of id: WeightName.SetID) -> [WeightName.SetID] {
         guard id.format.isLoadable, id.edition.isEmpty else { return [] }
         return WeightFormat.allCases.filter { $0.isLoadable && $0 != id.format }
@@ -87,17 +87,17 @@ struct WeightSets {
 
     private func isKnown(_ id: WeightName.SetID) -> Bool { sets[id]!.values.contains(where: \.isKnown) }
 
-    /// A checkpoint of Lightning's is a model of its own, not a part of one.
+    /// A Lightning checkpoint is a separate model, not a part.
     private static func isCheckpoint(_ file: RepositoryFile) -> Bool { file.path.hasSuffix(".ckpt") }
 
-    /// What the model has in no other format: a dense layer that is a pickle only, beside a model in safetensors.
+    /// Parts that exist only in another format: a dense layer as a pickle, beside a model in safetensors.
     private func missingParts(of id: WeightName.SetID) -> [RepositoryFile] {
         neighbours(of: id).filter { isKnown(id) || !isKnown($0) }.flatMap { other in
             sets[other]!.filter { sets[id]![$0.key] == nil }.flatMap { $0.value.files[""] ?? [] }
         }.filter { !Self.isCheckpoint($0) }
     }
 
-    /// Whether a set is nothing but parts that another has in no other format.
+    /// Whether a set consists only of parts that complete another set.
     private func isPartOfAnother(_ id: WeightName.SetID) -> Bool {
         let parts = sets[id]!
         guard !parts.values.contains(where: { $0.files.values.joined().contains(where: Self.isCheckpoint) }) else {
@@ -123,7 +123,7 @@ struct WeightSets {
             ?? [id.scope, isAdapter ? "adapter" : id.edition, variant].filter { !$0.isEmpty }
             .joined(separator: "/")
         if name.isEmpty { name = id.format.identifier }
-        // The folder mlx of a repository that is MLX without it as well.
+        // The folder mlx of a repository that is MLX at the top level too.
         let usual = WeightName.SetID(format: id.format, scope: "", edition: "")
         if name == id.scope, name == id.format.identifier, sets[usual] != nil { name += "/" }
         return ModelVariant(
@@ -135,7 +135,7 @@ struct WeightSets {
             scope: id.scope, edition: id.edition, companions: members.companions.sorted())
     }
 
-    /// The quantisation where only one set has it, else the path without ending.
+    /// The quantisation if only one set has it, else the path without extension.
     private func ggufNames() -> [WeightName.SetID: String] {
         let ids = sets.keys.filter { $0.format == .gguf }
         let names = ids.map { quantizations[$0]?.name ?? $0.edition }

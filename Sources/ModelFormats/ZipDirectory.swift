@@ -1,13 +1,13 @@
 import HubCore
 
-/// What a ZIP archive holds and where, for files that are stored as they are: PyTorch's checkpoints, NumPy's `.npz`.
+/// The entries of a ZIP archive with uncompressed files: PyTorch's checkpoints, NumPy's `.npz`.
 /// https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 struct ZipDirectory: Sendable {
     struct Entry: Sendable, Hashable {
         let name: String
-        /// Where its bytes lie; nil where they are compressed or encrypted.
+        /// Its byte range; nil if compressed or encrypted.
         let byteRange: Range<Int>?
-        /// Bytes as they are when unpacked.
+        /// Uncompressed size in bytes.
         let size: Int
     }
 
@@ -18,10 +18,10 @@ struct ZipDirectory: Sendable {
     private static let wideEndMark: UInt32 = 0x0606_4B50
     private static let entryMark: UInt32 = 0x0201_4B50
     private static let fileMark: UInt32 = 0x0403_4B50
-    /// The end record and the longest comment.
+    /// Sizes of the end record and the longest comment.
     private static let (endSize, commentLimit) = (22, 65_535)
 
-    /// Whether a file begins as an archive does.
+    /// Whether a file begins with an archive's magic number.
     static func begins(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) }
 
     /// - Throws: ``ErrorCode/malformedModel``.
@@ -40,7 +40,7 @@ struct ZipDirectory: Sendable {
         }
     }
 
-    /// Where the list of entries begins, and how many there are.
+    /// The offset of the directory, and the number of entries.
     private static func directory(_ bytes: UnsafeRawBufferPointer, _ path: String) throws -> (
         offset: Int, count: Int
     ) {
@@ -70,7 +70,7 @@ struct ZipDirectory: Sendable {
                 offset = try wide.number()
             }
         }
-        // An entry takes 46 bytes at least.
+        // An entry takes at least 46 bytes.
         guard offset <= UInt64(bytes.count), count <= (UInt64(bytes.count) - offset) / 46 else {
             throw AIError.malformed(
                 path,
@@ -106,7 +106,7 @@ struct ZipDirectory: Sendable {
         return Entry(name: name, byteRange: range, size: range.count)
     }
 
-    /// Numbers that have no room in 32 bits stand in an extra field, in this order.
+    /// Numbers beyond 32 bits are in an extra field, in this order.
     private static func widen(
         _ size: inout UInt64, _ packed: inout UInt64, _ place: inout UInt64, _ extra: UnsafeRawBufferPointer
     ) throws {
@@ -127,7 +127,7 @@ struct ZipDirectory: Sendable {
         }
     }
 
-    /// The bytes behind a file's own header, whose name and extra field may have other lengths than the directory's.
+    /// The bytes after the local header, whose name and extra field may differ in length from the directory's.
     private static func content(at place: UInt64, size: UInt64, in bytes: UnsafeRawBufferPointer, _ path: String)
         throws
         -> Range<Int>

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Catalog
 
-/// What the catalog says of how old it is.
+/// The age of the catalog's data.
 @Suite struct AgeTests {
     private let catalog: Catalog
     private let scope = MirrorScope(endpoint: "https://hub.example")
@@ -48,7 +48,7 @@ import Testing
         #expect(try catalog.newestSeen(.model) == 2_000_000_000)
     }
 
-    /// That a file lies in a cache was not heard of the Hub.
+    /// A cached file is not news from the Hub.
     @Test func aModelThatOnlyACacheNamesWasNotHeardOf() throws {
         #expect(try catalog.newestSeen(.model) == nil)
         try catalog.remember(
@@ -90,7 +90,7 @@ import Testing
         #expect(try catalog.mirrorAge(scope.endpoint).asOf(data) == 10)
     }
 
-    /// Another Hub's sync says nothing, and where there are two nobody knows whose a model is.
+    /// Another Hub's sync does not count, and with two Hubs a model's origin is unknown.
     @Test func twoHubsVouchForNothing() throws {
         try catalog.remember([try dated("Org/a")], at: 10)
         try sync(.whole, scope, newest: 90, at: 100)

@@ -42,7 +42,7 @@ import Testing
         let isKept = version > 6
         #expect(try catalog.pins(ofCache: Self.cache).map(\.note) == (isKept ? ["for work"] : []))
         #expect(try catalog.card(of: repository("org/tiny"), at: Self.used) == (isKept ? "A tiny model." : nil))
-        // And it goes on.
+        // And it continues.
         try catalog.remember([try record("org/new", tags: ["llama"])], at: 2)
         #expect(try catalog.ids(query("llama")).count == 6)
         #expect(try catalog.read { try $0.query("PRAGMA integrity_check") { $0.text(0) } } == ["ok"])
@@ -185,7 +185,7 @@ import Testing
         try catalog.pin(cache: "/c", folder: "f", commit: commit("a"), note: nil, at: 1)
         let rebuilt = try CatalogRebuild.run(place.path) { new in
             try new.remember([try record("org/new")], at: 1)
-            // Another process is still at work on the old one.
+            // Another process still uses the old one.
             try catalog.pin(cache: "/c", folder: "f", commit: commit("b"), note: nil, at: 2)
         }
         #expect(rebuilt.whole == Schema.kept && rebuilt.damaged == [] && rebuilt.backup == nil)

@@ -75,7 +75,7 @@ import Testing
         sized.usedStorage = 100
         #expect(query { ($0.maximumSize, $0.minimumParameters) = (99, 1) }.verdict(on: sized) == .fails)
         #expect(query { ($0.maximumSize, $0.minimumParameters) = (100, 1) }.verdict(on: sized) == .unknown)
-        // Text is not a number: nobody says that it is not known.
+        // Text is not a number: it is never unknown.
         #expect(verdict { $0.task = "x" } == .fails && verdict { $0.gated = false } == .fails)
     }
 

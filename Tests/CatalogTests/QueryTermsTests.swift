@@ -54,7 +54,7 @@ import Testing
         try expect("tag::") { $0.tags = [":"] }
     }
 
-    /// What the Hub's pages show as tags is pasted as it is.
+    /// Tags pasted from the Hub's pages work unchanged.
     @Test func theHubsOwnTagsAreTags() throws {
         try expect("dataset:squad arxiv:2310.06825") { $0.tags = ["dataset:squad", "arxiv:2310.06825"] }
         try expect("base_model:quantized:org/Name") { $0.tags = ["base_model:quantized:org/Name"] }

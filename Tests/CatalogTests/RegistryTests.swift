@@ -17,7 +17,7 @@ import Testing
         let ids = ShippedRegistry.entries.map(\.repository.name)
         #expect(Set(ids) == seen.values.reduce([]) { $0.union($1) })
         #expect(Set(ids).count == ids.count && ids.count >= 70)
-        // What lies among the fixtures as a model must be told to be one.
+        // Every fixture model must be listed as one.
         let sample = Set(try RealModels.load().map(\.repository.id.name))
         #expect(sample.intersection(ids).isSubset(of: seen["listed"]!))
     }
@@ -176,7 +176,7 @@ import Testing
         #expect(report == .init(added: ["mine"], replaced: ["phi-4"], unchanged: [], hidden: ["llama-3.1-8b"]))
         #expect(other == user && JSON.object(other.document.json).text(.pretty) == text)
         #expect(other.take(user.document).unchanged == ["mine", "phi-4", "llama-3.1-8b"])
-        // The whole list makes nothing one's own that is shipped just so.
+        // Importing the whole list adds no user entries for unchanged shipped ones.
         var third = UserRegistry()
         _ = third.take(RegistryDocument(entries: user.all, hidden: user.document.hidden))
         #expect(third == user)

@@ -2,7 +2,7 @@ import Catalog
 import HubCore
 import Support
 
-/// A catalog in a folder of its own.
+/// A catalog in a temporary folder.
 struct Place {
     let folder: TemporaryFolder
     var path: String { folder("state/catalog.sqlite3") }

@@ -103,7 +103,7 @@ import Testing
         #expect(try catalog.ids(query("org")) == ["org/b"])
         #expect(try catalog.ids(query("org") { $0.includesVanished = true }) == ["org/a", "org/b"])
         #expect(try catalog.model(repository("org/a"))?.vanishedAt == 5)
-        // Whoever is seen again is there.
+        // A model seen again exists.
         try catalog.remember([try record("org/a")], at: 6)
         #expect(try catalog.ids(query("org")) == ["org/a", "org/b"])
     }

@@ -88,7 +88,7 @@ import Testing
 
     // MARK: Whose walk it is
 
-    /// Whoever holds a walk in memory may find another file in the catalog's place, or another process's walk.
+    /// A walk in memory may meet a replaced catalog, or another process's walk.
     @Test func aWalkThatTheCatalogDoesNotHoldIsNotTaken() throws {
         let first = try catalog.take(
             try records(0..<2), of: MirrorWalk(.whole, cursor: "0", newest: 9, at: 2), next: "1", in: scope, at: 2)
@@ -149,7 +149,7 @@ import Testing
         return try catalog.take(try records(numbers), of: walk, next: nil, in: scope, at: now)
     }
 
-    /// A Hub that somebody only asked for one model has filled the catalog too.
+    /// A Hub asked for only one model counts as a source of the catalog too.
     @Test func whatMayBeAnotherHubsIsNotGone() throws {
         try catalog.noteEndpoint(try Endpoint("https://mirror.example"), at: 1)
         try catalog.remember(try records(0..<6), at: 1)
@@ -218,7 +218,7 @@ import Testing
         for row in Int64(0)..<800 { #expect(set.contains(row) == plain.contains(row)) }
     }
 
-    /// Nobody knows then who was not met; and the next walk finds nothing in its way.
+    /// Then the unseen models are unknown; and the next walk is not affected.
     @Test func damagedNotesMarkNobodyAndStopNoWalk() throws {
         let catalog = try Place().open()
         let scope = MirrorScope(endpoint: "https://hub.example")

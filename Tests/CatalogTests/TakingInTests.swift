@@ -6,7 +6,7 @@ import Testing
 
 /// What comes in, byte for byte, and the tables in memory that make it quick.
 @Suite struct TakingInTests {
-    /// Served so, it is no name: the owner in the id is the author.
+    /// An empty name is not an author: the owner in the id is.
     @Test func anEmptyAuthorIsNone() throws {
         let catalog = try Place().open()
         let strange = try record("org/name", tags: ["llama"]) { $0.author = "" }
@@ -15,14 +15,14 @@ import Testing
         #expect(try catalog.ids(query { $0.author = "org" }) == ["org/name"])
         let again = try catalog.write { try Catalog.take([strange], detailed: false, now: 2, $0) }
         #expect(again.unchanged == 1 && again.changed == 0)
-        // And the index has nothing of it left once it is somebody's.
+        // And the index has nothing left of it once it has an owner.
         try catalog.remember([try record("org/name") { $0.author = "other" }], at: 3)
         #expect(try catalog.ids(query { $0.author = "org" }) == [])
         #expect(try catalog.ids(query { $0.author = "other" }) == ["org/name"])
         try catalog.read { try $0.execute("INSERT INTO search (search) VALUES ('integrity-check')") }
     }
 
-    /// The cache is no word from the Hub.
+    /// A cached model is not news from the Hub.
     @Test func aTreeOrACardOfAModelThatIsGoneDoesNotBringItBack() throws {
         let catalog = try Place().open()
         let gone = try repository("org/gone")

@@ -55,7 +55,7 @@ import Testing
         #expect(result.error.hasPrefix("hub: cannot write to standard output: No space left on device\n"))
     }
 
-    /// stdout is a pipe that nobody reads, so that the program stands still in write(2) once it is full.
+    /// stdout is an unread pipe, so that the program blocks in write(2) once it is full.
     @Test func aSecondInterruptionEndsAtOnce() async throws {
         let output = Pipe()
         // The pipe's own end is closed here once the program has it.

@@ -130,7 +130,7 @@ import Testing
 
     // MARK: Disks
 
-    /// What every command does, for which the catalog is only a help; the first must be told of, once.
+    /// All commands for which the catalog is optional; the error must be reported once.
     private func expectToGoOn(_ variables: [String: String], _ warning: String) async throws {
         for words in [
             ["pull", "org/tiny", "-q"], ["ls", "-q"], ["path", "org/tiny"], ["info", "org/tiny", "-q"],

@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-/// The example of the library, as somebody runs it who has just cloned the repository.
+/// The library's example, run as after a fresh clone.
 @Suite struct CatalogTourTests {
     let stage: Stage
 

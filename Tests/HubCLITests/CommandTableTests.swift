@@ -48,7 +48,7 @@ import Testing
                 for part in example.line.split(separator: "hub ").dropFirst(example.line.hasPrefix("hub ") ? 0 : 1)
                 {
                     let words = part.split(separator: " ").map { String($0.filter { !"'\"()".contains($0) }) }
-                    // What the shell takes away, and what is inside quotes, is none of the parser's business.
+                    // Shell syntax and quoted text do not reach the parser.
                     let own = words.prefix { !["||", "|", ">", "<", "&&"].contains($0) }
                     for word in own where word.hasPrefix("-") {
                         let outcome = ArgumentParser.parse(Array(own))
@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [60, 70, 80])
     func pagesKeepTheirWidth(_ width: Int) {
         for command in CommandTable.all {
-            // A usage line, a flag's spelling and an example are not broken, for they are to be pasted.
+            // A usage line, a flag's spelling and an example are not wrapped, because they are pasted.
             let unbroken = Set(
                 command.examples.map { "  \($0.line)" } + (command.flags + GlobalFlags.all).map { "  \($0.usage)" })
             let pages = HelpText.short(command, width: width) + HelpText.long(command, width: width)

@@ -5,7 +5,7 @@ import Testing
 
 /// The libraries that change what the file system does for a program, see Tests/Preload.
 enum FaultyDisk {
-    /// Builds one into a folder; its path, for LD_PRELOAD. Cancels the test where that cannot be.
+    /// Builds one into a folder; returns its path, for LD_PRELOAD. Cancels the test if that fails.
     static func library(in folder: TemporaryFolder, source name: String = "faulty_disk") async throws -> String {
         // A sanitizer must be the first library of a program.
         guard Sanitizer.options.isEmpty else { try Test.cancel("not under a sanitizer") }

@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 import Testing
 
 @testable import Fetcher
@@ -7,7 +6,7 @@ import Testing
 
 /// A clock that stands until it is moved.
 final class ManualClock: Sendable {
-    private let time = Mutex(0.0)
+    private let time = Lock(0.0)
     func advance(_ seconds: Double) { time.withLock { $0 += seconds } }
     @Sendable func seconds() -> Double { time.withLock { $0 } }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubCLI
 
-/// `hub pull` where it has to live: other umasks, other users, and disks that are small, apart or read-only.
+/// `hub pull` in difficult environments: other umasks, other users, and disks that are small, apart or read-only.
 @Suite struct PullEnvironmentTests {
     private let stage: Stage
     private let weights: [UInt8]
@@ -34,7 +34,7 @@ import Testing
             environment: stage.environment.merging(variables) { $1 }, directory: stage.machine.path)
     }
 
-    /// What a folder holds: every path with its mode, in octal; links without one.
+    /// A folder's contents: every path with its mode, in octal; links without one.
     private func modes(_ folder: String) throws -> [String: String] {
         var out: [String: String] = [:]
         for name in try stage.listing(folder) {
@@ -186,7 +186,7 @@ import Testing
 
     // MARK: Other disks
 
-    /// Trap 29: nothing is renamed from one disk to another. The cache lies on one, and everything else on another.
+    /// Trap 29: nothing is renamed between disks. The cache is on one, and everything else on another.
     @Test func theCacheMayLieOnAnotherDiskThanTheRest() async throws {
         let memory = "/dev/shm"
         guard let there = try FileSystem.status(memory), let here = try FileSystem.status(stage.machine.path),
@@ -223,8 +223,8 @@ import Testing
         #expect(local.status == 6 && local.error.contains("     choose another folder with --local-dir\n"))
     }
 
-    /// Somebody else fills the disk while the first file comes: the second has no room, the first stays, exit 6. With
-    /// room again the same command fetches the second alone.
+    /// Another program fills the disk during the first file: the second has no room, the first stays, exit 6. With room
+    /// again the same command fetches the second alone.
     @Test func aDiskThatFillsUpOnTheWayKeepsWhatIsThere() async throws {
         let repository = try ModelRepository("org/two", in: stage.root)
         let (a, b) = (

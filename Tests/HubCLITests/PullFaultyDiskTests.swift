@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Trap 47: the files lie in the snapshot, as Python puts them there, and count as cached from then on.
+    /// Trap 47: the files are in the snapshot, as with Python, and count as cached from then on.
     @Test func withoutLinksTheFilesLieInTheSnapshot() async throws {
         let variables = try await variables("symlink")
         try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables))
@@ -56,7 +56,7 @@ import Testing
         #expect(listed.first?["complete"]?.bool == true)
     }
 
-    /// Trap 25: no lock is to be had, and none is needed: digests give the safety.
+    /// Trap 25: locks are unavailable and not needed: digests ensure correctness.
     @Test func withoutLocksAPullEndsWell() async throws {
         let variables = try await variables("flock")
         try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables))

@@ -211,7 +211,7 @@ import Testing
         let gate = hub.hold("^GET", after: 100_000, times: nil, on: .cdn)
         let processes = [try start("pull", "org/big"), try start("pull", "org/big")]
         try await gate.reached()
-        // One of them waits; the other never says so, and nobody waits for that.
+        // One of them waits; the other never reports waiting.
         #if os(Linux)
         let told = Monitor(false)
         for (process, other) in [(processes[0], processes[1]), (processes[1], processes[0])] {

@@ -1,13 +1,12 @@
 import Foundation
 import HubCore
-import Synchronization
 import Testing
 
 @testable import HubCLI
 
 /// A sink that keeps what is written, or refuses it.
 final class Recorder: Sendable {
-    private let bytes = Mutex<[UInt8]>([])
+    private let bytes = Lock<[UInt8]>([])
     private let errno: Int32
 
     init(failingWith errno: Int32 = 0) { self.errno = errno }
@@ -64,7 +63,7 @@ func execute(_ program: String, _ arguments: [String], environment: [String: Str
     process.standardError = error
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    // What is written here is far less than a pipe holds, so reading one after the other cannot block.
+    // The output is far smaller than a pipe's buffer, so sequential reading cannot block.
     let outputData = output.fileHandleForReading.readDataToEndOfFile()
     let errorData = error.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
@@ -79,10 +78,10 @@ func program(_ name: String) -> String? {
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 }
 
-/// The built `hub`, which lies beside the test bundle.
+/// The built `hub`, beside the test bundle.
 let hubBinary: String = {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    // On macOS the bundle is a folder of its own, and the runner lives elsewhere: its path is among the arguments.
+    // On macOS the bundle is a folder, and the runner is elsewhere: its path is among the arguments.
     if let bundle = CommandLine.arguments.first(where: { $0.contains(".xctest") }) {
         folder = URL(fileURLWithPath: bundle)
         while folder.path.contains(".xctest") { folder.deleteLastPathComponent() }

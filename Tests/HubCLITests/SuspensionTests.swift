@@ -28,12 +28,12 @@ import Testing
         #expect(told.text == "ab-ABa-A")
     }
 
-    /// The requests end before the process stops, and are made anew when it goes on; the bytes stay.
+    /// The requests end before the process stops, and restart when it continues; received bytes stay.
     @Test func aStoppedPullGoesOn() async throws {
         let stage = try Stage()
         let bytes = try ModelRepository("org/m", in: stage.root).random("w.safetensors", size: 40 << 20, seed: 4)
         let gate = stage.hub.hold("^GET", after: 300_000, times: nil, on: .cdn)
-        // A shell with job control, for nobody could continue a program that has none.
+        // A shell with job control, because the program must be continued.
         let process = try stage.shell(
             "set -m; $hub pull -q org/m; echo \"stopped\"; read x; fg >/dev/null", terminal: .init())
         // One for each connection; as many ranges and more are still to be asked for.

@@ -3,7 +3,7 @@ import HubServer
 import Support
 import Testing
 
-/// What goes wrong once on the way: the pull ends well, and `--verbose` says what it was and what was done about it.
+/// A temporary error: the pull succeeds, and `--verbose` reports the error and the retry.
 @Suite struct VerboseFaultTests {
     private let stage: Stage
     private let weights: [UInt8]
@@ -23,7 +23,7 @@ import Testing
         var kind: Fault.Kind
         /// What is said of the file.
         var says: String
-        /// What may be said instead, where it depends on whether another file is under way.
+        /// An alternative message, if it depends on another running file.
         var or: String?
         var times = 1
         var variables: [String: String] = [:]

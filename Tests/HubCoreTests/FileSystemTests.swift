@@ -44,7 +44,7 @@ import Darwin
     }
 
     @Test func aNewFilesModeIs0666LessTheUmask() throws {
-        // umask(2) tells the mask only to whom it sets another, for all threads.
+        // umask(2) returns the mask only by setting another, for all threads.
         close(open(folder("probe"), O_CREAT | O_WRONLY, 0o666))
         let usual = try #require(try FileSystem.status(folder("probe"))?.mode)
         try FileSystem.replace(folder("file"), with: [])

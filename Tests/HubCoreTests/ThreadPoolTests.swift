@@ -1,6 +1,5 @@
 import Dispatch
 import Support
-import Synchronization
 import Testing
 
 @testable import HubCore
@@ -18,7 +17,7 @@ import Testing
 
     /// A pool of at most eight threads on a system that gives `count`.
     private static func pool(_ count: Int, ended: Monitor<Int> = Monitor(0)) -> ThreadPool {
-        let left = Mutex(count)
+        let left = Lock(count)
         return ThreadPool(8) { job throws(AIError) in
             let isGiven = left.withLock { left in
                 defer { left -= 1 }
@@ -34,7 +33,7 @@ import Testing
 
     @Test func withoutAThreadTheCallerDoesTheWork() {
         let pool = Self.pool(0)
-        let done = Mutex([Int]())
+        let done = Lock([Int]())
         pool.run { done.withLock { $0.append(1) } }
         let queue = SerialQueue(pool)
         queue.async {
@@ -74,7 +73,7 @@ import Testing
     @Test(arguments: [0, 1, 2, 8]) func aLoopCallsEachNumberOnce(_ threads: Int) {
         let pool = Self.pool(threads)
         for count in [0, 1, 2, 7, 300] {
-            let calls = Mutex([Int](repeating: 0, count: count))
+            let calls = Lock([Int](repeating: 0, count: count))
             Parallel.perform(count, on: pool) { number in
                 // A loop within a loop does not wait for threads that the outer one has.
                 if number % 50 == 0 { Parallel.perform(3, on: pool) { _ in } }

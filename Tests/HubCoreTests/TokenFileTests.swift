@@ -28,7 +28,7 @@ import Darwin
         #expect(try FileSystem.entries(folder("a/b")) == ["token"], "nothing is left beside it")
     }
 
-    /// The cache may lie in it, shared with a group on purpose.
+    /// It may contain the cache, shared with a group on purpose.
     @Test func aFolderThatWasThereKeepsItsMode() throws {
         try FileSystem.createDirectories(folder("shared"))
         try FileSystem.setMode(folder("shared"), 0o775)
@@ -37,7 +37,7 @@ import Darwin
         #expect(try mode("shared/token") == 0o600)
     }
 
-    /// Written into, the old file would show the new token to whoever has it open; and its mode would stay.
+    /// Writing into the old file would show the new token to readers that have it open, and keep its mode.
     @Test func anOpenFileOfBeforeIsReplacedNotWrittenInto() throws {
         let path = try folder.write("token", "hf_old")
         try FileSystem.setMode(path, 0o644)
@@ -117,7 +117,7 @@ import Darwin
             text
                 == "the token file is open to others (mode \(String(mode, radix: 8))): chmod 600 '\(folder("to'\\''ken"))'"
         )
-        // A link to it is no better, and none of a link's own bits count.
+        // A link to it is no better; a link's own mode is ignored.
         try FileSystem.createSymlink("to'ken", at: folder("link"))
         #expect(try TokenFile(folder("link")).exposure()?.contains("mode \(String(mode, radix: 8))") == true)
         #expect(try TokenFile(folder("absent")).exposure() == nil)

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Without a token nobody can show the right one.
+    /// Without a token no client can authenticate.
     @Test func noTokenOpensNothing() throws {
         let folder = try TemporaryFolder()
         let repository = try ModelRepository("org/private", in: folder)

@@ -5,7 +5,7 @@ import Testing
 
 /// Attacks that try to read what is not in a repository.
 @Suite struct EscapeTests {
-    /// `outside/secret.txt` lies beside the folder that is served.
+    /// `outside/secret.txt` is beside the served folder.
     private func hub() throws -> (hub: ServedFolderHub, outside: TemporaryFolder) {
         let outside = try TemporaryFolder("outside")
         try outside.write("secret.txt", "SECRET")
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Well formed, and there is no such file: nothing but the list of files is asked, never the file system.
+    /// Well formed, but no such file: only the file list is used, never the file system.
     @Test(arguments: [
         "%2Fetc%2Fpasswd", "..%5C..%5Cx", "sub%2F%2Fdir%2Fvocab.txt", "C:%5Cx", "....//", "...",
         "sub/dir/vocab.txt%20",

@@ -33,6 +33,20 @@ import Testing
         #expect(!answer.contains("second"))
     }
 
+    /// libmicrohttpd's own refusals crash where the daemon is being stopped meanwhile.
+    @Test func stoppingBesideRefusalsIsSafe() async throws {
+        for _ in 0..<60 {
+            let server = try HubServer(handler: Echo())
+            let connections = try (0..<8).map { _ in try HTTPConnection(server.address) }
+            let requests = ["Content-Length: +5", "Content-Length: 5, 5"].map { header in
+                Array("POST / HTTP/1.1\r\nHost: x\r\n\(header)\r\n\r\n".utf8)
+            }
+            for (index, connection) in connections.enumerated() { try connection.send(requests[index % 2]) }
+            try await Thread.run { server.stop() }
+            for connection in connections { _ = try? connection.take(.max) }
+        }
+    }
+
     /// What is beyond doubt is served, the next request on the same connection too.
     @Test func plainRequestsAreServed() async throws {
         let server = try HubServer(handler: Echo())

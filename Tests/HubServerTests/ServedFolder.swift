@@ -1,7 +1,6 @@
 import HubCore
 import HubServer
 import Support
-import Synchronization
 
 /// A folder behind a ``HubService``, asked without a socket.
 final class ServedFolderHub: Sendable {
@@ -11,7 +10,7 @@ final class ServedFolderHub: Sendable {
     let reports: Reports
 
     final class Reports: Sendable {
-        private let all = Mutex<[String]>([])
+        private let all = Lock<[String]>([])
         func add(_ error: AIError) { all.withLock { $0.append(error.message) } }
         var messages: [String] { all.withLock { $0 } }
     }

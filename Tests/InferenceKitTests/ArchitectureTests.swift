@@ -83,7 +83,7 @@ import Testing
         #expect(rows.findings.contains { $0.status == .warn && $0.tensor == "model.embed_tokens.weight" })
     }
 
-    /// Attention and recurrence in turns, experts after dense layers: what differs by kind is no fault.
+    /// Attention and recurrence in turns, experts after dense layers: differences by kind are not faults.
     @Test func layersOfSeveralKindsAreNoFault() async throws {
         let config = try JSON.parse(#"{"model_type":"unheard_of",\#(Self.sizes)}"#)
         let mixed = try await check(

@@ -1,5 +1,6 @@
 import HubCore
 import ModelFormats
+import Support
 import Testing
 
 @testable import InferenceKit
@@ -135,7 +136,7 @@ import Testing
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: [name])
         try folder.write(name, Array(#"{"model_type": "#.utf8))
         let error = try await error(folder.path)
-        #expect(error.code == .malformedModel && error.message.contains(folder.file(name)), "\(error.message)")
+        #expect(error.code == .malformedModel && error.message.contains(folder(name)), "\(error.message)")
     }
 
     @Test func aTruncatedFileIsMalformed() async throws {
@@ -149,21 +150,21 @@ import Testing
 
     @Test func aLinkLoopIsMalformedAndNoFolderIsNotFound() async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
-        try FileSystem.createSymlink("model.safetensors", at: folder.file("model.safetensors"))
+        try FileSystem.createSymlink("model.safetensors", at: folder("model.safetensors"))
         #expect(try await error(folder.path).code == .malformedModel)
-        #expect(try await error(folder.file("nowhere")).code == .fileNotFound)
+        #expect(try await error(folder("nowhere")).code == .fileNotFound)
         #expect(
-            await LanguageModel.availability(folder: folder.file("nowhere")) == .unavailable(.modelNotDownloaded))
+            await LanguageModel.availability(folder: folder("nowhere")) == .unavailable(.modelNotDownloaded))
     }
 
     @Test func safetensorsUnderOtherNamesAreNoModel() async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
-        let source = Fixtures.path("tiny-shakespeare/model.safetensors")
-        try FileSystem.createSymlink(source, at: folder.file("adapter_model.safetensors"))
+        let source = try Fixtures.path("tiny-shakespeare/model.safetensors")
+        try FileSystem.createSymlink(source, at: folder("adapter_model.safetensors"))
         let adapter = try await error(folder)
         #expect(adapter.code == .unsupportedModel && adapter.message.contains("adapter_model.safetensors"))
         try FileSystem.rename(
-            folder.file("adapter_model.safetensors"), to: folder.file("model-00001-of-00002.safetensors"))
+            folder("adapter_model.safetensors"), to: folder("model-00001-of-00002.safetensors"))
         let shard = try await error(folder)
         #expect(shard.code == .malformedModel && shard.message.contains("model.safetensors.index.json is missing"))
     }
@@ -171,7 +172,7 @@ import Testing
     @Test func tooLittleMemoryIsSaidWithFigures() async throws {
         var options = ModelOptions()
         options.availableMemory = 3_000_000
-        let path = Fixtures.path("tiny-shakespeare")
+        let path = try Fixtures.path("tiny-shakespeare")
         let error = try await error(path, options)
         #expect(error.code == .insufficientMemory && error.exitStatus == 6)
         #expect(error.message.contains("3.0 MB"), "\(error.message)")
@@ -201,7 +202,7 @@ import Testing
     @Test(arguments: [TensorDataType.f32, .f16]) func otherElementTypesComputeTheSame(type: TensorDataType)
         async throws
     {
-        let source = Fixtures.path("tiny-shakespeare/model.safetensors")
+        let source = try Fixtures.path("tiny-shakespeare/model.safetensors")
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
         let bytes = try #require(try FileSystem.contents(source))
         var entries: [(key: String, value: JSON)] = []

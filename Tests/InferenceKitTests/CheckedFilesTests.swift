@@ -1,3 +1,4 @@
+import HubChatTemplates
 import HubCore
 import ModelFormats
 import Support
@@ -6,7 +7,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// Which files a check looks at, and what it says where it does not.
+/// The files that a check reads, and its messages about others.
 @Suite struct CheckedFilesTests {
     private static let full = ModelCheck.Options(isFull: true)
 
@@ -14,7 +15,7 @@ import Testing
         check.checks.first { $0.name == name }?.status
     }
 
-    /// Keeps the folder for as long as it is looked at.
+    /// Keeps the folder while it is checked.
     private func checked(_ folder: TemporaryFolder, _ options: ModelCheck.Options = ModelCheck.Options())
         async throws
         -> ModelCheck
@@ -48,7 +49,7 @@ import Testing
         #expect(found.detail.hasSuffix(" weights (\(name))"))
         // Beside weights that were looked at it is only said.
         try FileSystem.createSymlink(
-            Fixtures.path("tiny-shakespeare/model.safetensors"), at: folder.file("model.safetensors"))
+            Fixtures.path("tiny-shakespeare/model.safetensors"), at: folder("model.safetensors"))
         let both = try await ModelCheck.run(folder.path)
         #expect(both.verdict == .pass && both.findings.map(\.file) == [name])
     }
@@ -69,7 +70,7 @@ import Testing
                 "_class_name": "X", "unet": .array(["diffusers", "UNet"]),
                 "safety_checker": .array([.null, .null]),
             ]))
-        try FileSystem.createDirectories(folder.file("unet"))
+        try FileSystem.createDirectories(folder("unet"))
         try folder.write("unet/config.json", .object([:]))
         try folder.write("unet/diffusion_pytorch_model.safetensors", unet)
         return folder
@@ -115,15 +116,15 @@ import Testing
         try folder.write(index, .object(["weight_map": .object(["b": "diffusion_pytorch_model.safetensors"])]))
         let wrong = try #require(try await ModelCheck.run(folder.path).findings.first)
         #expect(wrong.file == index && wrong.tensor == "b" && wrong.found == "nothing")
-        try FileSystem.remove(folder.file(index))
-        try FileSystem.rename(folder.file(name), to: folder.file("unet/x-00001-of-00002.safetensors"))
+        try FileSystem.remove(folder(index))
+        try FileSystem.rename(folder(name), to: folder("unet/x-00001-of-00002.safetensors"))
         let gap = try #require(try await ModelCheck.run(folder.path).findings.first)
         #expect(gap.detail == "unet/x-00002-of-00002.safetensors is missing, one of 2 shards")
     }
 
     @Test func whatIsInAnApplePackageIsNoPickle() async throws {
         let folder = try TemporaryFolder()
-        try FileSystem.createDirectories(folder.file("m.mlpackage/Data/com.apple.CoreML/weights"))
+        try FileSystem.createDirectories(folder("m.mlpackage/Data/com.apple.CoreML/weights"))
         try folder.write("m.mlpackage/Data/com.apple.CoreML/weights/weight.bin", Array("no pickle".utf8))
         let check = try await ModelCheck.run(folder.path)
         #expect(check.verdict == .warn && status("pickles", check) == .pass)
@@ -147,7 +148,7 @@ import Testing
         #expect(all.checks[1].detail == "38 needed, all present with the right shapes, in each of 3 files")
         #expect(status("tokenizer", all) == .pass)
         let folder = try TemporaryFolder(linking: fixture)
-        // The smallest one, which nobody looked at.
+        // The smallest one, which was not checked.
         let name = "model-q4_0.gguf"
         let whole = try bytes("\(fixture)/\(name)")
         try folder.write(name, Array(whole.prefix(5000)))
@@ -167,7 +168,7 @@ import Testing
         let folder = try TemporaryFolder()
         let bytes = try bytes("tiny-shakespeare-gguf/model-q4_0.gguf")
         try folder.write("model.gguf", Array(bytes.prefix(300)))
-        for path in [folder.path, folder.file("model.gguf")] {
+        for path in [folder.path, folder("model.gguf")] {
             let check = try await ModelCheck.run(path)
             #expect(
                 check.findings.count == 1 && check.findings[0].found?.hasPrefix("300") == true, "\(check.findings)")
@@ -189,7 +190,7 @@ import Testing
             GGUFBytes.pair("tokenizer.ggml.eos_token_id", 4, GGUFBytes.little(UInt32(99))),
         ]
         try folder.write("model.gguf", file.bytes)
-        let check = try await ModelCheck.run(folder.file("model.gguf"))
+        let check = try await ModelCheck.run(folder("model.gguf"))
         let found = try #require(check.findings.first { $0.status == .fail })
         #expect(found.check == "tokenizer" && found.detail == "eos_token_id is 99; the model has 2 tokens")
         #expect(found.expected == "an id below 2" && found.found == "99")
@@ -202,7 +203,7 @@ import Testing
             let folder = try TemporaryFolder()
             let length = (0..<8).map { UInt8(truncatingIfNeeded: header.utf8.count >> (8 * $0)) }
             try folder.write("model.safetensors", length + header.utf8 + [UInt8](repeating: 1, count: data))
-            let check = try await ModelCheck.run(folder.file("model.safetensors"))
+            let check = try await ModelCheck.run(folder("model.safetensors"))
             #expect(check.findings.count == 1)
             return try #require(check.findings.first)
         }

@@ -1,5 +1,6 @@
 import HubCore
 import InferenceKit
+import Support
 import Testing
 
 /// Against transformers in float32, as the goldens tell.

@@ -1,5 +1,7 @@
 import CKernels
 import HubCore
+import HubTokenizers
+import Support
 import Testing
 
 @testable import InferenceKit

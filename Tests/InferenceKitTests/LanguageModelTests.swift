@@ -1,6 +1,8 @@
+import HubChatTemplates
 import HubCore
+import HubTokenizers
 import ModelFormats
-import Synchronization
+import Support
 import Testing
 
 @testable import InferenceKit
@@ -91,7 +93,7 @@ import Testing
     @Test func aCancelledJobGivesWhatThereWas() async throws {
         let reading = try FolderReading(Fixtures.path("tiny-shakespeare"))
         let model = try LoadedModel(reading, options: ModelOptions())
-        let sent = Mutex(0)
+        let sent = Lock(0)
         let job = GenerationJob { job, chunk in
             let count = sent.withLock { sent in
                 sent += chunk.tokenCount
@@ -143,7 +145,7 @@ import Testing
         #expect(model.context == 20)
         let result = try await model.generate(prompt: "But", config: .precise.maxTokens(500)).collectWithMetadata()
         #expect(result.finishReason == .length)
-        // The last token needs no place of its own: it is never fed.
+        // The last token needs no position: it is never fed.
         #expect(result.promptIDs.count + result.ids.count == 21)
         let long = String(repeating: "word ", count: 30)
         let error = try await thrown { try await model.generate(prompt: long).collect() }

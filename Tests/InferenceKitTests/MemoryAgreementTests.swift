@@ -4,11 +4,11 @@ import ModelFormats
 import Support
 import Testing
 
-/// What is told before a download is what the kit then takes.
+/// The estimate before a download equals the kit's use.
 @Suite struct MemoryAgreementTests {
     @Test(arguments: ["tiny-shakespeare", "tiny-shakespeare-sharded", "micro/llama"])
     func theEstimateIsTheKitsOwn(name: String) async throws {
-        let folder = Fixtures.path(name)
+        let folder = try Fixtures.path(name)
         let inspection = try await ModelInspection.inspect(folder: folder)
         let configuration = try ModelConfiguration.read(folder: folder)
         let need = MemoryNeed(weightsBytes: inspection.weightsBytes, configuration: configuration)

@@ -1,4 +1,5 @@
 import HubCore
+import HubTokenizers
 import InferenceKit
 import ModelFormats
 import Support
@@ -36,7 +37,7 @@ import Darwin
         for name in ["model-f16.gguf", "model-q4_0.gguf"] {
             let bytes = try #require(try FileSystem.contents(Fixtures.path("tiny-shakespeare-gguf/\(name)")))
             try folder.write(name, bytes + [0, 0])
-            let check = try await ModelCheck.run(folder.file(name))
+            let check = try await ModelCheck.run(folder(name))
             #expect(check.verdict == .warn && check.findings.count == 1, "\(check.findings)")
             let found = try #require(check.findings.first)
             #expect(found.check == "headers" && found.file == name)
@@ -122,7 +123,7 @@ import Darwin
         bytes[tensor.byteRange.lowerBound + 18 * 3 + 1] = 0x7E
         try folder.write("model.gguf", bytes)
         let found = try #require(
-            try await ModelCheck.run(folder.file("model.gguf"), options: Self.full).findings.first)
+            try await ModelCheck.run(folder("model.gguf"), options: Self.full).findings.first)
         #expect(found.tensor == tensor.name && found.detail.hasSuffix("at element 96"))
     }
 
@@ -243,15 +244,15 @@ import Darwin
         #expect(evil.check == "pickles" && evil.status == .fail && evil.found == "posix.system")
         #expect(evil.file == "pytorch_model.bin")
         let plain = try await finding { folder in
-            try FileSystem.createSymlink(Fixtures.path("formats/state.bin"), at: folder.file("pytorch_model.bin"))
+            try FileSystem.createSymlink(Fixtures.path("formats/state.bin"), at: folder("pytorch_model.bin"))
         }
         #expect(plain.status == .pass && plain.detail.contains("the safetensors beside it"))
     }
 
     @Test func picklesInFoldersAreLookedAtAndWhatCannotBeReadToItsEndFails() async throws {
         let inner = try await finding { folder in
-            try FileSystem.createDirectories(folder.file("2_Dense/inner"))
-            try FileSystem.createSymlink("..", at: folder.file("2_Dense/circle"))
+            try FileSystem.createDirectories(folder("2_Dense/inner"))
+            try FileSystem.createSymlink("..", at: folder("2_Dense/circle"))
             try folder.write("2_Dense/inner/pytorch_model.bin", Array("N0cposix\nsystem\n)R.".utf8))
         }
         #expect(inner.check == "pickles" && inner.status == .fail && inner.found == "posix.system")
@@ -272,15 +273,15 @@ import Darwin
     func whatIsNoFileIsFound(name: String, kind: String) async throws {
         let folder = try TemporaryFolder()
         switch kind {
-        case "pipe": #expect(mkfifo(folder.file(name), 0o600) == 0)
-        case "folder": try FileSystem.createDirectories(folder.file(name))
-        case "circle": try FileSystem.createSymlink(name, at: folder.file(name))
-        default: try FileSystem.createSymlink("/nowhere/at/all", at: folder.file(name))
+        case "pipe": #expect(mkfifo(folder(name), 0o600) == 0)
+        case "folder": try FileSystem.createDirectories(folder(name))
+        case "circle": try FileSystem.createSymlink(name, at: folder(name))
+        default: try FileSystem.createSymlink("/nowhere/at/all", at: folder(name))
         }
         let check = try await ModelCheck.run(folder.path, options: Self.full)
         #expect(check.verdict == .fail && check.findings.first?.file == name, "\(check.findings)")
         guard kind == "pipe" else { return }
-        let alone = try await ModelCheck.run(folder.file(name), options: Self.full)
+        let alone = try await ModelCheck.run(folder(name), options: Self.full)
         #expect(alone.findings.first?.detail == "\(name): not a file")
     }
 
@@ -324,12 +325,12 @@ import Darwin
                 var isWhole: Bool
                 var findings: JSON
             }
-            let results = Mutex<[CheckedBlob: Result]>([:])
+            let results = Lock<[CheckedBlob: Result]>([:])
         }
 
         init(_ bytes: [UInt8]) throws {
             root = try TemporaryFolder()
-            let folder = root.file("models--org--x")
+            let folder = root("models--org--x")
             (snapshot, blob) = (folder + "/snapshots/1", "\(folder)/blobs/\(String(repeating: "ab", count: 32))")
             for folder in [Path.parent(blob), snapshot] { try FileSystem.createDirectories(folder) }
             try FileSystem.replace(blob, with: bytes)
@@ -366,7 +367,7 @@ import Darwin
         #expect(first.verdict == .fail)
         let second = try await ModelCheck.run(cache.snapshot, options: cache.options)
         #expect(second.findings == first.findings && second.verdict == .fail)
-        // What was found in samples says nothing of every number.
+        // A sampled result is not valid for a full check.
         cache.kept.results.withLock { results in
             for key in results.keys { results[key] = .init(isWhole: false, findings: .array([])) }
         }

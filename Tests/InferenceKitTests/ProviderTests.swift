@@ -1,11 +1,12 @@
 import HubCore
 import InferenceKit
+import Support
 import Testing
 
 @Suite struct ProviderTests {
     @Test func aFolderIsAProvider() async throws {
         let provider = LocalTextGenerator(
-            folder: Fixtures.path("tiny-shakespeare"), options: ModelOptions(context: 64))
+            folder: try Fixtures.path("tiny-shakespeare"), options: ModelOptions(context: 64))
         #expect(await provider.isAvailable && provider.isOnDevice)
         #expect(provider.displayName == "tiny-shakespeare")
         #expect(await provider.maxContextLength == 64)
@@ -24,7 +25,7 @@ import Testing
         #expect(await !provider.isAvailable)
         #expect(try await thrown { try await provider.prepare() }.exitStatus == 7)
         try FileSystem.createSymlink(
-            Fixtures.path("tiny-shakespeare/tokenizer.json"), at: folder.file("tokenizer.json"))
+            Fixtures.path("tiny-shakespeare/tokenizer.json"), at: folder("tokenizer.json"))
         try await provider.prepare()
         #expect(await provider.isAvailable)
     }

@@ -1,4 +1,5 @@
 import HubCore
+import Support
 import Testing
 
 @testable import InferenceKit

@@ -60,7 +60,7 @@ import Testing
         let folder = try TemporaryFolder()
         let bytes = GGUFBytes(architecture, Self.counts.merging(counts) { $1 }, tensors: tensors).bytes
         try folder.write("m.gguf", bytes)
-        return try await ModelCheck.run(folder.file("m.gguf"), options: .init(isFull: true))
+        return try await ModelCheck.run(folder("m.gguf"), options: .init(isFull: true))
     }
 
     @Test(

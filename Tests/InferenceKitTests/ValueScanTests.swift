@@ -1,4 +1,5 @@
 import HubCore
+import Support
 import Testing
 
 @testable import InferenceKit
@@ -16,7 +17,7 @@ import Testing
             name: "t", type: type, shape: shape, elementCount: shape.reduce(1, *), byteCount: count ?? bytes.count,
             offset: 0, file: 0)
         return try ValueScan(
-            folder.file("a"), tensors: [tensor], isWhole: isWhole, isUnchanging: isUnchanging
+            folder("a"), tensors: [tensor], isWhole: isWhole, isUnchanging: isUnchanging
         ).findings()
     }
 

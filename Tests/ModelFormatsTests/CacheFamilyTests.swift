@@ -3,12 +3,12 @@ import ModelFormats
 import Support
 import Testing
 
-/// What is kept of a position, in families whose `config.json` says it in words of their own. The configurations are those of
-/// published models, cut down to what counts; the figures were reckoned by hand.
+/// The KV cache of families with their own `config.json` keys. The configurations are those of published models, cut
+/// down to what counts; the figures were reckoned by hand.
 @Suite struct CacheFamilyTests {
     struct Family: CustomTestStringConvertible {
         let name: String
-        /// Bytes of one position as float32; 0 where nothing is kept, nil where it cannot be told.
+        /// Bytes per position as float32; 0 without a cache, nil if unknown.
         let bytes: Int64?
         let config: String
         var layers: Int?

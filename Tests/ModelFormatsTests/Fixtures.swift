@@ -9,7 +9,7 @@ enum Fixtures {
     }
 }
 
-/// A folder of its own that goes when the test ends.
+/// A temporary folder, removed when the test ends.
 final class TemporaryFolder {
     let path: String
 

@@ -3,13 +3,13 @@ import ModelFormats
 import Support
 import Testing
 
-/// Headers, pickles and configurations that nobody wrote; scripts/fuzz draws millions of them.
+/// Random headers, pickles and configurations; scripts/fuzz tries millions of them.
 @Suite struct FormatFuzzTests {
     private static func malformed(_ error: AIError) throws {
         guard error.code == .malformedModel || error.code == .unsupportedModel else { throw error }
     }
 
-    /// What a file holds must lie in it; then everything that is told of it is worked out.
+    /// A file's contents must be inside it; then all its metadata is computed.
     private static func use(_ weights: StoredWeights, _ config: ModelConfiguration?, in size: Int) throws(AIError) {
         for tensor in weights.tensors {
             guard let offset = tensor.offset else { continue }
@@ -21,12 +21,6 @@ import Testing
         var sources = ModelSources(name: "fuzz")
         (sources.weights, sources.configuration) = (weights, config)
         _ = ModelSummary(sources, batch: 512).memory.bytes(context: 4096)
-    }
-
-    private func expect(_ fuzz: Fuzz, usual: Int) {
-        let numbers = fuzz.numbers(usual: usual)
-        let outcome = fuzz.run(numbers)
-        #expect(outcome.faults.isEmpty && outcome.runs == numbers.count)
     }
 
     @Test func safetensors() throws {

@@ -64,7 +64,7 @@ import Testing
         #expect(need.bytes == 512 * (2 * 4 * 2 * 32 * 4) + 256 * 4 * (4 * 128 + 2 * 512 + 2 * 4 * 32 + 2 * 2 * 32))
     }
 
-    /// What a server says may be any number.
+    /// A server may send any number.
     @Test func nothingOverflows() throws {
         let absurd = try configuration(
             #"{"model_type":"x","hidden_size":2147483647,"num_attention_heads":1,"num_hidden_layers":2147483647,"intermediate_size":2147483647,"max_position_embeddings":2147483647}"#

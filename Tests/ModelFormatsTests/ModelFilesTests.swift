@@ -168,7 +168,7 @@ import Testing
         #expect(format("transformers", ["4-bit"]) == ["safetensors -"] && format(nil, []) == ["safetensors -"])
     }
 
-    /// What a server says of sizes is anything.
+    /// A server may send any size.
     @Test func sizesDoNotOverflow() {
         let files = ["model-1-of-2.safetensors", "model-2-of-2.safetensors"].map {
             RepositoryFile(path: $0, size: .max, oid: "")

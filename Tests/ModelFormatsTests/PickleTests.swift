@@ -22,7 +22,7 @@ private func bytes(hex: String) -> [UInt8] {
         for golden in pickles {
             let raw = bytes(hex: try #require(golden["hex"]?.string))
             let name = "\(golden["name"]?.string ?? "") \(golden["protocol"]?.int ?? -1)"
-            // A pickle of protocol 0 or 1 may begin with any opcode, and is told by its name then.
+            // A pickle of protocol 0 or 1 may begin with any opcode, and is recognised by its name.
             guard let read = try? torch(raw) else {
                 #expect(golden["protocol"]?.int ?? 9 < 2, "\(name)")
                 continue
@@ -132,7 +132,7 @@ private func bytes(hex: String) -> [UInt8] {
     }
 
     @Test func aTensorThatIsLargerThanTheFileIsRefused() throws {
-        // 2^62 as eight bytes; and two elements, for which there is room.
+        // 2^62 as eight bytes; and two elements, which fit.
         let huge: [UInt8] = [0x8A, 8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x85]
         let file = try torch([0x80, 2, 0x28] + tensor(huge) + tensor([0x4B, 2, 0x85]) + [0x74, 0x2E])
         #expect(file.tensors.map(\.shape) == [[2]] && file.tensors.map(\.name) == ["1"])
@@ -148,7 +148,7 @@ private func bytes(hex: String) -> [UInt8] {
         #expect(file.fault == "its pickle is longer than hub reads" && !file.isReadToEnd)
     }
 
-    /// Any byte may begin a pickle; one that imports something is no other kind of file.
+    /// Any byte may begin a pickle; a file with imports is certainly one.
     @Test(arguments: [
         "I1\n0cos\nsystem\n(S'id'\ntR.", "N0cos\nsystem\n)R.", "F1\n0cos\nsystem\n", "Np 5\n0cos\nsystem\n)R.",
     ])

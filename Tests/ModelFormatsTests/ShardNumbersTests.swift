@@ -8,7 +8,7 @@ import Testing
             ["model-00002-of-00003.safetensors"]
         ),
         (["b-2-of-2.bin", "unet/a-1-of-2.bin"], ["b-1-of-2.bin", "unet/a-2-of-2.bin"]),
-        // Each ending is a set of its own.
+        // Each extension is a separate set.
         (["m-1-of-2.gguf", "m-2-of-2.bin"], ["m-1-of-2.bin", "m-2-of-2.gguf"]), (["m-00001-of-00001.gguf"], []),
         // No shards: another number of digits, a number of none, beyond the last, too many.
         (["m-1-of-02.gguf", "m-0-of-2.gguf", "m-3-of-2.gguf", "m-000001-of-000002.gguf", "m-one-of-two.gguf"], []),

@@ -55,7 +55,7 @@ import Testing
                     "text_encoder/model.safetensors", "text_encoder_2/model.safetensors",
                     "unet/diffusion_pytorch_model.safetensors", "vae/diffusion_pytorch_model.safetensors",
                 ]).sorted())
-        // The vae has no fp16 of its own.
+        // The vae has no fp16 variant.
         let half = Listing.sdxl.taken(try Listing.sdxl.choose(.safetensors, quant: "FP16"))
         #expect(
             half
@@ -104,7 +104,7 @@ import Testing
                     "Q4_K_M/DeepSeek-R1-0528-Q4_K_M-00002-of-00002.gguf", "README.md", "config.json",
                 ], "\(name)")
         }
-        // Unsloth's own are meant where there are no others.
+        // Unsloth's are chosen if there are no others.
         #expect(try Listing.unslothFolders.choose(quant: "Q4_K_XL")?.name == "UD-Q4_K_XL")
         #expect(try Listing.unslothFolders.choose(.gguf, quant: "ud-iq1_s")?.files.count == 2)
         let vision = [".gitattributes", "README.md", "config.json", "params", "template"]
@@ -175,7 +175,7 @@ import Testing
         #expect(
             try refusal(try Listing.mistral.choose(.safetensors, quant: "fp16")).message
                 == "mistralai/Mistral-7B-Instruct-v0.3 has no safetensors weights called fp16")
-        // A projector is no model.
+        // A projector is not a model.
         #expect(try refusal(try Listing.unslothVision.choose(quant: "F16")).code == .nothingMatches)
         let bare = try refusal(try Listing.bare.choose(.mlx))
         #expect(

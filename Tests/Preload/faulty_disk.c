@@ -1,4 +1,4 @@
-// For LD_PRELOAD: a file system that lacks something, for programs that a test starts. FAULTY_DISK says what:
+// For LD_PRELOAD: a file system with a missing feature, for programs under test. FAULTY_DISK names it:
 //   symlink   symbolic links cannot be made (FAT, many network shares)
 //   flock     there are no locks (NFS without lockd, some FUSE file systems)
 //   crash:N   the program is killed at its Nth step that changes a catalog's file or one beside it

@@ -1,6 +1,6 @@
 import Dispatch
 package import HubCore
-import Synchronization
+package import Testing
 
 /// One parser that is given inputs nobody wrote, each drawn from a number: whatever comes, it is read or refused, and
 /// soon. A few in every run of the tests, as many as wanted by scripts/fuzz.
@@ -14,14 +14,14 @@ package struct Fuzz: Sendable {
         (self.name, self.read) = (name, read)
     }
 
-    /// What failed, at most a few; empty where nothing did.
+    /// The first few failures; empty if there were none.
     package struct Outcome: Sendable {
         package var runs = 0
         package var faults: [String] = []
     }
 
     /// The numbers that this run of the tests draws inputs from: `usual` many from 0, or those that scripts/fuzz asks for;
-    /// none where it asks for another parser.
+    /// none if it asks for another parser.
     package func numbers(usual: Int) -> Range<Int> {
         let environment = HubEnvironment.process
         guard let count = environment["HUB_FUZZ"].flatMap({ Int($0) }) else { return 0..<usual }
@@ -35,7 +35,7 @@ package struct Fuzz: Sendable {
 
     /// Reads the inputs of all these numbers, on the threads that scripts/fuzz asks for, else on this one.
     package func run(_ numbers: Range<Int>) -> Outcome {
-        let state = Mutex(Outcome())
+        let state = Lock(Outcome())
         let threads = max(1, HubEnvironment.process["HUB_FUZZ_THREADS"].flatMap { Int($0) } ?? 1)
         let journal = Journal(name)
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
@@ -62,6 +62,13 @@ package struct Fuzz: Sendable {
         let seconds = Clock.threadSeconds - start
         return seconds > Self.patience ? "it took \(seconds) seconds" : nil
     }
+}
+
+/// Reads inputs that nobody wrote; every fault fails the test.
+package func expect(_ fuzz: Fuzz, usual: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+    let numbers = fuzz.numbers(usual: usual)
+    let outcome = fuzz.run(numbers)
+    #expect(outcome.faults.isEmpty && outcome.runs == numbers.count, sourceLocation: sourceLocation)
 }
 
 /// Where each thread stands, in a file that outlives a crash: `HUB_FUZZ_FOLDER/PARSER`, a line for each thread.
@@ -131,7 +138,7 @@ extension SeededRandom {
 }
 
 extension SeededRandom {
-    /// A document with a few of its values replaced by what nobody expects in their place.
+    /// A document with a few of its values replaced by unexpected ones.
     package mutating func mutated(_ source: JSON) -> JSON {
         var json = source
         for _ in 0...below(3) { json = replaced(json, depth: 0) }

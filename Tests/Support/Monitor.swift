@@ -29,7 +29,7 @@ package final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Reads or changes the state; whoever waits looks again afterwards.
+    /// Reads or changes the state, then wakes the waiting threads.
     @discardableResult
     package func update<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
         pthread_mutex_lock(mutex)
@@ -59,7 +59,7 @@ package final class Monitor<State>: @unchecked Sendable {
 
     /// The same without blocking a thread of Swift's pool.
     ///
-    /// - Parameter what: what is waited for, for the error.
+    /// - Parameter what: the awaited condition, for the error.
     /// - Throws: ``TestTimeout`` when it has not come.
     package func value<Value: Sendable>(
         _ what: String, seconds: Double = TestTimeout.seconds, for body: @escaping @Sendable (inout State) -> Value?

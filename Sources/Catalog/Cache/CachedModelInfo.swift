@@ -1,6 +1,6 @@
 public import HubCore
 
-/// A model that lies in the cache.
+/// A model in the cache.
 public struct CachedModelInfo: Sendable, Hashable {
     /// Which model, at the commit of ``revision``.
     public var identifier: ModelIdentifier
@@ -10,17 +10,17 @@ public struct CachedModelInfo: Sendable, Hashable {
     public var size: ByteCount
     /// When the snapshot was made, seconds since 1970.
     public var downloadedAt: Double
-    /// When it was last used, seconds since 1970: what `hub` noted, or else the file system.
+    /// When it was last used, seconds since 1970: recorded by `hub`, else by the file system.
     public var lastAccessedAt: Double
     /// The commit.
     public var revision: Commit
-    /// Whether every file of the commit is there, or every file that downloads have chosen with patterns; nil where the
-    /// commit's files are not known.
+    /// Whether every file of the commit, or every file chosen by downloads with patterns, is present; nil if the
+    /// commit's files are unknown.
     public var complete: Bool?
-    /// Whether it is pinned: deletions leave it.
+    /// Whether it is pinned: deletions skip it.
     public var pinned: Bool
-    /// Since when every file of the snapshot is known to hold what it should, seconds since 1970; nil where one was never
-    /// read, or has changed since.
+    /// Since when every file of the snapshot is verified, seconds since 1970; nil if one was never read, or has changed
+    /// since.
     public var verifiedAt: Double?
 
     /// A cached model.

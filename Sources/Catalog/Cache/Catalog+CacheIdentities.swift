@@ -1,10 +1,10 @@
 package import HubCore
 
-/// A cache that the catalog has met.
+/// A cache known to the catalog.
 package struct KnownCache: Sendable, Hashable {
-    /// What the cache's own file says, by which its records are kept.
+    /// The id in the cache's own file, the key of its records.
     package var id: String
-    /// Where it was last.
+    /// Its last path.
     package var path: String
     package var device: UInt64
     package var inode: UInt64
@@ -25,7 +25,7 @@ extension Catalog {
         }
     }
 
-    /// Whether anything is kept by this key.
+    /// Whether there are records with this key.
     package func hasRecords(ofCache key: String) throws(AIError) -> Bool {
         try read { connection in
             try connection.first(
@@ -36,14 +36,14 @@ extension Catalog {
         }
     }
 
-    /// Notes a cache and where it is now.
+    /// Records a cache and its current path.
     ///
     /// - Parameters:
-    ///   - old: the key by which its records have been kept; nil where that is its id.
-    ///   - isCopy: whether they stay there too.
-    ///   - known: the caches that the caller knew of. Another that was noted in this place since keeps its id.
-    ///   - before: happens first, while no other process can note a cache.
-    /// - Returns: the id of the cache in this place.
+    ///   - old: the previous key of its records; nil if that is its id.
+    ///   - isCopy: whether the records also remain under the old key.
+    ///   - known: the caches that the caller knew of. One recorded at this path since then keeps its id.
+    ///   - before: runs first, while no other process can record a cache.
+    /// - Returns: the id of the cache at this path.
     @discardableResult
     package func remember(
         _ cache: KnownCache, recordsOf old: String? = nil, isCopy: Bool = false, knowing known: [KnownCache]? = nil,

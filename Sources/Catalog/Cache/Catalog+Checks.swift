@@ -1,12 +1,12 @@
 package import HubCore
 
 extension Catalog {
-    /// Keeps what looking through the numbers of a blob gave.
+    /// Stores the result of scanning a blob's values.
     ///
     /// - Parameters:
     ///   - sha256: the blob's digest in hexadecimal digits.
-    ///   - file: what it was like.
-    ///   - isWhole: whether every number was looked at; such a result is not replaced by one of samples of the same file.
+    ///   - file: its fingerprint.
+    ///   - isWhole: whether every value was scanned; such a result is not replaced by a sampled one of the same file.
     package func remember(
         check findings: JSON, of sha256: String, in file: FileFingerprint, version: Int, isWhole: Bool,
         at now: Double
@@ -27,8 +27,8 @@ extension Catalog {
         }
     }
 
-    /// What is known of a blob's numbers; nil where nobody looked, only at samples where all is asked for, or at what the file
-    /// was before.
+    /// The stored scan of a blob; nil if there is none, if only samples were scanned and all are requested, or if the
+    /// file has changed.
     package func check(of sha256: String, in file: FileFingerprint, version: Int, isWhole: Bool) throws(AIError)
         -> JSON?
     {
@@ -40,7 +40,7 @@ extension Catalog {
                 """, sha256, Int64(bitPattern: file.device), Int64(bitPattern: file.inode), file.size,
                 file.modified, file.changed, Int64(version), Int64(isWhole ? 1 : 0), map: { $0.text(0) })
         }
-        // A row that cannot be read is as good as none: the numbers are looked at again.
+        // An unreadable row counts as none: the values are scanned again.
         return text.flatMap { try? JSON.parse($0) }
     }
 }

@@ -1,16 +1,16 @@
 package import HubCore
 
-/// A deletion that has begun and is not known to have ended.
+/// A deletion that was begun and may be unfinished.
 package struct BegunDeletion: Sendable, Hashable {
     /// Its row; 0 before it has one.
     package var row: Int64 = 0
-    /// The repository's folder in the cache; empty for a payload of the shared store alone.
+    /// The repository's folder in the cache; empty for a payload of the shared store only.
     package var folder: String
-    /// The revision that goes; nil where it is only files.
+    /// The deleted revision; nil if only files are deleted.
     package var commit: Commit?
-    /// Entries of `blobs/` that go.
+    /// Deleted entries of `blobs/`.
     package var names: [String]
-    /// Payloads of the shared store that may go with them.
+    /// Payloads of the shared store that may be deleted with them.
     package var payloads: [String]
     /// Seconds since 1970.
     package var beganAt: Double
@@ -22,7 +22,7 @@ package struct BegunDeletion: Sendable, Hashable {
 }
 
 extension Catalog {
-    /// Notes what is about to be deleted from a cache; the rows, in the same order.
+    /// Records deletions that are about to begin; returns their rows, in the same order.
     package func begin(_ deletions: [BegunDeletion], inCache path: String) throws(AIError) -> [Int64] {
         try write { connection in
             try deletions.map { deletion in
@@ -37,14 +37,14 @@ extension Catalog {
         }
     }
 
-    /// Forgets deletions that have ended.
+    /// Removes finished deletions.
     package func end(deletions rows: [Int64]) throws(AIError) {
         try write { connection in
             for row in rows { try connection.run("DELETE FROM deletions WHERE deletion = ?", row) }
         }
     }
 
-    /// The deletions from a cache that have begun and not ended, in the order in which they began.
+    /// The unfinished deletions of a cache, in the order in which they began.
     package func begunDeletions(inCache path: String) throws(AIError) -> [BegunDeletion] {
         try read { connection in
             try connection.query(
@@ -64,7 +64,7 @@ extension Catalog {
     }
 
     private static func list(_ names: [String]) -> String { JSON.array(names.map { .string($0) }).text() }
-    /// What damage has made unreadable names nothing; the plan of a later run finds it by itself.
+    /// An unreadable list counts as empty; a later run's plan finds the files again.
     private static func list(_ text: String) -> [String] {
         ((try? JSON.parse(text))?.array ?? []).compactMap(\.string)
     }

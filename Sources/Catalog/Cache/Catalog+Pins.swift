@@ -1,12 +1,12 @@
 public import HubCore
 
-/// A cached revision that is not to be deleted.
+/// A cached revision that must not be deleted.
 public struct Pin: Sendable, Hashable {
     /// The repository's folder in the cache: `models--org--name`.
     public var folder: String
     /// The revision.
     public var commit: Commit
-    /// What its owner wrote about it.
+    /// The user's note.
     public var note: String?
     /// When it was pinned, seconds since 1970.
     public var pinnedAt: Double
@@ -35,7 +35,7 @@ extension Catalog {
         }
     }
 
-    /// Removes a pin; whether there was one.
+    /// Removes a pin; returns whether there was one.
     @discardableResult
     public func unpin(cache: String, folder: String, commit: Commit) throws(AIError) -> Bool {
         try unpin(cache: cache, folder: folder, commit: commit, at: Timestamp.now)
@@ -52,8 +52,8 @@ extension Catalog {
         }
     }
 
-    /// The pins of a cache, by folder and commit. Pins that the catalog has lost, for its log was cut or a page was
-    /// damaged, come from the newest backup: each change of a pin is written there at once.
+    /// The pins of a cache, by folder and commit. Pins lost from the catalog by a truncated log or a damaged page come
+    /// from the newest backup, which every change of a pin updates.
     public func pins(ofCache key: String) throws(AIError) -> [Pin] {
         var rows = try read { try PinRows.all($0) ?? [] }
         if let backup = CatalogBackups(path).pins() {
@@ -73,18 +73,18 @@ extension Catalog {
             try write(isPrecious: true) { try PinRows.merge(lost, into: $0) }
             tell("the catalog had lost changes of pins; they were restored from its backup \(backup)")
         } catch {
-            // They hold all the same: the next reader finds them in the backup again.
+            // The pins stay valid: the next reader finds them in the backup again.
             tell("the catalog has lost changes of pins; they are read from its backup \(backup): \(error.message)")
         }
     }
 
-    /// All pins that backups of a catalog know, for who finds no catalog and can make none.
+    /// All pins in a catalog's backups, for use when there is no catalog and none can be created.
     package static func backedUpPins(_ path: String) -> [Pin] {
         CatalogBackups(path).pins()?.rows.compactMap(\.pin) ?? []
     }
 
-    /// Whether there is no catalog, or only what a failed attempt to make one left: a file without the first step of the
-    /// schema. Were it in the log alone, every pin would be in a backup all the same.
+    /// Whether there is no catalog, or only the rest of a failed attempt to create one: a file without the first schema
+    /// step. If that step is only in the log, every pin is in a backup anyway.
     package static func isAbsent(_ path: String) throws(AIError) -> Bool {
         guard let status = try FileSystem.linkStatus(path) else { return true }
         guard status.kind == .file else { return false }

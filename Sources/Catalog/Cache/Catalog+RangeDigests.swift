@@ -1,7 +1,7 @@
 package import HubCore
 
 extension Catalog {
-    /// Keeps what the digest of a proven blob came to at the ends of its ranges.
+    /// Stores a verified blob's digest states at the ends of its ranges.
     package func remember(_ ranges: RangeDigests, of file: RepositoryFile) throws(AIError) {
         try write { connection in
             try connection.run(
@@ -10,7 +10,7 @@ extension Catalog {
         }
     }
 
-    /// The range digests of a blob; nil where they were never kept.
+    /// The range digests of a blob; nil if they were never stored.
     package func rangeDigests(of digest: ContentDigest) throws(AIError) -> RangeDigests? {
         try read { connection in
             try connection.first(

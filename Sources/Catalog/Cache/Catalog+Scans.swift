@@ -1,11 +1,11 @@
 package import HubCore
 
-/// What a scan of one repository's cache folder found, as bytes of the scanner's own.
+/// The scan result of one repository's cache folder, in the scanner's own encoding.
 package struct RememberedScan: Sendable, Hashable {
     package var folder: String
-    /// What a list shows, and what must be unchanged for it to be true.
+    /// The data for lists, and the file states it depends on.
     package var summary: [UInt8]
-    /// Everything that was found; nil where nobody has asked for it yet.
+    /// The complete result; nil if not requested yet.
     package var details: [UInt8]?
 
     package init(folder: String, summary: [UInt8], details: [UInt8]?) {
@@ -15,14 +15,14 @@ package struct RememberedScan: Sendable, Hashable {
     }
 }
 
-/// Bytes with their checksum behind them: SQLite does not notice one that is flipped within a value, and what is remembered
-/// of a cache is shown without a look at the disk.
+/// Bytes followed by a checksum: SQLite does not detect flipped bits in a value, and stored scans are shown without
+/// reading the disk.
 private enum Sealed {
     static func make(_ bytes: [UInt8], of folder: String) -> [UInt8] {
         bytes + withUnsafeBytes(of: bytes.withUnsafeBytes { checksum($0, folder) }.littleEndian, Array.init)
     }
 
-    /// The bytes; nil where they are damaged.
+    /// The bytes; nil if damaged.
     static func open(_ kept: UnsafeRawBufferPointer, of folder: String) -> UnsafeRawBufferPointer? {
         guard kept.count >= 8 else { return nil }
         let bytes = UnsafeRawBufferPointer(rebasing: kept.dropLast(8))
@@ -40,8 +40,8 @@ private enum Sealed {
 }
 
 extension Catalog {
-    /// Hands over the summaries of a cache folder's scans, by repository folder; damaged ones are left out. The bytes live as
-    /// long as the call.
+    /// Calls `body` with the summaries of a cache folder's scans, by repository folder; damaged ones are left out. The
+    /// bytes are valid during the call.
     package func scans(ofCache path: String, _ body: (String, UnsafeRawBufferPointer) -> Void) throws(AIError) {
         _ = try read { connection in
             try connection.query(
@@ -53,7 +53,7 @@ extension Catalog {
         }
     }
 
-    /// All that the scans of a cache folder found, by repository folder, as far as that was remembered.
+    /// The stored details of a cache folder's scans, by repository folder.
     package func scanDetails(ofCache path: String) throws(AIError) -> [String: [UInt8]] {
         try read { connection in
             let rows = try connection.query(
@@ -69,7 +69,7 @@ extension Catalog {
         }
     }
 
-    /// Replaces the scans of some repositories and forgets those of others.
+    /// Replaces the scans of some repositories and removes those of others.
     package func remember(scans: [RememberedScan], gone: [String], ofCache path: String) throws(AIError) {
         try write { connection in
             try connection.run("INSERT INTO caches (path) VALUES (?) ON CONFLICT DO NOTHING", path)
@@ -99,12 +99,12 @@ extension Catalog {
         }
     }
 
-    /// What ``knownTrees()`` calls a commit.
+    /// The name of a commit in ``knownTrees()``.
     package static func treeName(_ repository: Repository, _ commit: Commit) -> String {
         "\(repository.kind.rawValue)/\(repository.id.name)@\(commit.hash)"
     }
 
-    /// Notes that a cached revision was used.
+    /// Records that a cached revision was used.
     package func markUsed(cache: String, folder: String, commit: Commit, at now: Double) throws(AIError) {
         try write { connection in
             try connection.run(
@@ -113,7 +113,7 @@ extension Catalog {
         }
     }
 
-    /// When the revisions of a cache were last used, as far as `hub` saw it: folder and commit to seconds since 1970.
+    /// When the revisions of a cache were last used, as recorded by `hub`: folder and commit to seconds since 1970.
     package func uses(ofCache path: String) throws(AIError) -> [String: [String: Double]] {
         try read { connection in
             var out: [String: [String: Double]] = [:]
@@ -127,10 +127,10 @@ extension Catalog {
         }
     }
 
-    /// Keeps how fast a pull was, for estimates. Only the last hundred are kept.
+    /// Stores the speed of a pull, for estimates. Only the last hundred are kept.
     package func remember(bytes: Int64, seconds: Double, origin: String, at now: Double) throws(AIError) {
         try write { connection in
-            // Two pulls may end at once; the time is what tells them apart.
+            // Two pulls may end at once; the time must be unique.
             var at = now
             while try connection.first("SELECT 1 FROM bandwidth WHERE at = ?", at, map: { $0.int(0) }) != nil {
                 at = at.nextUp
@@ -143,7 +143,7 @@ extension Catalog {
         }
     }
 
-    /// Bytes a second of the last ten pulls from an origin, all their bytes over all their seconds; nil where there are none.
+    /// Bytes per second of the last ten pulls from an origin, total bytes by total seconds; nil if there are none.
     package func bandwidth(origin: String) throws(AIError) -> (bytesPerSecond: Double, pulls: Int)? {
         try read { connection in
             try connection.first(

@@ -1,8 +1,8 @@
 package import HubCore
 
-/// A file that was read and compared with its digest: where, and what it was like then.
+/// A file that was compared with its digest: its location, and its state then.
 package struct VerifiedFile: Sendable, Hashable {
-    /// The repository's folder; for a file that is no blob its path below the cache.
+    /// The repository's folder; for a file that is not a blob, its path relative to the cache.
     package var folder: String
     /// The digest.
     package var etag: String
@@ -13,8 +13,7 @@ package struct VerifiedFile: Sendable, Hashable {
     }
 }
 
-/// When content was proven, by its digest and what the file was like, and what was found damaged. Whichever name of an
-/// inode was read, a proof counts for all of them.
+/// Verification times by digest and file state, and known damage. A verification counts for all names of an inode.
 package struct VerifiedContent: Sendable {
     private struct Key: Hashable {
         var etag: String
@@ -33,10 +32,10 @@ package struct VerifiedContent: Sendable {
         }
     }
 
-    /// When a file that is still like this was found to have this digest, seconds since 1970; nil where it was not.
+    /// When a file with this state was verified to have this digest, seconds since 1970; nil if never.
     package func time(_ etag: String, _ stamp: FileStamp) -> Double? { times[Key(etag: etag, stamp: stamp)] }
 
-    /// What the files were like that were found not to hold what they should, by their digests.
+    /// The states of the damaged files, by digest.
     ///
     /// - Parameter folder: as ``VerifiedFile/folder``.
     package func damage(in folder: String) -> [String: FileStamp] { damaged[folder] ?? [:] }
@@ -46,7 +45,7 @@ package struct VerifiedContent: Sendable {
 }
 
 extension Catalog {
-    /// Notes content that was proven just now, in one transaction.
+    /// Records content verified now, in one transaction.
     package func remember(_ files: [VerifiedFile], ofCache path: String, at now: Double) throws(AIError) {
         guard !files.isEmpty else { return }
         try write { connection in
@@ -54,10 +53,10 @@ extension Catalog {
         }
     }
 
-    /// Notes that a file has not the digest that it should have, although it may look as it did when it had.
+    /// Records that a file does not match its digest, even if its state is that of an earlier verification.
     package func remember(damaged file: VerifiedFile, ofCache path: String, at now: Double) throws(AIError) {
         try write { connection in
-            // What was said of another name of it holds no more.
+            // Verifications of its other names are no longer valid.
             try connection.run(
                 "DELETE FROM verified WHERE cache = ? AND etag = ? AND inode = ? AND is_sound", path, file.etag,
                 Int64(bitPattern: file.stamp.inode))
@@ -76,7 +75,7 @@ extension Catalog {
             Int64(bitPattern: file.stamp.inode), now, isSound ? 1 : 0)
     }
 
-    /// What was read in a cache folder, or in a folder of one's own, and whether it was right.
+    /// The verified and damaged content of a cache folder or a local folder.
     package func verified(inCache path: String) throws(AIError) -> VerifiedContent {
         try read { connection in
             var out = VerifiedContent()
@@ -95,9 +94,9 @@ extension Catalog {
         }
     }
 
-    /// Forgets what was read in a repository of a cache folder and is not there any more.
+    /// Removes records of files that are no longer in a repository of a cache folder.
     ///
-    /// - Parameter isThere: whether there is such a file, by ``VerifiedFile/folder`` and digest.
+    /// - Parameter isThere: whether the file exists, by ``VerifiedFile/folder`` and digest.
     package func forgetVerified(
         below folder: String, ofCache path: String, unless isThere: (String, String) -> Bool
     ) throws(AIError) {
@@ -120,7 +119,7 @@ extension Catalog {
         }
     }
 
-    /// The repository whose commit this is, as far as trees are known; nil where none is, or several are.
+    /// The repository of a commit, from the known trees; nil if none or several have it.
     package func repository(of commit: Commit) throws(AIError) -> Repository? {
         try read { connection in
             let found = try connection.query(

@@ -1,44 +1,42 @@
 import CSQLite
 public import HubCore
-import Synchronization
 
-/// What this machine knows of the Hub and of its caches, in one SQLite file. Nothing in it is needed to read the cache,
-/// and it can be made again; what only it knew (pins, times of use) is in a backup beside it.
+/// This machine's knowledge of the Hub and of its caches, in one SQLite file. It is not needed to read the cache and
+/// can be rebuilt; data that exists only here (pins, times of use) is backed up beside it.
 ///
-/// All methods block for as long as the disk takes and are safe to call from any thread. Should the file be deleted, or
-/// replaced by one that was made again, the next call opens what is there then.
+/// All methods block on disk access and are safe to call from any thread. If the file is deleted or replaced by a
+/// rebuilt one, the next call opens the new file.
 public final class Catalog: Sendable {
     /// The file.
     public let path: String
     private let file: CatalogFile
-    private let guarded: Mutex<Guarded>
+    private let guarded: Lock<Guarded>
 
-    /// Lets the mutex hand the connection to any thread: it is reached in no other way.
+    /// Makes the connection Sendable: it is accessed only through the lock.
     private struct Guarded: @unchecked Sendable {
         var connection: Connection
-        /// The last day whose backup is known to be there.
+        /// The last day with a known backup.
         var backedUp = ""
     }
 
-    /// The file under the connection is no longer the catalog.
+    /// The connection's file is no longer the catalog.
     private struct Moved: Error {}
 
     /// The file of the catalog below a state folder.
     public static func path(in stateDirectory: String) -> String { Path.join(stateDirectory, "catalog.sqlite3") }
 
-    /// Opens the catalog, makes it where it is missing, and brings an older one up to date after a backup.
+    /// Opens the catalog, creates it if missing, and migrates an older one after a backup.
     ///
-    /// - Parameter notice: hears what a person should know: that a backup was used, or could not be written.
-    /// - Throws: ``ErrorCode/catalogUnusable`` where it is damaged, busy for 15 seconds, or from a newer version;
+    /// - Parameter notice: called with messages for people: that a backup was used, or could not be written.
+    /// - Throws: ``ErrorCode/catalogUnusable`` if it is damaged, busy for 15 seconds, or from a newer version;
     ///   ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``.
     public init(path: String, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
         self.path = path
         file = CatalogFile(path: path, notice: notice)
-        do { guarded = Mutex(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
+        do { guarded = Lock(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
     }
 
-    /// Runs queries, all on one state of the catalog however many there are and whoever writes meanwhile; errors of
-    /// SQLite leave as ``AIError``.
+    /// Runs queries on one snapshot of the catalog; SQLite errors become ``AIError``.
     package func read<Value>(_ body: (Connection) throws -> Value) throws(AIError) -> Value {
         try use { guarded in
             if guarded.connection.hasMoved { throw Moved() }
@@ -46,16 +44,16 @@ public final class Catalog: Sendable {
         }
     }
 
-    /// Runs changes in one transaction: all or nothing. The day's first leaves a backup.
+    /// Runs changes in one transaction: all or nothing. The first of a day writes a backup.
     ///
-    /// - Parameter isPrecious: whether a person asked for this very change, so that the day's backup is written anew.
+    /// - Parameter isPrecious: whether a person made this change, so that the day's backup is rewritten.
     package func write<Value>(isPrecious: Bool = false, _ body: (Connection) throws -> Value) throws(AIError)
         -> Value
     {
         try use { guarded in
             let connection = guarded.connection
             let value = try connection.transaction {
-                // Who puts another file into the place holds this lock meanwhile, so that nothing is written past it.
+                // A process that replaces the file holds this lock, so no write goes to the old file.
                 if connection.hasMoved { throw Moved() }
                 return try body(connection)
             }
@@ -64,7 +62,7 @@ public final class Catalog: Sendable {
         }
     }
 
-    /// Leaves the day's backup where it is missing. That it cannot be written is no fault of the change that was made.
+    /// Writes the day's backup if missing. A failure does not fail the change.
     private func backUp(_ guarded: inout Guarded, always: Bool) {
         let now = Timestamp.now
         let day = CatalogBackups.day(now)
@@ -79,12 +77,12 @@ public final class Catalog: Sendable {
         }
     }
 
-    /// Says something that a person should know.
+    /// Reports a message for people.
     func tell(_ text: String) { file.notice(text) }
 
     private func use<Value>(_ body: (inout Guarded) throws -> Value) throws(AIError) -> Value {
         let (path, file) = (path, file)
-        // The result is carried out of the lock as a value that only this thread holds.
+        // The result leaves the lock as a value that only this thread holds.
         nonisolated(unsafe) var result: Result<Value, AIError>?
         guarded.withLock { guarded in
             do {
@@ -101,7 +99,7 @@ public final class Catalog: Sendable {
         return try result!.get()
     }
 
-    /// Any error as one that names the catalog.
+    /// Converts any error to one that names the catalog.
     private static func told(_ error: any Error, _ path: String) -> AIError {
         if let error = error as? SQLiteError { return error.asAIError(path: path) }
         return AIError.wrapping(error)

@@ -1,27 +1,28 @@
 import HubCore
 
-/// Copies of what cannot be made again, beside the catalog: `catalog.sqlite3.backup-2026-01-02`, one for each day on
-/// which something was written, and `catalog.sqlite3.backup-2026-01-02-v4` from before a change of the schema. Each is a
-/// small SQLite file that holds the tables of ``Schema/kept`` alone.
+/// Backups of the data that cannot be rebuilt, beside the catalog: `catalog.sqlite3.backup-2026-01-02`, one for each
+/// day on which something was written, and `catalog.sqlite3.backup-2026-01-02-v4` from before a change of the schema.
+/// Each is a small SQLite file with only the tables of ``Schema/kept``.
 struct CatalogBackups: Sendable {
     private let path: String
-    /// How many days are kept, and how many changes of the schema.
+    /// The number of daily backups to keep, and of schema backups.
     static let mostDays = 7
     static let mostVersions = 3
-    /// The age in seconds at which what a killed process was writing goes.
+    /// The age in seconds after which an unfinished file of a killed process is removed.
     private static let staleSeconds = 3600.0
 
     init(_ path: String) { self.path = path }
 
     private var prefix: String { path + ".backup" }
 
-    /// The day of a time, as backups are named by it.
+    /// The day of a time, as used in backup names.
     static func day(_ now: Double) -> String { String(Timestamp.iso8601(now).prefix(10)) }
 
-    /// Whether the day's backup is there.
+    /// Whether the day's backup exists.
     func exists(day: String) -> Bool { FileSystem.exists("\(prefix)-\(day)") }
 
-    /// The backups, the newest first, with their size and time. An older hub's full copy, `catalog.sqlite3.backup`, is one.
+    /// The backups, the newest first, with their size and time. An older hub's full copy, `catalog.sqlite3.backup`,
+    /// counts too.
     func all() throws(AIError) -> [(path: String, size: Int64, time: Double)] {
         var found: [(path: String, size: Int64, time: Double)] = []
         for name in try names()
@@ -39,14 +40,14 @@ struct CatalogBackups: Sendable {
         return (try FileSystem.entries(Path.parent(path)) ?? []).filter { $0.hasPrefix(start) }
     }
 
-    /// Writes a backup, unless there is nothing to keep and none that would bring it back, and lets the oldest go; whether one was written. Others read and
-    /// write the catalog meanwhile.
+    /// Writes a backup, unless there is nothing to keep and no older backup, and removes the oldest; returns whether it
+    /// was written. Others may use the catalog meanwhile.
     @discardableResult
     func make(of connection: Connection, at now: Double = Timestamp.now, suffix: String = "") throws -> Bool {
         let tables = try connection.snapshot {
             try Schema.kept.map { ($0, try KeptRows.rows(of: $0, in: connection)) }
         }
-        // An id alone needs no backup: it is in the cache.
+        // Cache ids need no backup: they are in the caches.
         let isWorthIt = tables.contains { $0.0 != "cache_ids" && !$0.1.rows.isEmpty }
         guard try isWorthIt || !all().isEmpty else { return false }
         let version = try connection.first("PRAGMA user_version", map: { $0.int(0) }) ?? 0
@@ -68,7 +69,7 @@ struct CatalogBackups: Sendable {
         _ tables: [(String, KeptRows.Reading)], version: Int64, from source: Connection, to place: String
     ) throws {
         let copy = try Connection(place)
-        // Nobody knows the file before it has its name, and then it is on stable storage.
+        // The file gets its name only after it is on stable storage.
         try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
         try copy.transaction {
             for (table, reading) in tables where !reading.columns.isEmpty {
@@ -77,13 +78,13 @@ struct CatalogBackups: Sendable {
                 try copy.execute(sql ?? "")
                 _ = try KeptRows.insert(reading, into: table, of: copy)
             }
-            // What the catalog has lost since then is not lost here.
+            // Pins lost from the catalog are kept.
             if let older = pins() { try PinRows.merge(older.rows, into: copy) }
             try copy.execute("PRAGMA user_version = \(version)")
         }
     }
 
-    /// Takes away the oldest of each sort, and what killed processes have left half written.
+    /// Removes the oldest of each kind, and unfinished files of killed processes.
     private func prune(at now: Double) throws(AIError) {
         let folder = Path.parent(path)
         let start = Path.name(prefix) + "-"
@@ -102,7 +103,7 @@ struct CatalogBackups: Sendable {
         }
     }
 
-    /// The pins, and those that were removed, as the newest backup has them that can be read.
+    /// The pins, removed ones included, of the newest readable backup.
     func pins() -> (path: String, rows: [PinRows.Row])? {
         for backup in (try? all()) ?? [] {
             guard let connection = try? Connection(backup.path, readOnly: true),
@@ -113,10 +114,10 @@ struct CatalogBackups: Sendable {
         return nil
     }
 
-    /// Puts rows into a new catalog: of each table those of the newest backup that has it, and of older ones only where
-    /// that is damaged itself.
+    /// Restores rows into a new catalog: each table from the newest backup that has it, from older ones only if that is
+    /// damaged.
     ///
-    /// - Returns: the newest backup that gave something; nil where none did.
+    /// - Returns: the newest backup that was used; nil if none.
     func restore(_ tables: [String] = Schema.kept, into connection: Connection) throws -> String? {
         let sources = try all().compactMap { backup in
             (try? Connection(backup.path, readOnly: true)).map { (path: backup.path, connection: $0) }

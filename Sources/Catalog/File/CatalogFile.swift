@@ -1,29 +1,29 @@
 import HubCore
 
-/// The file of a catalog: how it is opened, made, brought up to date, and replaced by another.
+/// The file of a catalog: opening, creation, migration and replacement.
 struct CatalogFile: Sendable {
     let path: String
-    /// Hears what a person should know.
+    /// Called with messages for people.
     let notice: @Sendable (String) -> Void
 
-    /// A connection to a catalog of today's tables.
+    /// A connection to a catalog with the current schema.
     ///
     /// - Throws: ``SQLiteError``, ``AIError``.
     func open() throws -> Connection {
-        // Names of private models are nobody else's business.
+        // Names of private models must not be readable by others.
         try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
         let lock = try lockedForOpening()
         let connection = try Connection(path)
-        // First of all: what a newer hub made is not touched.
+        // First: a newer hub's catalog must not be touched.
         let version = try version(of: connection)
         try configure(connection)
-        // From here on nobody can put another file into the place without this connection hearing of it.
+        // From here on this connection notices a replacement of the file.
         _ = consume lock
         if version < Schema.migrations.count { try migrate(connection, from: version) }
         return connection
     }
 
-    /// The lock, once no replacement is left unfinished.
+    /// The lock, after any unfinished replacement is completed.
     private func lockedForOpening() throws(AIError) -> CatalogLock {
         while true {
             let lock = try CatalogLock(ofCatalog: path, shared: true)
@@ -39,11 +39,11 @@ struct CatalogFile: Sendable {
         let mode = FileSystem.isOnNetwork(Path.parent(path)) ? "DELETE" : "WAL"
         let current = try connection.first("PRAGMA journal_mode", map: { $0.text(0) })?.uppercased()
         if current != mode { try connection.switchJournal(to: mode) }
-        // The pages that a sync touches again and again stay in memory, and go from the log to the file together.
+        // Pages that a sync touches repeatedly stay in memory and are checkpointed together.
         try connection.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 32768")
-        // In WAL mode NORMAL can lose the last transactions in a power cut, never the file's integrity. A damaged file
-        // is noticed earlier, and does nothing of its own. https://www.sqlite.org/security.html
-        // On macOS a plain fsync leaves data in the drive's own memory; elsewhere fullfsync changes nothing.
+        // In WAL mode NORMAL can lose the last transactions in a power cut, never the file's integrity. The last two
+        // settings detect damage earlier and disable code in the schema. https://www.sqlite.org/security.html On macOS
+        // a plain fsync leaves data in the drive's cache; elsewhere fullfsync has no effect.
         try connection.execute("PRAGMA fullfsync = ON")
         try connection.execute(
             "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
@@ -51,14 +51,14 @@ struct CatalogFile: Sendable {
     }
 
     private func migrate(_ connection: Connection, from version: Int) throws {
-        // A step of the schema can go wrong in ways that no test has seen; nothing else is lost with the file.
+        // A migration can fail in unforeseen ways, so the irreplaceable data is saved first.
         if version > 0 { try CatalogBackups(path).make(of: connection, suffix: "-v\(version)") }
         var origin: String?
-        // Tables that others refer to are made anew; with this on, dropping the old one would take their rows along. It
-        // cannot be changed within a transaction. https://www.sqlite.org/lang_altertable.html#otheralter
+        // Referenced tables are recreated; with foreign keys on, dropping the old one would delete the referring rows.
+        // It cannot be changed within a transaction. https://www.sqlite.org/lang_altertable.html#otheralter
         try connection.execute("PRAGMA foreign_keys = OFF")
         try connection.transaction {
-            // Another process may have done it between the look and the lock.
+            // Another process may have migrated it before the lock.
             let done = try self.version(of: connection)
             for migration in Schema.migrations[done...] { try migration.run(connection) }
             try connection.execute("PRAGMA user_version = \(Schema.migrations.count)")
@@ -68,9 +68,9 @@ struct CatalogFile: Sendable {
         if let origin { notice("the catalog was missing; pins and times of use come from its backup \(origin)") }
     }
 
-    /// The steps of the schema that the file has.
+    /// The number of schema steps of the file.
     ///
-    /// - Throws: ``ErrorCode/catalogUnusable`` where it has more than are known here.
+    /// - Throws: ``ErrorCode/catalogUnusable`` if it has more than are known here.
     func version(of connection: Connection) throws -> Int {
         let done = try connection.first("PRAGMA user_version", map: { Int($0.int(0)) }) ?? 0
         let known = Schema.migrations.count

@@ -1,15 +1,15 @@
 package import HubCore
 
-/// What a catalog's file looks like from outside and inside, for `hub doctor`.
+/// The state of a catalog's file, for `hub doctor`.
 package struct CatalogInspection: Sendable {
-    /// The schema's version, and the newest one that is known here.
+    /// The schema's version, and the newest one known here.
     package var version = 0
     package static var knownVersion: Int { Schema.migrations.count }
-    /// What SQLite finds wrong with the file, at most ten of it.
+    /// SQLite's complaints about the file, at most ten.
     package var problems: [String] = []
-    /// Rows that refer to rows that are not there.
+    /// Rows that refer to missing rows.
     package var strayRows = 0
-    /// How many rows some tables have that are there.
+    /// Row counts of some existing tables.
     package var rows: [(table: String, count: Int)] = []
     package var endpoints: [(address: String, day: String)] = []
 
@@ -38,7 +38,7 @@ package struct CatalogInspection: Sendable {
         package var time: Double
     }
 
-    /// The bytes of the catalog and of its log; nil where there is no catalog.
+    /// Bytes of the catalog and its log; nil if there is no catalog.
     package static func size(_ path: String) throws(AIError) -> Int64? {
         guard let status = try FileSystem.status(path) else { return nil }
         return status.size + (try FileSystem.status(path + "-wal")?.size ?? 0)
@@ -49,7 +49,7 @@ package struct CatalogInspection: Sendable {
         try CatalogBackups(path).all().map { Companion(path: $0.path, size: $0.size, time: $0.time) }
     }
 
-    /// Damaged catalogs that were put aside, the oldest first; each with the size of its log.
+    /// Damaged catalogs moved aside, the oldest first; sizes include the log.
     package static func putAside(_ path: String) throws(AIError) -> [Companion] {
         let start = Path.name(CatalogSwap.asidePrefix(path))
         var out: [Companion] = []

@@ -1,15 +1,15 @@
 import CSQLite
 import HubCore
 
-/// Keeps opening a catalog and putting another into its place apart: `catalog.sqlite3.lock`, shared by who opens, for
-/// themselves by who moves files. A SQLite file and its write-ahead log find each other by name, and a log that is
-/// replayed into another file destroys it. https://www.sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use
+/// Separates opening a catalog from replacing it: `catalog.sqlite3.lock`, shared for opening, exclusive for moving
+/// files. A SQLite file and its write-ahead log find each other by name, and a log that is replayed into another file
+/// destroys it. https://www.sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use
 ///
-/// Held for milliseconds. Where there are no locks, or the folder cannot be written, nobody waits.
+/// Held for milliseconds. Without lock support or write access there is no waiting.
 struct CatalogLock: ~Copyable {
     private let file: FileDescriptor?
 
-    /// - Throws: ``ErrorCode/catalogUnusable`` where another holds it for ``Connection/patience``.
+    /// - Throws: ``ErrorCode/catalogUnusable`` if another process holds it for ``Connection/patience``.
     init(ofCatalog path: String, shared: Bool) throws(AIError) {
         let place = path + ".lock"
         let opened: FileDescriptor

@@ -1,24 +1,24 @@
 package import HubCore
 
-/// What came of making a catalog again.
+/// The result of rebuilding a catalog.
 package struct CatalogRebuild: Sendable, Hashable {
-    /// Where the old file is now; nil where there was none.
+    /// The old file's new path; nil if there was none.
     package var aside: String?
-    /// The tables of which the old file gave everything, those of which it did not, and how many rows are in the new one.
+    /// The tables recovered completely, those recovered in part, and the row counts of the new file.
     package var whole: [String] = []
     package var damaged: [String] = []
     package var rows: [String: Int] = [:]
-    /// The backup that filled the gaps; nil where none was needed, or there is none.
+    /// The backup that filled the gaps; nil if none was needed or there is none.
     package var backup: String?
 
     package init() {}
 
-    /// Makes the catalog at a path again, beside the old one, which may be in use meanwhile: `fill` puts in what the
-    /// cache and the Hub tell. At the end, while nobody can write the old file, what nobody else knows is carried over
-    /// and the new file takes the place; other processes go on with it at their next call.
+    /// Rebuilds the catalog at a path beside the old one, which stays in use: `fill` adds the data of the cache and the
+    /// Hub. At the end, with the old file locked for writing, the irreplaceable data is copied and the new file takes
+    /// its place; other processes use it from their next call.
     ///
-    /// - Throws: ``ErrorCode/catalogUnusable`` where a newer hub made the old one, and it is sound, or where it is in use
-    ///   for 15 seconds; ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``. The old file is in its place then.
+    /// - Throws: ``ErrorCode/catalogUnusable`` if the old one is sound and from a newer hub, or busy for 15 seconds;
+    ///   ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``. The old file then stays in place.
     package static func run(_ path: String, fill: (Catalog) throws -> Void) throws(AIError) -> CatalogRebuild {
         try refuseNewer(path)
         try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
@@ -38,7 +38,7 @@ package struct CatalogRebuild: Sendable, Hashable {
         } catch { throw AIError.wrapping(error) }
     }
 
-    /// A file that is sound and from a newer hub is not lost to it; the damage of one byte can look like one.
+    /// A sound file from a newer hub must not be replaced; one damaged byte can look like one.
     private static func refuseNewer(_ path: String) throws(AIError) {
         guard FileSystem.exists(path), let old = try? Connection(path, readOnly: true) else { return }
         do { _ = try CatalogFile(path: path, notice: { _ in }).version(of: old) } catch {
@@ -51,7 +51,7 @@ package struct CatalogRebuild: Sendable, Hashable {
 
     private static func exchange(_ temporary: String, _ path: String) throws -> CatalogRebuild {
         let old = FileSystem.exists(path) ? try? Connection(path) : nil
-        // Keeps writers out until the new file is in place. What cannot be locked for being damaged, nobody can write.
+        // Keeps writers out until the new file is in place. A file too damaged to lock cannot be written either.
         do throws(SQLiteError) { try old?.execute("BEGIN IMMEDIATE") } catch {
             if error.isBusy { throw error }
         }
@@ -81,7 +81,7 @@ package struct CatalogRebuild: Sendable, Hashable {
                 result.rows[table] = try KeptRows.count(table, new)
             }
         }
-        // Everything into the one file that is renamed; closing it would keep silent of a full disk.
+        // Moves everything into the file that is renamed; closing it would not report a full disk.
         try new.switchJournal(to: "DELETE")
         return result
     }

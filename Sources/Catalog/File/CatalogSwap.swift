@@ -1,26 +1,26 @@
 import HubCore
 
-/// Puts a catalog that was made again into the place of another.
+/// Replaces a catalog with a rebuilt one.
 ///
-/// The new file is whole and on stable storage when it is named `catalog.sqlite3.rebuilt`; from then on whoever opens
-/// the catalog finishes what a killed process has begun. The old file goes aside together with its log, as
-/// `catalog.sqlite3.damaged-DATE`, by the time at which the new one was written, so that both halves of an interrupted
-/// move get one name.
+/// The new file is complete and on stable storage when it is named `catalog.sqlite3.rebuilt`; from then on the next
+/// process to open the catalog finishes an interrupted swap. The old file and its log become
+/// `catalog.sqlite3.damaged-DATE`, dated by the new file, so that both halves of an interrupted move get the same name.
 enum CatalogSwap {
-    /// What SQLite keeps beside a file, by the ends of their names.
+    /// The suffixes of SQLite's companion files.
     static let companions = ["-wal", "-shm", "-journal"]
 
     static func rebuilt(_ path: String) -> String { path + ".rebuilt" }
     static func asidePrefix(_ path: String) -> String { path + ".damaged-" }
 
-    /// Moves the old file aside and the new one into its place, holding the lock; nothing where another was faster.
+    /// Moves the old file aside and the new one into its place, under the lock; does nothing if another process was
+    /// faster.
     static func finish(_ path: String) throws(AIError) {
         let lock = try CatalogLock(ofCatalog: path, shared: false)
         try finishLocked(path)
         _ = consume lock
     }
 
-    /// - Returns: where the old file is now; nil where there was none.
+    /// - Returns: the old file's new path; nil if there was none.
     @discardableResult
     static func finishLocked(_ path: String) throws(AIError) -> String? {
         let new = rebuilt(path)
@@ -34,8 +34,7 @@ enum CatalogSwap {
         return FileSystem.exists(aside) ? aside : nil
     }
 
-    /// The name for the old file. One that is there already belongs to this move, unless the old file is still in its
-    /// place.
+    /// The name for the old file. An existing one belongs to this move, unless the old file is still in place.
     private static func freeName(_ path: String, _ new: FileStatus) throws(AIError) -> String {
         let digits = Timestamp.iso8601(new.modified).filter { $0 != "-" && $0 != ":" }
         let name = asidePrefix(path) + digits

@@ -1,7 +1,7 @@
 import HubCore
 
-/// The rows of the table `pins`, those of removed pins included. Of two rows of one revision the later change counts,
-/// wherever it was kept: in the catalog, or in a backup of it.
+/// The rows of the table `pins`, removed pins included. For a revision the latest change counts, whether from the
+/// catalog or from a backup.
 enum PinRows {
     struct Row: Sendable, Hashable {
         struct Key: Sendable, Hashable { var cache, folder, commit: String }
@@ -17,7 +17,7 @@ enum PinRows {
         }
     }
 
-    /// All rows of a file; nil where it has no such table.
+    /// All rows of a file; nil if it has no such table.
     static func all(_ connection: Connection) throws -> [Row]? {
         let columns = try connection.columns(of: "pins").map(\.name)
         guard !columns.isEmpty else { return nil }
@@ -32,9 +32,9 @@ enum PinRows {
         }
     }
 
-    /// Puts rows in that are missing, or that tell of a later change.
+    /// Inserts rows that are missing or have a later change.
     static func merge(_ rows: [Row], into connection: Connection) throws {
-        // A file that is about to be migrated.
+        // The file is about to be migrated.
         guard try connection.columns(of: "pins").contains(where: { $0.name == "removed_at" }) else { return }
         for row in rows {
             try connection.run(
@@ -47,7 +47,7 @@ enum PinRows {
         }
     }
 
-    /// The rows of a newer state that an older one lacks.
+    /// The rows that a backup lacks.
     static func missing(from rows: [Row], in backup: [Row]) -> [Row] {
         let times = Dictionary(rows.map { ($0.key, $0.changedAt) }) { max($0, $1) }
         return backup.filter { row in times[row.key].map { row.changedAt > $0 } ?? true }

@@ -1,17 +1,17 @@
 import CSQLite
 import HubCore
 
-/// Carries the rows of ``Schema/kept`` from one file to another, by the columns that both have.
+/// Copies the rows of ``Schema/kept`` from one file to another, by common columns.
 enum KeptRows {
-    /// What could be read of a table.
+    /// The readable rows of a table.
     struct Reading {
         var columns: [String] = []
         var rows: [[SQLValue]] = []
-        /// Whether that is everything that was ever in it.
+        /// Whether that is all of them.
         var isWhole = false
     }
 
-    /// All rows of a table, for a file that is sound.
+    /// All rows of a table, for a sound file.
     static func rows(of table: String, in connection: Connection) throws -> Reading {
         let columns = try connection.columns(of: table).map(\.name)
         guard !columns.isEmpty else { return Reading() }
@@ -19,7 +19,7 @@ enum KeptRows {
             columns: columns, rows: try rows(table, columns, order: "", connection) { throw $0 }, isWhole: true)
     }
 
-    /// As much of a table as a damaged file gives: from its beginning to the damage, and from its end back to it.
+    /// The readable rows of a damaged file: from the start to the damage, and from the end back to it.
     static func salvage(_ table: String, in connection: Connection) -> Reading {
         guard let known = try? connection.columns(of: table), !known.isEmpty else { return Reading() }
         var reading = Reading(columns: known.map(\.name))
@@ -36,7 +36,7 @@ enum KeptRows {
         return reading
     }
 
-    /// Puts rows in that are not there yet; how many. A row that damage has made impossible is left out.
+    /// Inserts missing rows and returns their number. Invalid rows are left out.
     static func insert(_ reading: Reading, into table: String, of connection: Connection) throws -> Int {
         let target = try connection.columns(of: table).map(\.name)
         let shared = reading.columns.indices.filter { target.contains(reading.columns[$0]) }
@@ -58,7 +58,7 @@ enum KeptRows {
         return count
     }
 
-    /// How many rows a table has; a pin that was removed is none.
+    /// The number of rows of a table, without removed pins.
     static func count(_ table: String, _ connection: Connection) throws -> Int {
         let condition = table == "pins" ? " WHERE removed_at IS NULL" : ""
         return try connection.first("SELECT count(*) FROM \(quoted(table))\(condition)", map: { Int($0.int(0)) })

@@ -1,14 +1,14 @@
 public import HubCore
 
 extension Catalog {
-    /// When the Hub was last heard on repositories of a kind, in seconds since 1970; nil where nothing is known of any.
+    /// When the Hub last reported repositories of a kind, in seconds since 1970; nil if none is known.
     public func newestSeen(_ kind: RepositoryKind) throws(AIError) -> Double? {
         try read { connection in
             let noted = try connection.first(
                 "SELECT CAST(value AS REAL) FROM facts WHERE name = ?", Self.heard(kind), map: { $0.double(0) })
             if let noted { return noted }
-            // Nobody noted it before there were such facts: then it is that of the rows that came last. A row of which
-            // only the name is known is of a cached folder.
+            // Older catalogs have no such fact: then it is the time of the newest rows. Rows with only a name come from
+            // cached folders.
             return try connection.first(
                 """
                 SELECT max(seen_at) FROM (SELECT * FROM models ORDER BY model DESC LIMIT 1000)
@@ -17,7 +17,7 @@ extension Catalog {
         }
     }
 
-    /// Notes that the Hub was heard on repositories of a kind, so that nobody has to look at all of them.
+    /// Records that the Hub reported repositories of a kind, which avoids a scan of all rows.
     static func note(heard kinds: Set<RepositoryKind>, at now: Double, _ connection: Connection) throws {
         for kind in kinds {
             try connection.run(
@@ -29,10 +29,10 @@ extension Catalog {
         }
     }
 
-    /// What the mirror of a Hub adds to the times of its models.
+    /// The mirror's times for a Hub's models.
     package func mirrorAge(_ endpoint: String) throws(AIError) -> MirrorAge {
         try read { connection in
-            // Of two Hubs nobody knows whose a model is.
+            // With two Hubs a model's origin is unknown.
             guard try !Self.hasOtherHubs(than: endpoint, connection) else { return MirrorAge(marks: [:]) }
             let marks = try connection.query(
                 "SELECT author, known_until, walked_at FROM mirrors WHERE endpoint = ?", endpoint
@@ -46,28 +46,28 @@ extension Catalog {
     private static func heard(_ kind: RepositoryKind) -> String { "heard of \(kind.rawValue)" }
 }
 
-/// When a Hub's models were last as the catalog has them. A sync writes only what is new, so that the row of any other
-/// model is older than what is known of it.
+/// The time at which a Hub's models were last confirmed. A sync writes only changes, so an unchanged row is older than
+/// the knowledge about it.
 package struct MirrorAge: Sendable {
     struct Mark: Sendable {
         var knownUntil, walkedAt: Double?
     }
 
-    /// By author in lower case; the empty one is for all.
+    /// By author in lower case; empty for all authors.
     fileprivate let marks: [String: Mark]
 
-    /// When all that moves a model's date was as the catalog has it.
+    /// When the fields that change a model's date were last confirmed.
     package func asOf(_ known: KnownModel) -> Double {
         latest(known) { [$0.walkedAt, $0.knownUntil] }
     }
 
-    /// The same of its downloads and likes, which move without a date: only a walk over everything sees them.
+    /// The same for downloads and likes, which change without a date: only a full walk sees them.
     package func countedAt(_ known: KnownModel) -> Double { latest(known) { [$0.walkedAt] } }
 
     private func latest(_ known: KnownModel, _ times: (Mark) -> [Double?]) -> Double {
         let own = known.detailedAt ?? known.seenAt
         let record = known.record
-        // What no list shows, no walk can vouch for.
+        // A walk cannot confirm models that lists leave out.
         guard record.repository.kind == .model, record.isPrivate != true, record.updatedAt != nil,
             known.vanishedAt == nil
         else { return own }

@@ -1,9 +1,9 @@
 package import HubCore
 
 extension Catalog {
-    /// Keeps what the README of a commit says first, for ever: a commit's files cannot change.
+    /// Stores the summary of a commit's README permanently: a commit's files cannot change.
     ///
-    /// - Parameter summary: empty where it says nothing.
+    /// - Parameter summary: empty if there is none.
     package func remember(card summary: String, of repository: Repository, at commit: Commit, now: Double)
         throws(AIError)
     {
@@ -15,7 +15,7 @@ extension Catalog {
         }
     }
 
-    /// What the README of a commit says first, empty where it says nothing; nil where it was never read.
+    /// The summary of a commit's README, empty if it has none; nil if it was never read.
     package func card(of repository: Repository, at commit: Commit) throws(AIError) -> String? {
         try read { connection in
             guard let model = try ModelRow.number(of: repository, connection) else { return nil }
@@ -25,8 +25,7 @@ extension Catalog {
         }
     }
 
-    /// When the oldest answer among what is known of a repository's branches and tags was given, seconds since 1970; nil
-    /// where nothing is.
+    /// The age of the oldest stored branch or tag of a repository, seconds since 1970; nil if there is none.
     package func revisionsSeenAt(_ repository: Repository) throws(AIError) -> Double? {
         try read { connection in
             guard let model = try ModelRow.number(of: repository, connection) else { return nil }

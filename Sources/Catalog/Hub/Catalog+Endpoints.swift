@@ -3,7 +3,7 @@ package import HubCore
 extension Catalog {
     private static let endpointPrefix = "endpoint "
 
-    /// Notes that what a Hub says is kept here, once a day.
+    /// Records, once a day, that a Hub's data is stored here.
     package func noteEndpoint(_ endpoint: Endpoint, at now: Double) throws(AIError) {
         let name = Self.endpointPrefix + endpoint.address
         let today = String(Timestamp.iso8601(now).prefix(10))

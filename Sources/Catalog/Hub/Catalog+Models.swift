@@ -1,7 +1,7 @@
 public import HubCore
 
 extension Catalog {
-    /// What is known of a repository; nil where nothing is.
+    /// The stored data of a repository; nil if there is none.
     public func model(_ repository: Repository) throws(AIError) -> KnownModel? {
         try read { connection in try ModelRow.find(repository, connection)?.known }
     }

@@ -1,7 +1,7 @@
 public import HubCore
 
 extension Catalog {
-    /// Keeps the files of a commit, for ever: a commit's tree cannot change.
+    /// Stores the files of a commit permanently: a commit's tree cannot change.
     public func remember(_ tree: RepositoryTree, of repository: Repository, at now: Double) throws(AIError) {
         try write { connection in
             let model = try Self.row(of: repository, connection)
@@ -15,12 +15,11 @@ extension Catalog {
                     row, file.path, file.size, file.oid, file.sha256, file.xetHash)
             }
         }
-        // The pages of a huge list would stay in memory beside the list itself.
-        // https://www.sqlite.org/pragma.html#pragma_shrink_memory
+        // The pages of a huge list would stay in memory. https://www.sqlite.org/pragma.html#pragma_shrink_memory
         if tree.files.count > 100_000 { try read { try $0.execute("PRAGMA shrink_memory") } }
     }
 
-    /// The files of a commit; nil where they were never fetched.
+    /// The files of a commit; nil if they were never fetched.
     public func tree(of repository: Repository, at commit: Commit) throws(AIError) -> RepositoryTree? {
         try read { connection in
             guard let model = try ModelRow.number(of: repository, connection),
@@ -37,7 +36,7 @@ extension Catalog {
         }
     }
 
-    /// Keeps where the branches and tags of a repository stand. `complete` says that these are all there are.
+    /// Stores the branches and tags of a repository. `complete` means that there are no others.
     public func remember(_ revisions: [KnownRevision], of repository: Repository, complete: Bool, at now: Double)
         throws(AIError)
     {
@@ -52,7 +51,7 @@ extension Catalog {
         }
     }
 
-    /// Where the branches and tags of a repository last stood.
+    /// The last known branches and tags of a repository.
     public func revisions(of repository: Repository) throws(AIError) -> [KnownRevision] {
         try read { connection in
             guard let model = try ModelRow.number(of: repository, connection) else { return [] }
@@ -67,9 +66,9 @@ extension Catalog {
     }
 }
 
-/// Where a branch or tag stood when the Hub was last asked.
+/// A branch or tag when the Hub was last asked.
 public struct KnownRevision: Sendable, Hashable {
-    /// What kind of name it is.
+    /// The kind of ref.
     public enum Kind: String, Sendable, Hashable {
         case branch, tag, convert
     }

@@ -1,11 +1,11 @@
 import CSQLite
 package import HubCore
 
-/// What a mirror covers: the models of one Hub, or those of one author there.
+/// The scope of a mirror: the models of one Hub, or of one author there.
 package struct MirrorScope: Sendable, Hashable {
     /// The address of the Hub.
     package let endpoint: String
-    /// The author as somebody wrote it.
+    /// The author as typed.
     let spelling: String?
 
     package init(endpoint: String, author: String? = nil) {
@@ -13,35 +13,34 @@ package struct MirrorScope: Sendable, Hashable {
         spelling = author
     }
 
-    /// The author in lower case, for the Hub tells none apart by case; empty for all of them.
+    /// The author in lower case, because the Hub ignores case; empty for all authors.
     var author: String { spelling?.lowercased() ?? "" }
 }
 
-/// A walk along the Hub's list of models, and how far it has come.
+/// A walk along the Hub's list of models, with its progress.
 package struct MirrorWalk: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
-        /// From the model that changed last down to what is known.
+        /// From the last changed model back to what is known.
         case recent
-        /// Over every model, which also finds what changed without a date, and what is gone.
+        /// Over every model; also finds changes without a date and removed models.
         case whole
     }
 
     package var kind: Kind
-    /// The address of the page to go on with.
+    /// The address of the next page.
     package var cursor: String
-    /// The last change there was when the walk began, seconds since 1970 by the Hub's clock: what is known without a gap
-    /// when it has ended. nil while no date was seen.
+    /// The last change when the walk began, seconds since 1970 by the Hub's clock: everything up to it is known when
+    /// the walk ends. nil before any date was seen.
     package var newest: Double?
     /// When it began, seconds since 1970.
     package var beganAt: Double
-    /// Pages and models so far.
+    /// Number of pages so far.
     package fileprivate(set) var pages = 0
     package fileprivate(set) var models = 0
-    /// The last model of the catalog at the beginning; nil before the first page.
+    /// The catalog's last row when the walk began; nil before the first page.
     fileprivate(set) var lastRow: Int64?
 
-    /// Says that the catalog does not hold the walk that is to go on: the file is another one by now, or another process
-    /// has taken a page.
+    /// The catalog does not contain the walk to continue: the file was replaced, or another process has taken a page.
     package struct Lost: Error {}
 
     package init(_ kind: Kind, cursor: String, newest: Double? = nil, at now: Double) {
@@ -52,45 +51,45 @@ package struct MirrorWalk: Sendable, Hashable {
     }
 }
 
-/// What a page of a walk came to.
+/// The result of a page of a walk.
 package struct MirrorStep: Sendable, Hashable {
-    /// The walk, going on.
+    /// The continued walk.
     package var walk: MirrorWalk
     package var tally: IntakeTally
-    /// Models that turned out to be gone.
+    /// Models marked as vanished.
     package var vanished = 0
-    /// Models that were not met and may be another Hub's.
+    /// Models that were not seen and may belong to another Hub.
     package var elsewhere = 0
 }
 
 extension Catalog {
-    /// The time, by the Hub's clock, until which every change is known; nil where there may be gaps.
+    /// The time, by the Hub's clock, up to which every change is known; nil if there may be gaps.
     package func knownUntil(_ scope: MirrorScope) throws(AIError) -> Double? {
         try read { try Self.knownUntil(scope, $0) }
     }
 
-    /// The walk of a kind that was cut off; nil where none was.
+    /// The interrupted walk of a kind; nil if there is none.
     package func interruptedWalk(_ kind: MirrorWalk.Kind, _ scope: MirrorScope) throws(AIError) -> MirrorWalk? {
         try read { try Self.interruptedWalk(kind, scope, $0) }
     }
 
-    /// Forgets how far a walk has come; what it brought stays.
+    /// Removes a walk's progress; its models stay.
     package func forgetWalk(_ kind: MirrorWalk.Kind, _ scope: MirrorScope) throws(AIError) {
         try write { connection in
             try Self.forgetWalk(kind, mirror: try Self.mirror(scope, connection), connection)
         }
     }
 
-    /// Takes a page of a walk in, and with it, in the one transaction, where the walk goes on: whatever happens, the
-    /// models of all pages before that place are known.
+    /// Stores a page of a walk and the walk's progress in one transaction, so the models of all earlier pages are
+    /// always known.
     ///
     /// - Parameters:
-    ///   - pages: of how many pages in a row the records are.
-    ///   - next: nil where the walk is at its end. What is known without a gap then reaches to the walk's `newest`; of a
-    ///     walk over everything, models that it did not meet are marked as vanished.
-    ///   - mark: the time that was known until and that the walk came down to; nil where it ended with the list.
-    /// - Throws: with ``MirrorWalk/Lost`` as the cause where the catalog does not stand where the walk does, or knows
-    ///   less than the mark: what came before is not in it, so nothing may follow from this page.
+    ///   - pages: the number of consecutive pages in the records.
+    ///   - next: nil at the end of the walk. All changes up to the walk's `newest` are then known; after a full walk,
+    ///     models that it did not see are marked as vanished.
+    ///   - mark: the earlier known time that the walk reached; nil if it ended with the list.
+    /// - Throws: with ``MirrorWalk/Lost`` as the cause if the catalog's progress differs from the walk's, or is behind
+    ///   the mark: earlier pages are missing, so this page must not be used.
     package func take(
         _ records: [ModelRecord], of walk: MirrorWalk, pages: Int = 1, next: String?, downTo mark: Double? = nil,
         in scope: MirrorScope, at now: Double
@@ -98,7 +97,7 @@ extension Catalog {
         try write { connection in
             try Self.check(walk, downTo: mark, scope, connection)
             let mirror = try Self.mirror(scope, connection)
-            // Whatever is noted there is of no walk any more.
+            // Notes of an earlier walk are obsolete.
             if walk.pages == 0 { try Self.forgetWalk(walk.kind, mirror: mirror, connection) }
             var walk = walk
             walk.lastRow = try walk.lastRow ?? Self.lastRow(connection)
@@ -124,7 +123,7 @@ extension Catalog {
         }
     }
 
-    /// Whether the catalog, which may be another file than a moment ago, is the one that the walk goes on in.
+    /// Checks that the catalog, whose file may have been replaced, still contains the walk.
     private static func check(
         _ walk: MirrorWalk, downTo mark: Double?, _ scope: MirrorScope, _ connection: Connection
     ) throws {
@@ -144,7 +143,7 @@ extension Catalog {
     }
 
     private static func knownUntil(_ scope: MirrorScope, _ connection: Connection) throws -> Double? {
-        // Who knows all models knows those of the author.
+        // A mirror of all models covers the author's too.
         try connection.first(
             "SELECT max(known_until) FROM mirrors WHERE endpoint = ? AND author IN ('', ?)", scope.endpoint,
             scope.author, map: { $0.optionalDouble(0) }) ?? nil
@@ -208,7 +207,7 @@ extension Catalog {
             WHERE mirror = ?3
             """, walk.newest, walk.beganAt, mirror)
         guard walk.kind == .whole else { return }
-        // A shorter walk that was cut off and began no later has nothing left to find.
+        // An interrupted short walk that began no later is obsolete.
         try connection.run(
             "DELETE FROM walks WHERE mirror = ? AND kind = ? AND newest <= ?", mirror,
             MirrorWalk.Kind.recent.rawValue, walk.newest)

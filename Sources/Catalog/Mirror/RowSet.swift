@@ -1,4 +1,4 @@
-/// Row numbers, a bit for each: they are dense, and there may be millions.
+/// A bit set of row numbers, which are dense and may be millions.
 package struct RowSet: Sendable {
     private var words: [UInt64] = []
 
@@ -7,7 +7,7 @@ package struct RowSet: Sendable {
 
     package var isEmpty: Bool { words.isEmpty }
 
-    /// Adds a row; whether it is new.
+    /// Adds a row; returns whether it is new.
     @discardableResult
     package mutating func insert(_ row: Int64) -> Bool {
         let (word, bit) = (Int(row >> 6), UInt64(1) << UInt64(row & 63))
@@ -30,8 +30,7 @@ package struct RowSet: Sendable {
     }
 }
 
-/// Row numbers as they are stored: ascending, each as its distance from the one before, seven bits to a byte, the last
-/// byte of each below 128. A page of new models takes a byte for each.
+/// Stored row numbers: ascending, delta-encoded as varints. A page of new models takes one byte each.
 enum PackedRows {
     static func pack(_ rows: [Int64]) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -48,7 +47,7 @@ enum PackedRows {
         return bytes
     }
 
-    /// nil for what ``pack(_:)`` did not make.
+    /// nil for invalid bytes.
     static func unpack(_ bytes: [UInt8]) -> [Int64]? {
         var rows: [Int64] = []
         var last: UInt64 = 0
@@ -57,7 +56,7 @@ enum PackedRows {
         for byte in bytes {
             distance |= UInt64(byte & 127) << shift
             shift += 7
-            // Eight bytes reach further than any row.
+            // Eight bytes exceed any row number.
             guard byte < 128 || shift < 56 else { return nil }
             guard byte < 128 else { continue }
             last += distance

@@ -1,9 +1,9 @@
 import HubCore
 
-/// What a walk over everything met, and what follows from what it did not meet.
+/// The models seen by a full walk; the others may have vanished.
 ///
-/// `walk_pages` holds the rows of the pages that were kept together; page 0 those of the last walk that came to its end, by which a Hub's own
-/// models are told from those of other Hubs that have filled the catalog as well.
+/// `walk_pages` holds the rows by group of pages; page 0 those of the last finished walk, which distinguishes a Hub's
+/// models from those of other Hubs in the catalog.
 struct MirrorNotes {
     private static let finished = 0
     private static let isListed = "kind = 'model' AND vanished_at IS NULL AND private IS NOT 1"
@@ -11,7 +11,7 @@ struct MirrorNotes {
     private let mirror: Int64
     private let scope: MirrorScope
     private let connection: Connection
-    /// The rows of this walk's models; nil where the notes are damaged.
+    /// The rows of this walk's models; nil if the notes are damaged.
     private let met: RowSet?
 
     init(_ walk: MirrorWalk, mirror: Int64, _ scope: MirrorScope, _ connection: Connection) throws {
@@ -19,23 +19,22 @@ struct MirrorNotes {
         met = try Self.rows("mirror = ? AND page > \(Self.finished)", [mirror], connection)
     }
 
-    /// Notes the models of a page.
+    /// Records the models of a page.
     static func keep(_ rows: [Int64], page: Int, mirror: Int64, _ connection: Connection) throws {
         try connection.run(
             "INSERT OR REPLACE INTO walk_pages (mirror, page, rows) VALUES (?, ?, ?)", mirror, page,
             PackedRows.pack(rows))
     }
 
-    /// Forgets the pages of a walk that has not come to its end.
+    /// Removes the pages of an unfinished walk.
     static func forget(mirror: Int64, _ connection: Connection) throws {
         try connection.run("DELETE FROM walk_pages WHERE mirror = ? AND page > ?", mirror, finished)
     }
 
-    /// Marks the models that the walk, which is at its end, did not meet. Not those that came into the catalog since it
-    /// began, for its first pages could not know them; nor private ones, which lists leave out; nor those that may be
-    /// another Hub's. Where the notes are damaged, nobody knows who was not met.
+    /// Marks the models that a finished walk did not see as vanished. Not models added since it began, private ones
+    /// (lists leave them out) or possible models of another Hub. If the notes are damaged, none is marked.
     ///
-    /// - Returns: how many were marked, and how many may be another Hub's.
+    /// - Returns: the number marked, and the number that may be another Hub's.
     func markVanished(at now: Double) throws -> (vanished: Int, elsewhere: Int) {
         guard let met else { return (0, 0) }
         let unmet = try unmet(met)
@@ -50,7 +49,7 @@ struct MirrorNotes {
         return (gone.count, unmet.count - gone.count)
     }
 
-    /// The models that were there when the walk began, would be listed, and were not.
+    /// The models that existed when the walk began and should have been listed.
     private func unmet(_ met: RowSet) throws -> [Int64] {
         let last = walk.lastRow ?? 0
         guard let spelling = scope.spelling else {
@@ -58,7 +57,7 @@ struct MirrorNotes {
                 "SELECT model FROM models WHERE \(Self.isListed) AND model <= ?", last, map: { $0.int(0) }
             ).filter { !met.contains($0) }
         }
-        // Not every server takes spellings of a name for one: only of those that it listed is the rest gone.
+        // Some servers treat author names as case-sensitive: only models of listed spellings can have vanished.
         var owners: Set<String> = [spelling]
         var unmet: [(row: Int64, owner: String)] = []
         let models = try connection.query(
@@ -72,7 +71,7 @@ struct MirrorNotes {
         return unmet.filter { owners.contains($0.owner) }.map(\.row)
     }
 
-    /// Of models those that this Hub has listed before, and no other one.
+    /// The models that only this Hub has listed before.
     private func own(_ rows: [Int64]) throws -> [Int64] {
         let listed = try Self.rows(
             "page = \(Self.finished) AND endpoint = ? AND author IN ('', ?)", [scope.endpoint, scope.author],
@@ -82,7 +81,7 @@ struct MirrorNotes {
         return rows.filter { listed.contains($0) && !others.contains($0) }
     }
 
-    /// nil where what was noted is damaged.
+    /// nil if the notes are damaged.
     private static func rows(_ condition: String, _ values: [any SQLBindable], _ connection: Connection) throws
         -> RowSet?
     {

@@ -1,13 +1,13 @@
 import HubCore
 
-/// The words of the search index, in a table of their own: FTS5 can list its words only by reading every row of each.
-/// A word stays when the last model with it goes.
+/// The words of the search index, in a table of their own: FTS5 can list its words only by reading all their rows. A
+/// word remains when the last model with it is removed.
 final class Vocabulary {
-    /// Words that are known to be in the table.
+    /// Words known to be in the table.
     private var known = TextNumbers()
     private static let most = 1_000_000
 
-    /// Forgets what memory holds: a transaction that failed may have made some of it.
+    /// Clears the memory cache: a failed transaction may have added to it.
     func forget() { known = TextNumbers() }
 
     /// Adds the words of a text.
@@ -23,9 +23,9 @@ final class Vocabulary {
         }
     }
 
-    /// All words that begin with a text; nil where they are more than `limit`.
+    /// All words with a prefix; nil if there are more than `limit`.
     static func words(from beginning: String, limit: Int, _ connection: Connection) throws -> [String]? {
-        // After every character that there is; texts are in the order of their bytes.
+        // Sorts after every character; texts are in byte order.
         let words = try connection.query(
             "SELECT word FROM words WHERE word BETWEEN ? AND ? LIMIT ?", beginning, beginning + "\u{10FFFF}",
             limit + 1,

@@ -1,13 +1,13 @@
 import HubCore
 
-/// What publishers write into the names of models, read from an id.
+/// Information that publishers put into model names.
 enum ModelName {
-    /// The number of parameters that a name says: `0.5B`, `125m`, `8x7B` (8 times 7 billion), `1T`; of several the largest, for
-    /// `A3B` and `1M` may stand beside it. nil where it says none.
+    /// The number of parameters in a name: `0.5B`, `125m`, `8x7B` (8 times 7 billion), `1T`; the largest of several,
+    /// because `A3B` and `1M` may occur beside it. nil if there is none.
     static func parameters(in id: String) -> Int64? {
         var id = id
         return id.withUTF8 { bytes in
-            // The owner's name says nothing of the model.
+            // Skips the owner's name.
             let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
             var largest: Int64?
             var place = start
@@ -22,7 +22,7 @@ enum ModelName {
         }
     }
 
-    /// The number that begins at a place, which comes to stand behind it.
+    /// The number at an offset, which moves past it.
     private static func count(_ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Int64? {
         var value = number(bytes, &place)
         if place + 1 < bytes.count, bytes[place] | 0x20 == UInt8(ascii: "x"), isDigit(bytes[place + 1]) {
@@ -33,7 +33,7 @@ enum ModelName {
         let next = place + 1
         guard next == bytes.count || !isAlphanumeric(bytes[next]) else { return nil }
         place = next
-        // Nobody has made one of more.
+        // No model is larger.
         return value > 0 && value * unit <= 1e14 ? Int64(value * unit) : nil
     }
 
@@ -68,7 +68,7 @@ enum ModelName {
     }
     private static func isPartOfNumber(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || byte == UInt8(ascii: ".") }
 
-    /// The bits of a packed weight, scales included, that a name says; nil where it says none.
+    /// The bits per packed weight in a name, scales included; nil if there are none.
     static func packedBits(in id: String) -> Double? { words(id).lazy.compactMap { bits[$0] }.first }
 
     /// Whether a name says that the weights are of type FP8.
@@ -78,15 +78,15 @@ enum ModelName {
         Path.name(id).lowercased().split { !($0.isLetter || $0.isNumber) }
     }
 
-    /// Groups of 64 weights or so share scales of half a bit a weight.
+    /// Groups of about 64 weights share scales, half a bit per weight.
     private static let bits: [Substring: Double] = [
         "2bit": 2.5, "3bit": 3.5, "4bit": 4.5, "5bit": 5.5, "6bit": 6.5, "8bit": 8.5, "int4": 4.5, "w4a16": 4.5,
         "awq": 4.5, "gptq": 4.5, "nf4": 4.5, "fp4": 4.5, "nvfp4": 4.5, "mxfp4": 4.5, "int8": 8.5, "w8a8": 8.5,
         "w8a16": 8.5,
     ]
 
-    /// Whether an id has all of some words, which are in small letters. Ids are ASCII, and hundreds are looked at for each
-    /// search: bytes are compared, not characters.
+    /// Whether an id contains all words, which are in lower case. Ids are ASCII and many are tested per search, so
+    /// bytes are compared.
     static func holds(_ words: [[UInt8]], _ id: String) -> Bool {
         var id = id
         return id.withUTF8 { bytes in words.allSatisfy { holds($0, bytes) } }

@@ -1,12 +1,12 @@
 public import HubCore
 
-/// What the Hub says of a repository, without its files. Whatever an answer left out is nil.
+/// The Hub's metadata of a repository, without its files. Fields missing from an answer are nil.
 public struct ModelRecord: Sendable, Hashable {
     /// How access is granted.
     public enum Gating: String, Sendable, Hashable {
         /// Anyone may fetch it.
         case open
-        /// Granted at once to who accepts the terms.
+        /// Granted automatically on accepting the terms.
         case automatic = "auto"
         /// Granted by a person.
         case manual
@@ -42,25 +42,24 @@ public struct ModelRecord: Sendable, Hashable {
     public var createdAt: Double?
     /// When it last changed, seconds since 1970.
     public var updatedAt: Double?
-    /// Its tags in the Hub's order; nil where the answer had none.
+    /// Its tags in the Hub's order; nil if the answer had none.
     public var tags: [String]?
-    /// Whether the answer was asked for every field here, so that one that is nil has no value on the Hub (any more).
-    /// Otherwise nil says nothing.
+    /// Whether every field was requested, so that nil means no value on the Hub. Otherwise nil means unknown.
     package var isExhaustive = false
 
-    /// A record of which nothing is known but the name.
+    /// A record with only a name.
     public init(_ repository: Repository) { self.repository = repository }
 }
 
-/// A record with what the catalog adds: when it was learned.
+/// A record with the catalog's times.
 public struct KnownModel: Sendable, Hashable {
-    /// What the Hub said.
+    /// The Hub's record.
     public var record: ModelRecord
-    /// When the Hub last said something new of it, or was asked for it by a search or by name, seconds since 1970. A sync
-    /// that finds it unchanged does not write this.
+    /// When the Hub last reported a change, or it was last requested by search or name, seconds since 1970. A sync that
+    /// finds it unchanged does not update this.
     public var seenAt: Double
-    /// When its own page was last fetched; nil where only lists mentioned it.
+    /// When its own page was last fetched; nil if it was only seen in lists.
     public var detailedAt: Double?
-    /// When it was found to be gone from the Hub; nil while it is there.
+    /// When it was found to have vanished from the Hub; nil while it exists.
     public var vanishedAt: Double?
 }

@@ -1,52 +1,52 @@
 import CSQLite
 import HubCore
 
-/// A model as its row holds it. Names that many models share are numbers there (see ``Names``), and an author who is the
-/// owner in the id is the empty text.
+/// The encoding of a model's row. Shared names are stored as numbers (see ``Names``), and an author who is the owner in
+/// the id as empty text.
 enum ModelRow {
     static let columns = """
         model, kind, id, author, task, library, license, tags, downloads, likes, trending, parameters, used_storage, gated,
         private, disabled, created_at, updated_at, seen_at, detailed_at, vanished_at, step
         """
-    /// Those that hold what the Hub said besides the name, in the order of ``Said``.
+    /// The columns of the Hub's data besides the name, in the order of ``Said``.
     static let said = """
         author, task, library, license, tags, downloads, likes, trending, parameters, used_storage, gated, private, disabled,
         created_at, updated_at
         """
 
-    /// What a row's number can be: it is the lower half of one in the search index.
+    /// The valid row numbers: the lower half of a row number in the search index.
     static let numbers: ClosedRange<Int64> = 1...0xFFFF_FFFF
 
-    /// A row with what is not the model's own: its number and its step of popularity.
+    /// A row with its number and its step of popularity.
     struct Stored {
         var model: Int64
         var step: Int64
         var known: KnownModel
     }
 
-    /// What the index of names holds of a repository: a third of what its kind and id would take.
+    /// The hash of a repository in the index of names: a third of the size of kind and id.
     static func name(_ repository: Repository) -> Int64 {
         textNumber("\(repository.kind.rawValue)/\(repository.id.name)")
     }
 
-    /// Binds what ``isThis`` asks for.
+    /// Binds the values of ``isThis``.
     static func bind(_ repository: Repository, to values: inout Binder) {
         values.add(name(repository))
         values.add(repository.kind.rawValue)
         values.add(repository.id.name)
     }
 
-    /// The condition that a row of `models` is a repository's.
+    /// The condition for a repository's row in `models`.
     static let isThis = "name = ? AND kind = ? AND id = ?"
 
-    /// The row of a repository; nil where nothing is known of it.
+    /// The row of a repository; nil if it is unknown.
     static func find(_ repository: Repository, _ connection: Connection) throws -> Stored? {
         try connection.once(
             "SELECT \(columns) FROM models WHERE \(isThis)", bind: { bind(repository, to: &$0) },
             row: { try read($0, connection) })
     }
 
-    /// The number of a repository's row; nil where there is none.
+    /// The number of a repository's row; nil if there is none.
     static func number(of repository: Repository, _ connection: Connection) throws -> Int64? {
         try connection.once(
             "SELECT model FROM models WHERE \(isThis)", bind: { bind(repository, to: &$0) }, row: { $0.int(0) })
@@ -89,13 +89,13 @@ enum ModelRow {
                 vanishedAt: row.optionalDouble(20)))
     }
 
-    /// What the Hub said of a model, as its row holds it.
+    /// The Hub's data of a model, as stored in its row.
     struct Said {
         private let record: ModelRecord
         private let task, library, license: Int64?
         private let tags: [UInt8]?
 
-        /// Gives the names their numbers.
+        /// Assigns numbers to the names.
         init(_ record: ModelRecord, _ connection: Connection) throws {
             let names = connection.names
             self.record = record
@@ -105,7 +105,7 @@ enum ModelRow {
             tags = try names.packed(record.tags, connection)
         }
 
-        /// Gives a statement the values.
+        /// Binds the values to a statement.
         func add(to values: inout Binder) {
             values.add(record.isByOwner ? "" : record.author)
             values.add(task)
@@ -127,7 +127,7 @@ enum ModelRow {
 }
 
 extension ModelRecord {
-    /// Whether the author is the owner in the id, to the byte.
+    /// Whether the author is the owner in the id, byte by byte.
     var isByOwner: Bool {
         guard let author = author?.utf8 else { return false }
         let id = repository.id.name.utf8
@@ -135,7 +135,7 @@ extension ModelRecord {
             && id.dropFirst(author.count).first == UInt8(ascii: "/")
     }
 
-    /// Whether one of the tags is this text, or these two one after the other, to the byte.
+    /// Whether one of the tags equals this text, or the concatenation of both, byte by byte.
     func hasTag(_ text: String.UTF8View, _ end: String.UTF8View = "".utf8) -> Bool {
         tags?.contains { tag in
             let tag = tag.utf8
@@ -144,7 +144,7 @@ extension ModelRecord {
         } ?? false
     }
 
-    /// Whether everything that the catalog keeps is the same, texts byte for byte. No tags are no tags, known or not.
+    /// Whether all stored fields are equal, texts byte by byte. Nil tags equal empty tags.
     func isSame(as other: ModelRecord) -> Bool {
         func same(_ left: String?, _ right: String?) -> Bool {
             left.map(ExactText.init) == right.map(ExactText.init)

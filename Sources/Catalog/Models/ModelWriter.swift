@@ -1,22 +1,22 @@
 public import HubCore
 
-/// What taking in records came to.
+/// The result of storing records.
 public struct IntakeTally: Sendable, Hashable {
-    /// Models that were not known.
+    /// New models.
     public var added = 0
-    /// Models of which something is different now.
+    /// Models with changes.
     public var changed = 0
-    /// Models of which everything was known; nothing was written.
+    /// Models without changes; nothing was written.
     public var unchanged = 0
-    /// The row of each record's model, in their order.
+    /// The row of each record's model, in order.
     package var rows: [Int64] = []
 }
 
 extension Catalog {
-    /// Takes in what the Hub said. A field that the answer left out keeps what was known.
+    /// Stores the Hub's records. A field missing from an answer keeps its old value.
     ///
     /// - Parameters:
-    ///   - detailed: whether the answers are the models' own pages, not a list.
+    ///   - detailed: whether the records come from the models' own pages, not a list.
     ///   - now: seconds since 1970.
     public func remember(_ records: [ModelRecord], detailed: Bool = false, at now: Double) throws(AIError) {
         try write { connection in
@@ -32,7 +32,7 @@ extension Catalog {
         }
     }
 
-    /// Takes in records within a transaction, and writes only the rows of models that are new or different.
+    /// Stores records within a transaction, writing only new or changed rows.
     package static func take(
         _ records: [ModelRecord], detailed: Bool, now: Double, _ connection: Connection
     ) throws -> IntakeTally {
@@ -41,26 +41,26 @@ extension Catalog {
         return try intake.end()
     }
 
-    /// Joins the parts that the search index has become, a little in each transaction, so that nobody else waits long. After
-    /// many models came in it makes searches several times as fast. https://www.sqlite.org/fts5.html#the_merge_command
+    /// Merges the segments of the search index in small transactions, so that others wait little. After many new models
+    /// searches become several times faster. https://www.sqlite.org/fts5.html#the_merge_command
     package func tidySearch() throws(AIError) {
         while try write({ connection in
             let before = connection.totalChanges
-            // A negative number joins all parts in the end, not only where many have gathered.
+            // A negative number merges all segments in the end, not only crowded levels.
             try connection.run("INSERT INTO search (search, rank) VALUES ('merge', -500)")
             // "If the difference is less than 2, there was nothing left to do."
             return connection.totalChanges - before >= 2
         }) {}
     }
 
-    /// The row of a repository, made if there is none: not by the Hub's word, so that nothing says when it was heard of.
+    /// The row of a repository, created if missing: not from the Hub, so without a time.
     static func row(of repository: Repository, _ connection: Connection) throws -> Int64 {
         if let known = try ModelRow.number(of: repository, connection) { return known }
         return try take([ModelRecord(repository)], detailed: false, now: 0, connection).rows[0]
     }
 }
 
-/// Records on their way into the tables of one transaction.
+/// Writes records within one transaction.
 struct Intake {
     private let connection: Connection
     private let detailed: Bool
@@ -100,13 +100,13 @@ struct Intake {
         }
     }
 
-    /// Writes what the search index is to know.
+    /// Writes the changes to the search index.
     mutating func end() throws -> IntakeTally {
         try index.apply(connection)
         return tally
     }
 
-    /// Whether anything was different.
+    /// Updates a row; returns whether anything changed.
     private mutating func update(_ old: ModelRow.Stored, with new: ModelRecord) throws -> Bool {
         let before = old.known.record
         let after = before.updated(with: new)
@@ -132,7 +132,7 @@ struct Intake {
         return isChanged
     }
 
-    /// Makes the row of a model that has none.
+    /// Inserts a model's row.
     ///
     /// - Parameter model: the row's number; nil for the next.
     @discardableResult
@@ -157,8 +157,7 @@ struct Intake {
 }
 
 extension ModelRecord {
-    /// This record without an author, where it has one without a name; for the empty text stands for the owner in the id
-    /// (see ``ModelRow``).
+    /// This record without an empty author, because the empty text means the owner in the id (see ``ModelRow``).
     fileprivate var withoutEmptyAuthor: ModelRecord? {
         guard author?.isEmpty == true else { return nil }
         var record = self
@@ -166,9 +165,9 @@ extension ModelRecord {
         return record
     }
 
-    /// This record with every field that `new` knows.
+    /// This record updated with the fields of `new`.
     func updated(with new: ModelRecord) -> ModelRecord {
-        /// What the Hub can take back: absent from an answer that would have had it, it is gone.
+        /// Values that the Hub can remove: missing from an exhaustive answer means removed.
         func kept<Value>(_ old: Value?) -> Value? { new.isExhaustive ? nil : old }
         var out = self
         out.author = new.author ?? author

@@ -1,17 +1,16 @@
-/// The order in which search answers: the most downloaded first, without sorting.
+/// The order of search results: the most downloaded first, without sorting.
 ///
-/// The search index gives its matches in the order of their row numbers, so these are made of a model's popularity and
-/// the model's own number: no row moves because another did. Popularity is a step on a logarithmic scale, 16 steps for
-/// each doubling: near enough to find the well-known, and so coarse that neighbours differ by small numbers, which the
-/// index stores in a byte or two.
+/// The search index returns matches by row number, so a row number combines a model's popularity and its own number: no
+/// row moves because another did. Popularity is a logarithmic step, 16 per doubling: fine enough to rank well-known
+/// models, and coarse enough that neighbours differ by small numbers, which the index stores in a byte or two.
 enum Popularity {
     private static let highest: Int64 = 1023
-    /// The steps that there can be.
+    /// The range of steps.
     static let steps = 0...step(downloads: .max)
 
-    /// The step of so many downloads: the number itself below 32, then its five highest bits.
+    /// The step of a number of downloads: the number itself below 32, then its five highest bits.
     static func step(downloads: Int64?) -> Int64 {
-        // What a server sends may be any number.
+        // A server may send any number.
         let count = min(max(downloads ?? 0, 0), 1 << 40)
         guard count >= 32 else { return count }
         let exponent = Int64(count.bitWidth - count.leadingZeroBitCount - 5)
@@ -25,9 +24,9 @@ enum Popularity {
         return (step - exponent << 4) << exponent
     }
 
-    /// The step where a model of `old` belongs now: another only where it has gone more than three steps, about a quarter,
-    /// and more than ten downloads. Of the models that three days changed, three in five move; with every change moving
-    /// a model it were nearly all, and the first five hundred are the same.
+    /// The new step of a model: it changes only by more than three steps, about a quarter, and more than ten downloads.
+    /// Of the models changed in three days three in five move, instead of nearly all, and the first five hundred stay
+    /// the same.
     static func step(from old: Int64, downloads: Int64?) -> Int64 {
         let new = step(downloads: downloads)
         let change = abs(Self.downloads(ofStep: new) - Self.downloads(ofStep: old))

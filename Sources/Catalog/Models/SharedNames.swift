@@ -1,21 +1,21 @@
 import CSQLite
 import HubCore
 
-/// The table of names that many models share: tags, tasks, libraries, licences. Each has a number, by which the models'
-/// rows hold it, the common ones a byte or two. Numbers and names that were met are kept in memory.
+/// The table of names that many models share: tags, tasks, libraries, licences. Rows of models store their numbers, a
+/// byte or two for common names. Used names are cached in memory.
 final class Names {
     private var numbers = TextNumbers()
     private var names: [Int64: String] = [:]
-    /// As many names are kept in memory.
+    /// Maximum number of cached names.
     private static let most = 500_000
 
-    /// Forgets what memory holds: a transaction that failed may have made some of it.
+    /// Clears the memory cache: a failed transaction may have added to it.
     func forget() {
         numbers = TextNumbers()
         names.removeAll()
     }
 
-    /// The number of a name; nil where no model has it.
+    /// The number of a name; nil if no model has it.
     func number(of name: String, _ connection: Connection) throws -> Int64? {
         var name = name
         if let known = name.withUTF8({ numbers.number(of: UnsafeRawBufferPointer($0)) }) { return known }
@@ -24,7 +24,7 @@ final class Names {
         return found
     }
 
-    /// The number of a name, given to it if it has none.
+    /// The number of a name, assigned if it has none.
     func numberMade(for name: String, _ connection: Connection) throws -> Int64 {
         if let known = try number(of: name, connection) { return known }
         try connection.once("INSERT INTO tags (name) VALUES (?)", bind: { $0.add(name) })
@@ -36,7 +36,7 @@ final class Names {
 
     /// The name of a number.
     ///
-    /// - Throws: where there is none, for then the rows are damaged.
+    /// - Throws: if there is none: the rows are damaged.
     func name(of number: Int64, _ connection: Connection) throws -> String {
         if let known = names[number] { return known }
         guard
@@ -56,8 +56,8 @@ final class Names {
 
     // MARK: Lists
 
-    /// Names as the row of a model holds them: their numbers in order, seven bits a byte, the lowest first, the eighth bit
-    /// where more follow. nil for no list.
+    /// Names as stored in a model's row: their numbers in order, as varints (seven bits per byte, the lowest first).
+    /// nil for no list.
     func packed(_ list: [String]?, _ connection: Connection) throws -> [UInt8]? {
         guard let list else { return nil }
         var bytes: [UInt8] = []
@@ -83,7 +83,7 @@ final class Names {
         return list
     }
 
-    /// Hands the numbers of a packed list to `body`, until it returns false.
+    /// Calls `body` with the numbers of a packed list until it returns false.
     static func forEach(_ bytes: [UInt8], _ body: (Int64) throws -> Bool) rethrows {
         var (number, shift): (UInt64, UInt64) = (0, 0)
         for byte in bytes {

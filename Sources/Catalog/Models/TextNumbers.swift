@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// Numbers by texts, byte for byte. The texts stand in one block of memory and a look-up neither allocates nor counts
-/// references: taking in a million models asks some twenty million times.
+/// A map from texts (compared by bytes) to numbers. The texts are in one block of memory and a lookup does not allocate
+/// or count references: importing a million models makes some twenty million lookups.
 struct TextNumbers {
     private struct Entry {
         var hash: UInt64
@@ -20,7 +20,7 @@ struct TextNumbers {
 
     private var entries: [Entry] = []
     private var texts: [UInt8] = []
-    /// The place of an entry and one, or 0; a power of two of them, never more than half in use.
+    /// Entry index plus one, or 0; a power of two of slots, at most half in use.
     private var slots = [UInt32](repeating: 0, count: 1024)
 
     var count: Int { entries.count }
@@ -30,7 +30,7 @@ struct TextNumbers {
         place(of: text, ByteHash.hash(text.assumingMemoryBound(to: UInt8.self))).entry.map { entries[$0].number }
     }
 
-    /// Gives a text its number, unless it has one.
+    /// Sets the number of a text, unless it has one.
     ///
     /// - Returns: whether it is new.
     @discardableResult
@@ -45,7 +45,7 @@ struct TextNumbers {
         return true
     }
 
-    /// The entry of a text, or nil and the slot where it belongs.
+    /// The entry of a text, or nil and its free slot.
     private func place(of text: UnsafeRawBufferPointer, _ hash: UInt64) -> (slot: Int, entry: Int?) {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask

@@ -1,12 +1,12 @@
 package import HubCore
 
 extension Catalog {
-    /// What the user made of the curated list.
+    /// The user's changes to the curated list.
     package func userRegistry() throws(AIError) -> UserRegistry {
         try read { connection in try Self.userRegistry(connection) }
     }
 
-    /// Changes what the user made of the curated list, in one transaction: what another process added meanwhile is seen.
+    /// Edits the user's changes to the curated list in one transaction, so that other processes' changes are kept.
     package func changeRegistry<Value>(_ change: (inout UserRegistry) throws -> Value) throws(AIError) -> Value {
         try write(isPrecious: true) { connection in
             let before = try Self.userRegistry(connection)
@@ -28,7 +28,7 @@ extension Catalog {
         }
     }
 
-    /// What one alias stands for: one row is looked up.
+    /// The entry of an alias, with a single row lookup.
     package func registryEntry(_ alias: String) throws(AIError) -> RegistryEntry? {
         try read { connection in
             let row = try connection.first(
@@ -38,21 +38,20 @@ extension Catalog {
         }
     }
 
-    /// The curated entry of a repository: alias, name, description. Two look-ups by key, for a search index that wants
-    /// one repository's; the user's entries go before the shipped ones.
+    /// The curated entry of a repository: alias, name, description. Two lookups by key, for indexing a single
+    /// repository; the user's entries override the shipped ones.
     static func curation(of id: String, _ connection: Connection) throws -> RegistryEntry? {
         let own = try connection.first(
             "SELECT \(registryColumns) FROM registry WHERE id = ? ORDER BY alias", id, map: registryRow)
         if let own { return own.entry }
         guard let shipped = ShippedRegistry.byRepository[id] else { return nil }
-        // Hidden, or its alias stands for something else now.
+        // Hidden, or its alias was redefined.
         let row = try connection.first("SELECT 1 FROM registry WHERE alias = ?", shipped.alias, map: { $0.int(0) })
         return row == nil ? shipped : nil
     }
 
-    /// Bytes of an entry's files, as far as the Hub said: those of the newest tree known of its main branch, else what
-    /// the repository takes on the Hub with its history. Of a repository with many quantisations, the files of the one
-    /// meant and all that is no GGUF; nil where only the whole repository's size is known.
+    /// The size of an entry's files in bytes: those of the newest known tree of its main branch, else the repository's
+    /// size on the Hub with its history. nil for a repository with many quantisations whose tree is unknown.
     package func sizes(of entries: [RegistryEntry]) throws(AIError) -> [String: ByteCount] {
         try read { connection in
             var out: [String: ByteCount] = [:]
@@ -60,26 +59,44 @@ extension Catalog {
                 guard let known = try ModelRow.find(Repository(.model, entry.repository), connection) else {
                     continue
                 }
-                let tree = try connection.first(
-                    """
-                    SELECT tree FROM trees LEFT JOIN revisions
-                    ON revisions.model = trees.model AND revisions."commit" = trees."commit" AND name = 'main'
-                    WHERE trees.model = ? ORDER BY name IS NULL, fetched_at DESC
-                    """, known.model, map: { $0.int(0) })
-                guard let tree else {
-                    let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
-                    if let storage = known.known.record.usedStorage, !isOneOfMany {
-                        out[entry.alias] = ByteCount(storage)
-                    }
-                    continue
-                }
-                let files = try connection.query(
-                    "SELECT path, size FROM files WHERE tree = ?", tree, map: { ($0.text(0), ByteCount($0.int(1))) }
-                )
-                out[entry.alias] = entry.size(of: files)
+                let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
+                out[entry.alias] =
+                    try Self.listedSize(of: entry, known.model, connection)
+                    ?? (isOneOfMany ? nil : known.known.record.usedStorage.map { ByteCount($0) })
             }
             return out
         }
+    }
+
+    /// Bytes of the weights that each entry means, by the id of its repository: those of the files listed, else an estimate
+    /// by its parameters.
+    package func weights(of entries: [String: RegistryEntry]) throws(AIError) -> [String: Int64] {
+        try read { connection in
+            var out: [String: Int64] = [:]
+            for (id, entry) in entries {
+                let known = try ModelRow.find(Repository(.model, entry.repository), connection)
+                let listed = try known.flatMap { try Self.listedSize(of: entry, $0.model, connection) }
+                out[id] = listed?.bytes ?? entry.estimatedWeightBytes
+            }
+            return out
+        }
+    }
+
+    /// Bytes of an entry's files in the newest tree known of the main branch; nil where none is known. Of many
+    /// quantisations the one meant counts, and all that is no GGUF.
+    private static func listedSize(of entry: RegistryEntry, _ model: Int64, _ connection: Connection) throws
+        -> ByteCount?
+    {
+        let tree = try connection.first(
+            """
+            SELECT tree FROM trees LEFT JOIN revisions
+            ON revisions.model = trees.model AND revisions."commit" = trees."commit" AND name = 'main'
+            WHERE trees.model = ? ORDER BY name IS NULL, fetched_at DESC
+            """, model, map: { $0.int(0) })
+        guard let tree else { return nil }
+        return entry.size(
+            of: try connection.query(
+                "SELECT path, size FROM files WHERE tree = ?", tree, map: { ($0.text(0), ByteCount($0.int(1))) }))
     }
 
     private static let registryColumns = """
@@ -129,13 +146,13 @@ extension Catalog {
 }
 
 extension RegistryEntry {
-    /// Bytes of the files that this entry means, of all that its repository holds.
+    /// The size of this entry's files among all files of its repository.
     func size(of files: [(path: String, size: ByteCount)]) -> ByteCount {
         func isGGUF(_ path: String) -> Bool { path.lowercased().hasSuffix(".gguf") }
         let wanted = quantization.map { quantization in
             files.filter { isGGUF($0.path) && Self.names(quantization, in: $0.path) }
         }
-        // Where no GGUF file bears the name, the repository is no collection of quantisations.
+        // If no GGUF file has the name, the repository is not a collection of quantisations.
         guard let wanted, !wanted.isEmpty else { return files.reduce(ByteCount(0)) { $0 + $1.size } }
         return (wanted + files.filter { !isGGUF($0.path) }).reduce(ByteCount(0)) { $0 + $1.size }
     }

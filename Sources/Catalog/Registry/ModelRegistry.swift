@@ -1,13 +1,12 @@
 public import HubCore
 
-/// The curated list: models that are good to begin with, under short names. It is the shipped list with what the user
-/// added, replaced and took out (`hub registry`), as it stood when this value was made.
+/// The curated list: recommended models under short names. It is the shipped list with the user's changes (`hub
+/// registry`), as of this value's creation.
 ///
-/// An alias is resolved here and nowhere else in the library: a ``ModelIdentifier`` names a repository, so that it means
-/// the same on every machine and after every upgrade. `registry.model(alias: "llama-3.2-1b")?.identifier` is what a
-/// `ModelManager` takes.
+/// Aliases are resolved only here: a ``ModelIdentifier`` names a repository, so it means the same on every machine and
+/// after every upgrade. `registry.model(alias: "llama-3.2-1b")?.identifier` can be passed to a `ModelManager`.
 public struct ModelRegistry: Sendable {
-    /// Who put an entry into the list.
+    /// The source of an entry.
     public enum Source: String, Sendable, Hashable {
         /// It came with hub.
         case shipped
@@ -19,19 +18,19 @@ public struct ModelRegistry: Sendable {
     public let allModels: [ModelInfo]
     /// The entries behind ``allModels``, in the same order.
     public let entries: [RegistryEntry]
-    /// Why the user's own entries and the sizes are missing; nil where they are not.
+    /// Why the user's own entries and the sizes are missing; nil if they are not.
     public let catalogFault: AIError?
-    /// Physical memory that ``recommendedModels()`` goes by, in bytes.
+    /// Physical memory used by ``recommendedModels()``, in bytes.
     public let memory: ByteCount
     private let own: Set<String>
     private let places: [String: Int]
 
-    /// The list of this user, from the catalog that the environment names. Blocks.
+    /// This user's list, from the environment's catalog. Blocks.
     ///
-    /// A catalog that cannot be used is not a failure: ``catalogFault`` says so, and the shipped list stands alone. A catalog
-    /// that is not there is not made.
+    /// An unusable catalog is not an error: ``catalogFault`` is set, and only the shipped list is used. A missing
+    /// catalog is not created.
     ///
-    /// - Throws: where the machine's memory cannot be measured.
+    /// - Throws: if the machine's memory cannot be determined.
     public init(environment: HubEnvironment = .process) throws(AIError) {
         let path = Catalog.path(in: environment.stateDirectory)
         do throws(AIError) {
@@ -41,10 +40,10 @@ public struct ModelRegistry: Sendable {
         }
     }
 
-    /// The list with what this catalog knows; without one the shipped list alone. Blocks.
+    /// The list with this catalog's data; without a catalog only the shipped list. Blocks.
     ///
-    /// - Parameter memory: bytes to go by instead of this machine's physical memory.
-    /// - Throws: ``ErrorCode/catalogUnusable``; or where the machine's memory cannot be measured.
+    /// - Parameter memory: bytes to use instead of this machine's physical memory.
+    /// - Throws: ``ErrorCode/catalogUnusable``; or if the machine's memory cannot be determined.
     public init(catalog: Catalog?, memory: ByteCount? = nil) throws(AIError) {
         guard let catalog else {
             try self.init(user: UserRegistry(), sizes: [:], memory: memory, fault: nil)
@@ -75,48 +74,47 @@ public struct ModelRegistry: Sendable {
 
     // MARK: Choosing
 
-    /// The models of a provider. Every MLX model is a repository of the Hub, but only under ``ModelIdentifier/Provider/mlx``
-    /// is it listed; models of this machine are in no list.
+    /// The models of a provider. MLX models are listed only under ``ModelIdentifier/Provider/mlx``; local models are
+    /// not listed.
     public func models(for provider: ModelIdentifier.Provider) -> [ModelInfo] {
         allModels.filter { $0.identifier.provider == provider }
     }
 
-    /// The models that are good for something.
+    /// The models with a capability.
     public func models(with capability: ModelCapability) -> [ModelInfo] {
         allModels.filter { $0.capabilities.contains(capability) }
     }
 
-    /// The models that the list recommends and that fit into the memory of this machine; those for MLX only where MLX runs.
+    /// The recommended models that fit this machine's memory; MLX models only if MLX runs.
     public func recommendedModels() -> [ModelInfo] { allModels.filter(\.isRecommended) }
 
     // MARK: Names
 
-    /// The model of an alias; nil where there is none.
+    /// The model of an alias; nil if there is none.
     public func model(alias: String) -> ModelInfo? { places[alias].map { allModels[$0] } }
 
-    /// The entry of an alias; nil where there is none.
+    /// The entry of an alias; nil if there is none.
     public func entry(alias: String) -> RegistryEntry? { places[alias].map { entries[$0] } }
 
-    /// Who put the entry of an alias into the list; nil where there is none.
+    /// The source of an alias's entry; nil if there is none.
     public func source(alias: String) -> Source? {
         places[alias].map { _ in own.contains(alias) ? .user : .shipped }
     }
 
-    /// The entry of each repository by its id, for marking what else is listed; of several aliases the user's own goes
-    /// first, and then the list's order.
+    /// The entries by repository id, for marking other lists; of several aliases the user's own wins, then the first.
     public var entriesByRepository: [String: RegistryEntry] {
         let ordered = entries.filter { own.contains($0.alias) } + entries.filter { !own.contains($0.alias) }
         return Dictionary(ordered.map { ($0.repository.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The ids of all curated repositories, each once, in the list's order: what a search among them is limited to.
+    /// The ids of all curated repositories, each once, in the list's order.
     public var curatedIDs: [String] {
         var seen: Set<String> = []
         return entries.map(\.repository.name).filter { seen.insert($0).inserted }
     }
 
-    /// What aliases stand for, without making the whole list: no catalog is opened where there is none, and one that
-    /// cannot be used leaves the shipped list, as ``init(environment:)`` does. Blocks.
+    /// The entries of aliases, without building the whole list. A missing or unusable catalog leaves the shipped list,
+    /// as in ``init(environment:)``. Blocks.
     package static func entries(aliases: Set<String>, environment: HubEnvironment) -> [String: RegistryEntry] {
         let path = Catalog.path(in: environment.stateDirectory)
         var out: [String: RegistryEntry] = [:]
@@ -128,7 +126,7 @@ public struct ModelRegistry: Sendable {
             for alias in aliases { out[alias] = try catalog.registryEntry(alias) }
             return out
         } catch {
-            // Whoever works with the catalog afterwards tells of it, once.
+            // Later use of the catalog reports the error, once.
             return ShippedRegistry.byAlias.filter { aliases.contains($0.key) }
         }
     }

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// Entries as JSON: the shipped list, and what `hub registry export` and `import` write and read.
+/// Entries as JSON: the shipped list, and the format of `hub registry export` and `import`.
 ///
 /// `{"models":[ENTRY, ...],"hidden":[ALIAS, ...]}`; `hidden` has the aliases of shipped entries that the user removed.
 package struct RegistryDocument: Sendable, Hashable {
@@ -22,7 +22,7 @@ package struct RegistryDocument: Sendable, Hashable {
 
     /// Reads a document and checks all of it.
     ///
-    /// - Parameter source: what is read, for errors.
+    /// - Parameter source: the name of the source, for errors.
     /// - Throws: ``ErrorCode/invalidInput`` naming the entry by its index from 0, the field and the fault.
     package init(_ bytes: [UInt8], source: String) throws(AIError) {
         func refuse(_ why: String, advice: String? = nil) -> AIError {

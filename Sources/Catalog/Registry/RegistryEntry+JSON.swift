@@ -1,7 +1,7 @@
 package import HubCore
 
 extension RegistryEntry {
-    /// The entry as `hub registry export` writes it; what is not known is absent.
+    /// The entry as `hub registry export` writes it; unknown fields are absent.
     package var json: JSONObject {
         [
             "alias": .string(alias), "id": .string(repository.name),
@@ -55,7 +55,7 @@ private struct RegistryFields {
 
     init(_ object: JSONObject) { self.object = object }
 
-    /// An unknown field is mostly a typing error.
+    /// An unknown field is usually a typo.
     func checkKeys() throws(AIError) {
         if let unknown = object.keys.first(where: { !Self.known.contains($0) }) {
             throw AIError(

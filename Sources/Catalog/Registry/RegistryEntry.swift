@@ -1,7 +1,7 @@
 public import HubCore
 
-/// One entry of the curated list: an alias, the repository it stands for, and what people should know of it. How large
-/// its files are is not said here; the catalog knows that from the Hub.
+/// One entry of the curated list: an alias, the repository it stands for, and a description. The size of its files is
+/// in the catalog, from the Hub.
 public struct RegistryEntry: Sendable, Hashable {
     /// The formats of weights that an entry can name.
     public enum Format: String, Sendable, Hashable, CaseIterable { case gguf, mlx, safetensors }
@@ -10,7 +10,7 @@ public struct RegistryEntry: Sendable, Hashable {
     public var alias: String
     /// The model's repository on the Hub.
     public var repository: RepositoryID
-    /// Whose format it is in: ``ModelIdentifier/Provider/huggingFace`` or ``ModelIdentifier/Provider/mlx``.
+    /// The provider of its format: ``ModelIdentifier/Provider/huggingFace`` or ``ModelIdentifier/Provider/mlx``.
     public var provider: ModelIdentifier.Provider
     /// A name for people.
     public var name: String
@@ -24,9 +24,9 @@ public struct RegistryEntry: Sendable, Hashable {
     public var capabilities: Set<ModelCapability>
     /// Number of parameters.
     public var parameters: Int64?
-    /// The quantisation meant, as the field names it; of a repository that holds many, the one to take.
+    /// The quantisation; for a repository with many, the one to choose.
     public var quantization: String?
-    /// `model_type` in its `config.json`; for what has none, the field's name for it.
+    /// `model_type` in its `config.json`; without one, the usual name.
     public var architecture: String?
     /// The format of its weights.
     public var format: Format?
@@ -35,9 +35,9 @@ public struct RegistryEntry: Sendable, Hashable {
     /// Whether it is recommended wherever the memory suffices.
     public var isPick: Bool
 
-    /// An entry; what is not said stays unknown, and the name is the repository's own.
+    /// An entry with only alias and repository; the name is the repository's.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for an alias that is none.
+    /// - Throws: ``ErrorCode/invalidInput`` for an invalid alias.
     public init(alias: String, repository: RepositoryID) throws(AIError) {
         try Self.checkAlias(alias)
         self.alias = alias
@@ -48,12 +48,12 @@ public struct RegistryEntry: Sendable, Hashable {
         isPick = false
     }
 
-    /// Which model it stands for.
+    /// The model it refers to.
     public var identifier: ModelIdentifier {
         provider == .mlx ? .mlx(repository.name) : .huggingFace(repository.name)
     }
 
-    /// Whether it is recommended on a machine with so much memory. What only MLX reads is for machines that run MLX.
+    /// Whether it is recommended for a machine with this memory. MLX models require a machine that runs MLX.
     public func isRecommended(memory available: ByteCount) -> Bool {
         isPick && (memory.map { $0 <= available } ?? false) && (provider != .mlx || Machine.runsMLX)
     }
@@ -85,7 +85,7 @@ extension RegistryEntry {
         }
         guard let first = alias.utf8.first, first != UInt8(ascii: "_") else { throw refuse("it begins with \"_\"") }
         guard !alias.hasSuffix(".gguf") else { throw refuse("it looks like the name of a file") }
-        // What could be no repository of one word cannot be written as a reference either.
+        // An alias must also be a valid repository name, so that it can be used in a reference.
         guard (try? RepositoryID(alias)) != nil else {
             throw refuse("it begins or ends with \"-\" or \".\", or doubles one of them, or ends in \".git\"")
         }
@@ -100,7 +100,7 @@ extension RegistryEntry {
 
     /// Checks a name, a description or a quantisation: a line that a table can show.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` with a sentence about the text alone.
+    /// - Throws: ``ErrorCode/invalidInput`` with a sentence about the text.
     package static func checkLine(_ text: String, limit: Int) throws(AIError) {
         guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
             throw AIError(.invalidInput, "it is empty")
@@ -113,7 +113,7 @@ extension RegistryEntry {
         else { throw AIError(.invalidInput, "it holds control characters") }
     }
 
-    /// Bytes that a text may have.
+    /// Maximum bytes of texts.
     package enum Limit {
         package static let name = 200
         package static let description = 1000

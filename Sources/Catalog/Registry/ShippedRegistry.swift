@@ -1,9 +1,9 @@
 import HubCore
 
-/// The list that hub comes with. Nothing is read before it is asked for.
+/// The list shipped with hub. Loaded on first use.
 ///
-/// Aliases are a promise: one that was shipped keeps its meaning. The ids were seen in the Hub's own metadata or in the
-/// sources of other programs; a test holds the list of where.
+/// Aliases are a promise: one that was shipped keeps its meaning. The ids occur in the Hub's own metadata or in the
+/// sources of other programs; a test lists them.
 enum ShippedRegistry {
     /// The entries in the order in which they are shown.
     static let entries: [RegistryEntry] = {

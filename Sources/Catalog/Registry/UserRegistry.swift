@@ -45,7 +45,7 @@ package struct UserRegistry: Sendable, Hashable {
         set(entry)
     }
 
-    /// Restores a hidden shipped entry; nil where none is hidden.
+    /// Restores a hidden shipped entry; nil if none is hidden.
     ///
     /// - Parameter repository: only if it stands for this one.
     package mutating func restore(_ alias: String, naming repository: RepositoryID? = nil) -> RegistryEntry? {
@@ -66,7 +66,7 @@ package struct UserRegistry: Sendable, Hashable {
         case hidden(RegistryEntry)
     }
 
-    /// Removes an alias; nil where there is none.
+    /// Removes an alias; nil if there is none.
     package mutating func remove(_ alias: String) -> Removal? {
         if let own = entries.removeValue(forKey: alias) {
             return ShippedRegistry.byAlias[alias].map { .uncovered(own, shipped: $0) } ?? .removed(own)

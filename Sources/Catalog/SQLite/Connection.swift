@@ -1,28 +1,28 @@
 import CSQLite
 
-/// One SQLite connection with its prepared statements. Not for two threads at once: ``Catalog`` keeps it behind a mutex.
+/// One SQLite connection with its prepared statements. Not for two threads at once: ``Catalog`` keeps it behind a lock.
 package final class Connection {
     private let database: OpaquePointer
     private var statements: [String: Statement] = [:]
-    /// The names that this connection has met, by their numbers and the other way round.
+    /// The names that this connection has used, with their numbers.
     let names = Names()
     let vocabulary = Vocabulary()
     private var knownTokenizer: Tokenizer?
 
-    /// Seconds that a connection, or who moves the file, waits for another. A change takes milliseconds; on a slow and busy
-    /// disk several that make a new catalog at once wait for each other in turn.
+    /// Seconds to wait for another connection or a replacement of the file. A change takes milliseconds; on a slow disk
+    /// several processes that create a catalog wait in turn.
     static let patience = 15
 
     private static let preparation: Void = hub_sqlite_count_no_memory()
 
     /// Opens a database file.
     ///
-    /// - Parameter readOnly: fails where the file does not exist.
+    /// - Parameter readOnly: fails if the file does not exist.
     package init(_ path: String, readOnly: Bool = false) throws(SQLiteError) {
         _ = Self.preparation
         var handle: OpaquePointer?
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        // The mutex above serialises all use. https://www.sqlite.org/threadsafe.html
+        // The lock above serialises all use. https://www.sqlite.org/threadsafe.html
         let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let handle else {
             let error =
@@ -93,18 +93,18 @@ package final class Connection {
         return out
     }
 
-    /// Hands the rows of a query to `body`, until it returns false.
+    /// Calls `body` with the rows of a query until it returns false.
     package func each(
         _ sql: String, list values: [any SQLBindable], _ body: (Row) throws -> Bool
     ) throws { try statement(sql).each(values, body) }
 
-    /// Runs a statement once with values that `bind` gives it, and makes of its first row what `row` says.
+    /// Runs a statement once with the values of `bind`, and maps its first row with `row`.
     @discardableResult
     package func once<Value>(
         _ sql: String, bind: (inout Binder) -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }
     ) throws -> Value? { try statement(sql).once(bind: bind, row: row) }
 
-    /// What takes texts apart as the search index does.
+    /// The search index's tokenizer.
     func tokenizer() throws -> Tokenizer {
         if let knownTokenizer { return knownTokenizer }
         let made = try Tokenizer(database)
@@ -135,7 +135,7 @@ package final class Connection {
             try run("COMMIT")
             return value
         } catch {
-            // What this transaction added is gone with it.
+            // Names added by this transaction are rolled back.
             names.forget()
             vocabulary.forget()
             // A failed COMMIT leaves the transaction open; some errors have rolled back already.
@@ -144,8 +144,8 @@ package final class Connection {
         }
     }
 
-    /// Sets the journal mode, which needs the file for itself. That does not wait for others as statements do ("busy
-    /// handler is not invoked" where it could deadlock), so it is tried again for as long as they would wait.
+    /// Sets the journal mode, which needs exclusive access. It does not wait like statements do ("busy handler is not
+    /// invoked" if it could deadlock), so it is retried for the same time.
     /// https://www.sqlite.org/c3ref/busy_handler.html
     package func switchJournal(to mode: String) throws(SQLiteError) {
         for attempt in 0... {
@@ -156,20 +156,20 @@ package final class Connection {
         }
     }
 
-    /// Whether the file has lost its name since it was opened: it was deleted, or another took its place. What is
-    /// written then, nobody reads. https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlhasmoved
+    /// Whether the file was deleted or replaced since it was opened: writes would be lost.
+    /// https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlhasmoved
     package var hasMoved: Bool {
         var moved: Int32 = 0
         return sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0
     }
 
-    /// The columns of a table in their order; none where there is no such table. `key` is the column's place in the
+    /// The columns of a table in their order; empty if there is no such table. `key` is the column's place in the
     /// primary key, from 1, or 0.
     package func columns(of table: String) throws -> [(name: String, key: Int64)] {
         try query("SELECT name, pk FROM pragma_table_info(?)", table, map: { ($0.text(0), $0.int(1)) })
     }
 
-    /// A prepared statement, from the cache where it was used before.
+    /// A prepared statement, cached.
     func statement(_ sql: String) throws(SQLiteError) -> Statement {
         if let known = statements[sql] { return known }
         var handle: OpaquePointer?

@@ -8,10 +8,10 @@ import Musl
 import Darwin
 #endif
 
-/// FTS5's own tokenizer, so that a text is taken apart just as the index took it apart.
+/// FTS5's own tokenizer, so that texts are split exactly as in the index.
 /// https://www.sqlite.org/fts5.html#custom_tokenizers
 final class Tokenizer {
-    /// As the index names it: letters, digits and private use make words, without regard to case and accents.
+    /// The index's options: letters, digits and private use characters form words, ignoring case and diacritics.
     static let arguments = ["remove_diacritics", "2"]
 
     private let functions: fts5_tokenizer
@@ -44,7 +44,7 @@ final class Tokenizer {
         return words
     }
 
-    /// Hands the words of a text to `body`, as bytes in UTF-8 that are valid until it returns.
+    /// Calls `body` with the words of a text, as UTF-8 bytes that are valid until it returns.
     func forEach(_ text: String, _ body: (UnsafeRawBufferPointer) -> Void) {
         var text = text
         text.withUTF8 { bytes in
@@ -56,7 +56,7 @@ final class Tokenizer {
         }
     }
 
-    /// What FTS5 does with ASCII, at a tenth of its cost: letters and digits make words, in small letters.
+    /// The same as FTS5 for ASCII, at a tenth of the cost: letters and digits form words, in lower case.
     private static func forEach(ascii text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeRawBufferPointer) -> Void) {
         withUnsafeTemporaryAllocation(byteCount: max(text.count, 1), alignment: 1) { folded in
             var begin: Int?
@@ -80,7 +80,7 @@ final class Tokenizer {
             let context = Unmanaged.passRetained(Listener(hear: body))
             defer { context.release() }
             start.withMemoryRebound(to: CChar.self, capacity: text.count) { characters in
-                // The only error it has is the callback's.
+                // Only the callback can fail.
                 _ = functions.xTokenize(instance, context.toOpaque(), FTS5_TOKENIZE_QUERY, characters, count) {
                     context, _, token, length, _, _ in
                     guard let context, let token else { return SQLITE_OK }

@@ -13,21 +13,21 @@ import Darwin
 package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The extended result code.
     package var extendedCode: Int32
-    /// SQLite's own words.
+    /// SQLite's message.
     package var message: String
     /// The statement, without its values.
     package var sql: String?
-    /// The errno of the system call beneath, where one failed; 0 for none.
+    /// The errno of the failed system call; 0 for none.
     package var systemErrno: Int32 = 0
 
     /// The primary result code: the low eight bits.
     package var code: Int32 { extendedCode & 0xFF }
     package var description: String { "SQLite \(extendedCode): \(message)" }
 
-    /// Whether the file itself is at fault, so that it must be made again: no try and no other user of it helps.
+    /// Whether the file itself is damaged and must be rebuilt: retrying does not help.
     package var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR].contains(code) }
 
-    /// Whether another connection has what this one wants.
+    /// Whether another connection holds a lock.
     package var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL].contains(code) }
 
     /// As the error that leaves this module.
@@ -61,7 +61,7 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SQLiteError {
-    /// What a connection says of its last call. The connection is an `OpaquePointer` to its `sqlite3`.
+    /// The error of a connection's last call. The connection is an `OpaquePointer` to its `sqlite3`.
     init(_ database: OpaquePointer?, sql: String? = nil) {
         self.init(
             extendedCode: sqlite3_extended_errcode(database), message: String(cString: sqlite3_errmsg(database)),
@@ -72,9 +72,9 @@ extension SQLiteError {
 }
 
 extension AIError {
-    /// Whether this is a fault of the catalog and not of what was done with its help.
+    /// Whether the error is the catalog's own.
     package var isOfCatalog: Bool { code == .catalogUnusable || cause is SQLiteError }
 
-    /// Whether this says that the catalog's file must be made again.
+    /// Whether the catalog's file must be rebuilt.
     package var isCatalogDamage: Bool { (cause as? SQLiteError)?.isDamage ?? false }
 }

@@ -13,7 +13,7 @@ final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Binds the values and hands each row to `body`, until it returns false.
+    /// Binds the values and calls `body` with each row until it returns false.
     func each(_ values: [(any SQLBindable)?], _ body: (Row) throws -> Bool) throws {
         precondition(values.count == Int(sqlite3_bind_parameter_count(handle)), "wrong number of values: \(sql)")
         try running {
@@ -22,9 +22,9 @@ final class Statement {
         }
     }
 
-    /// Runs it once with values that `bind` gives it, without a list of them: for what runs a million times.
+    /// Runs it once with the values of `bind`, without allocating a list: for statements that run a million times.
     ///
-    /// - Returns: what `row` makes of the first row; nil where there is none.
+    /// - Returns: the first row mapped with `row`; nil if there is none.
     @discardableResult
     func once<Value>(bind: (inout Binder) -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }) throws
         -> Value?
@@ -83,7 +83,7 @@ final class Statement {
     private func error() -> SQLiteError { SQLiteError(sqlite3_db_handle(handle), sql: sql) }
 }
 
-/// Gives a statement its values, one after the other from the first on.
+/// Binds values to a statement in order.
 package struct Binder {
     fileprivate let handle: OpaquePointer
     fileprivate var code = SQLITE_OK
@@ -175,7 +175,7 @@ package struct Row {
             UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
     }
 
-    /// A column of whatever type it is.
+    /// A column of any type.
     package func value(_ column: Int) -> SQLValue {
         switch sqlite3_column_type(handle, Int32(column)) {
         case SQLITE_INTEGER: .integer(int(column))

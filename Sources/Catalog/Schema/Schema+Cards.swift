@@ -1,5 +1,5 @@
 extension Schema {
-    /// What the READMEs of commits say first. No text where a README says nothing, so that it is not read again.
+    /// Summaries of commits' READMEs. Empty if a README has none, so that it is not read again.
     static let cards = """
         CREATE TABLE cards (
             model INTEGER NOT NULL REFERENCES models ON DELETE CASCADE,

@@ -1,6 +1,5 @@
 extension Schema {
-    /// What looking through the numbers of a blob gave, and which file was looked through: its name alone proves nothing, so
-    /// what was kept by that is dropped.
+    /// Results of value scans, with the scanned file's fingerprint: results stored by name only are dropped.
     static let checkedFiles = """
         DROP TABLE checks;
         CREATE TABLE checks (

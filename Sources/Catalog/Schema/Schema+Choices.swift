@@ -1,5 +1,5 @@
 extension Schema {
-    /// What the pulls of a cached revision have chosen of its files.
+    /// The file choices of cached revisions' pulls.
     static let choices = """
         CREATE TABLE choices (
             cache TEXT NOT NULL, folder TEXT NOT NULL, "commit" TEXT NOT NULL, choice TEXT NOT NULL,

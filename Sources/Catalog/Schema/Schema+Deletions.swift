@@ -1,6 +1,6 @@
 extension Schema {
-    /// What is being deleted from caches. A row is there from before the first step to after the last, so that a later run
-    /// finishes what was cut off. `names` are entries of `blobs/`, `payloads` those of the shared store, both as JSON.
+    /// Deletions in progress. A row exists from before the first step until after the last, so that a later run can
+    /// finish an interrupted one. `names` are entries of `blobs/`, `payloads` those of the shared store, both as JSON.
     static let deletions = """
         CREATE TABLE deletions (
             deletion INTEGER PRIMARY KEY,

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Pins are what a person asked never to delete. Facts are about the catalog itself, such as who filled it.
+    /// Pins protect revisions from deletion. Facts are about the catalog itself, such as which Hub filled it.
     static let keeping = """
         CREATE TABLE pins (
             cache TEXT NOT NULL, folder TEXT NOT NULL, "commit" TEXT NOT NULL, note TEXT, pinned_at REAL NOT NULL,

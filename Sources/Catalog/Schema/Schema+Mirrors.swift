@@ -1,11 +1,11 @@
 extension Schema {
-    /// How far the mirror of each Hub has come. `author` is in lower case, and empty for all of them. What changed until
-    /// `known_until` (by the Hub's own times) is known without a gap. `synced_at` and `walked_at` say when the last short
-    /// walk and the last one over everything began that came to their end.
+    /// The progress of each Hub's mirror. `author` is in lower case, empty for all authors. All changes until
+    /// `known_until` (by the Hub's clock) are known. `synced_at` and `walked_at` are the start times of the last
+    /// finished short and full walks.
     ///
-    /// A walk along the Hub's list that is not at its end has a row in `walks`: `cursor` is the page to go on with,
-    /// `newest` what `known_until` becomes at the end, `last_row` the last model there was at its beginning. Of a walk
-    /// over everything `walk_pages` holds the models met, the row numbers of pages kept together in one row (see MirrorNotes).
+    /// An unfinished walk has a row in `walks`: `cursor` is the next page, `newest` the future `known_until`,
+    /// `last_row` the last model at its start. For a full walk `walk_pages` holds the row numbers of the models seen,
+    /// by group of pages (see MirrorNotes).
     static let mirrors = """
         CREATE TABLE mirrors (
             mirror INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 import HubCore
 
 extension Schema.Migration {
-    /// Does the step, within the transaction of the caller.
+    /// Runs the step within the caller's transaction.
     func run(_ connection: Connection) throws {
         try connection.execute(sql)
         try convert?(connection)
@@ -9,12 +9,12 @@ extension Schema.Migration {
 }
 
 extension Schema {
-    /// The Hub's two million models in some 300 bytes each. Names that many models share are numbers of `tags`, a model's
-    /// tags a packed list of them (see ``Names``); `step` is its popularity (see ``Popularity``). The search index keeps
-    /// neither text nor positions; without FTS5's prefix index, which would be larger than all the rest of it,
-    /// ``SearchExpression`` looks beginnings up in the table of words.
+    /// The Hub's two million models in about 300 bytes each. Shared names are numbers of `tags`, a model's tags a
+    /// packed list of them (see ``Names``); `step` is its popularity (see ``Popularity``). The search index keeps
+    /// neither text nor positions; without FTS5's prefix index, which would be larger than the rest,
+    /// ``SearchExpression`` looks up prefixes in the table of words.
     ///
-    /// The indexes serve `--sort`; most models are below what they hold, and would only cost (see Catalog+Search).
+    /// The indexes serve `--sort`; they leave out most models, which would only cost space (see Catalog+Search).
     /// https://www.sqlite.org/partialindex.html
     static let mirror = """
         PRAGMA legacy_alter_table = ON;
@@ -28,7 +28,7 @@ extension Schema {
         );
         """
 
-    /// A model is found by ``ModelRow/name(_:)``.
+    /// Models are looked up by ``ModelRow/name(_:)``.
     private static let models = """
         CREATE TABLE models (
             model INTEGER PRIMARY KEY,
@@ -53,7 +53,7 @@ extension Schema {
         CREATE INDEX models_by_trend ON models (trending) WHERE trending > 0;
         """
 
-    /// Brings the models of the first versions over.
+    /// Converts the models of the first versions.
     @Sendable static func convertMirror(_ connection: Connection) throws {
         let tags = try connection.query(
             "SELECT model, name FROM model_tags JOIN tags USING (tag) ORDER BY model, position",
@@ -66,7 +66,7 @@ extension Schema {
                 gated, private, disabled, created_at, updated_at FROM old_models
             """
         ) { row -> (Int64, ModelRecord)? in
-            // A name that is none could never be looked up.
+            // An invalid name could never be looked up.
             guard let kind = RepositoryKind(rawValue: row.text(1)), let id = try? RepositoryID(row.text(2)) else {
                 return nil
             }
@@ -91,7 +91,7 @@ extension Schema {
         var intake = try Intake(connection, detailed: false, now: 0)
         for case (let model, let record)? in old { try intake.insert(record, as: model) }
         _ = try intake.end()
-        // Tags that have their numbers from before.
+        // Tags that already have numbers.
         for name in try connection.query("SELECT name FROM tags", map: { $0.text(0) }) {
             try connection.vocabulary.add(name, connection)
         }
@@ -103,11 +103,11 @@ extension Schema {
         try connection.execute("DROP TABLE model_tags; DROP TABLE old_models; \(mirrorIndexes)")
     }
 
-    /// FTS5 gathers sixteen megabytes of new rows before it writes them, not one: less has to be joined later. It is kept
-    /// in the index. https://sqlite.org/src/file?name=ext/fts5/fts5_config.c
+    /// FTS5 buffers sixteen megabytes of new rows instead of one, so there is less to merge later. The setting is
+    /// stored in the index. https://sqlite.org/src/file?name=ext/fts5/fts5_config.c
     static let names = "INSERT INTO search (search, rank) VALUES ('hashsize', 16777216)"
 
-    /// The table that ``mirror`` made at first had an index of kinds and ids, which was as large as what it told.
+    /// The table that ``mirror`` made at first had an index of kinds and ids as large as the table.
     @Sendable static func convertNames(_ connection: Connection) throws {
         let columns = try connection.columns(of: "models").map(\.name)
         guard !columns.contains("name") else { return }
@@ -129,7 +129,7 @@ extension Schema {
             guard let end = some.last else { break }
             last = end.model
             for row in some {
-                // A name that is none is found by nobody, and is damage to who reads it.
+                // An invalid name cannot be looked up and counts as damage.
                 guard let kind = RepositoryKind(rawValue: row.kind), let id = try? RepositoryID(row.id) else {
                     continue
                 }
@@ -138,7 +138,7 @@ extension Schema {
             }
         }
         try connection.execute(mirrorIndexes)
-        // Authors were kept as they were typed, and when a walk ended instead of when it began.
+        // Authors were stored as typed, and the end of a walk instead of its start.
         try connection.execute(
             """
             UPDATE OR IGNORE mirrors SET author = lower(author);

@@ -1,6 +1,6 @@
 extension Schema {
-    /// What the user added to the curated list and what of it he hides: a row without an id hides the shipped entry of
-    /// its alias. The shipped entries are never written here, so that an upgrade of hub changes them.
+    /// The user's changes to the curated list: a row without an id hides the shipped entry of its alias. Shipped
+    /// entries are never stored here, so that upgrades of hub can change them.
     static let registry = """
         CREATE TABLE registry (
             alias TEXT PRIMARY KEY,

@@ -1,6 +1,6 @@
 extension Schema {
-    /// Scans of caches as the scanner's own bytes, by two tables: what a list needs is read without the rest. What the
-    /// tables before them held lies in the caches themselves.
+    /// Scans of caches as the scanner's own bytes, in two tables, so that lists read only the summaries. The earlier
+    /// tables' data can be rescanned.
     static let scans = """
         DROP TABLE directories;
         DROP TABLE blobs;

@@ -1,7 +1,6 @@
 extension Schema {
-    /// Content that was read and compared with its digest, whether it was right, and what its file was like then.
-    /// `folder` is that of the repository, for a file that is no blob its path below the cache; a folder of one's own is a
-    /// cache of its own.
+    /// Content compared with its digest: the result, and the file's state then. `folder` is the repository's, or for a
+    /// file that is not a blob its path relative to the cache; a local folder counts as a cache.
     static let verified = """
         CREATE TABLE verified (
             cache TEXT NOT NULL, folder TEXT NOT NULL, etag TEXT NOT NULL,

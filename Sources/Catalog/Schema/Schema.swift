@@ -1,12 +1,12 @@
-/// The catalog's tables, as the ordered list of steps that lead to them. A step that has been released is never changed;
-/// a new one is added. The number of steps done is the file's `user_version`.
+/// The catalog's schema as an ordered list of migrations. A released step is never changed; new ones are added. The
+/// file's `user_version` is the number of steps done.
 enum Schema {
-    /// One step of the way from an empty file to today's tables.
+    /// One migration.
     struct Migration: Sendable {
         var name: String
         var sql: String
-        /// What SQL alone cannot do, after it. It may call today's functions: no step after the last that it needs has
-        /// been taken then, so they must keep to the tables of this one.
+        /// Code to run after the SQL. It may call current functions, which must only use the tables of this step: later
+        /// steps have not run yet.
         var convert: (@Sendable (Connection) throws -> Void)?
     }
 
@@ -30,7 +30,7 @@ enum Schema {
         Migration(name: "choices of pulls", sql: choices),
     ]
 
-    /// Models and the search index are those of the first versions; see ``mirror``.
+    /// The first versions' models and search index; see ``mirror``.
     private static let metadata = """
         CREATE TABLE models (
             model INTEGER PRIMARY KEY,
@@ -75,8 +75,8 @@ enum Schema {
         );
         """
 
-    /// What lies in each cache folder. `directories` holds the modification times by which a later run sees, with one
-    /// stat a folder, that nothing changed.
+    /// The contents of cache folders. `directories` holds modification times, so that a later run detects changes with
+    /// one stat per folder.
     private static let caches = """
         CREATE TABLE caches (cache INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
         CREATE TABLE repositories (
@@ -109,7 +109,7 @@ enum Schema {
         ) STRICT;
         """
 
-    /// What SHA-256 came to at each 16 MiB of a blob that was proven, by which later damage is placed.
+    /// The SHA-256 states at each 16 MiB of verified blobs, to locate later damage.
     private static let rangeDigests = """
         CREATE TABLE range_digests (sha256 TEXT PRIMARY KEY, size INTEGER NOT NULL, states BLOB NOT NULL) STRICT, WITHOUT ROWID;
         """

@@ -1,14 +1,14 @@
 public import HubCore
 
 extension Catalog {
-    /// The models that meet a query, in its order. All words of its text must occur in a model's id, author, tags, task,
-    /// library or licence, each as the beginning of a word (a single letter or digit as a whole one). An empty text
-    /// lists all.
+    /// The models that match a query, in its order. All words of its text must occur in a model's id, author, tags,
+    /// task, library or licence, each as the beginning of a word (a single letter or digit as a whole one). An empty
+    /// text lists all.
     public func search(_ query: ModelQuery) throws(AIError) -> [KnownModel] {
         guard query.limit != 0 else { return [] }
         return try read { connection in
             var expression = SearchExpression(query.kind)
-            // What a condition names stands among the words of the index too: that leaves few rows to look at.
+            // Conditions are in the index as words too, which leaves few rows to test.
             try expression.require(author: query.author, connection)
             for condition in [query.task, query.library, query.license, query.format] + query.tags {
                 try expression.require(words: condition, connection)
@@ -25,15 +25,15 @@ extension Catalog {
     }
 }
 
-/// One search: chooses the way to the rows, and takes those that meet every condition until there are enough.
+/// One search: chooses the access path and collects matching rows until there are enough.
 private struct Search {
     let query: ModelQuery
     let expression: SearchExpression
     let connection: Connection
-    /// The expression that leaves nothing to look at.
+    /// The expression that needs no further test.
     private var complete: SearchExpression { get throws { try expression.complete(connection) } }
 
-    /// With so many matches it is quicker to sort them than to walk through the models in the wanted order.
+    /// Up to this many matches sorting is faster than walking the models in order.
     private static let fewMatches: Int64 = 20_000
 
     func answer() throws -> [KnownModel] {
@@ -42,7 +42,7 @@ private struct Search {
         var out: [KnownModel] = []
         func room() -> Int { query.limit < 0 ? -1 : query.limit - out.count }
         if let test = try BeginningTest(expression.words, connection), try !hasFewMatches() {
-            // Those that the index holds, then the many others, for which every row is read.
+            // First the rows in the partial index, then the others, by a full scan.
             if let most = order.indexed {
                 out += try walking(by: order.column, "\(order.column) > \(most)", room(), test)
             }
@@ -51,11 +51,11 @@ private struct Search {
         } else {
             out += try sortingMatches(by: order.column)
         }
-        // The unknown come last, the most popular of them first.
+        // Unknown values come last, by popularity.
         return out + (try byPopularity("\(order.column) IS NULL", room: room()))
     }
 
-    /// What is called exactly like the text, then what has its words in the name, and the popular first.
+    /// An exact name first, then names with the words, each by popularity.
     private func byRelevance() throws -> [KnownModel] {
         let found = try byPopularity(named: query.namedWords)
         guard query.limit > 0, found.count == query.limit, let id = try? RepositoryID(query.text),
@@ -66,10 +66,10 @@ private struct Search {
         return query.exactFirst([exact] + others.prefix(query.limit - 1))
     }
 
-    /// The model of an id, or the most popular one whose id differs from it by letter case alone.
+    /// The model of an id, or the most popular one whose id differs only in case.
     private func called(_ id: RepositoryID) throws -> KnownModel? {
         if let known = try ModelRow.find(Repository(query.kind, id), connection) { return known.known }
-        // The words of an owner and a name leave few rows; a single word may leave every second one.
+        // Owner and name together leave few rows; a single word may leave half of them.
         guard id.owner != nil else { return nil }
         var expression = SearchExpression(query.kind)
         try expression.require(author: id.owner, connection)
@@ -89,10 +89,10 @@ private struct Search {
         return count ?? 0 < Self.fewMatches
     }
 
-    /// Streams the index, the popular first. What is broad is found soon among them, by looking at each; where it is not,
-    /// the index gathers it.
+    /// Streams the index by popularity. Broad prefixes are tested row by row, which soon finds matches; if not, the
+    /// index evaluates them.
     ///
-    /// - Parameter words: what has them in its name goes before the others, among as many as ``Taken/looked``.
+    /// - Parameter words: models with them in their name go first, among ``Taken/looked`` rows.
     private func byPopularity(_ condition: String = "TRUE", room: Int? = nil, named words: [[UInt8]] = []) throws
         -> [KnownModel]
     {
@@ -121,13 +121,12 @@ private struct Search {
             """, [try complete.text] + filter.values) ?? []
     }
 
-    /// Goes through the models in the wanted order and looks at each: at the first two thousand, which are found without
-    /// sorting the others, and at all where those are not enough.
+    /// Walks the models in the given order and tests each: the first two thousand, which need no full sort, then all.
     private func walking(by column: String, _ condition: String, _ room: Int, _ test: BeginningTest) throws
         -> [KnownModel]
     {
         func walk(_ most: Int) throws -> [KnownModel] {
-            // Numbers alone are sorted where there is no index; the limit keeps the two queries apart.
+            // Without an index only row numbers are sorted; the limit keeps the queries separate.
             try collect(
                 """
                 SELECT \(ModelRow.columns) FROM
@@ -141,7 +140,7 @@ private struct Search {
 
     private func among(_ ids: [String]) throws -> [KnownModel] {
         guard let test = try BeginningTest(expression.words, connection) else { return try byPopularity(room: -1) }
-        // Of others the records are asked.
+        // For others the records are tested.
         let names = ids.compactMap { try? RepositoryID($0) }.map { ModelRow.name(Repository(query.kind, $0)) }
         return try collect(
             """
@@ -151,7 +150,7 @@ private struct Search {
             ?? []
     }
 
-    /// What the columns tell at once; the rest is asked of each record.
+    /// The conditions on columns; the others are tested on each record.
     private var filter: (sql: String, values: [any SQLBindable]) {
         var conditions = ["kind = ?"]
         var values: [any SQLBindable] = [query.kind.rawValue]
@@ -163,7 +162,7 @@ private struct Search {
         if !query.includesVanished { conditions.append("vanished_at IS NULL") }
         require("used_storage <= ?", query.maximumSize)
         if query.minimumParameters != nil || query.maximumParameters != nil {
-            // What the name may say is read of the record.
+            // A count in the name is tested on the record.
             conditions.append("(parameters BETWEEN ? AND ? OR id GLOB '*[0-9][bBmMtT]*')")
             values += [query.minimumParameters ?? 0, query.maximumParameters ?? .max]
         }
@@ -175,12 +174,12 @@ private struct Search {
         return (conditions.joined(separator: " AND "), values)
     }
 
-    /// The rows that meet the query, until there is no more room.
+    /// Collects matching rows until there is no more room.
     ///
     /// - Parameters:
-    ///   - words: what has them in its name goes before the others.
-    ///   - test: what each row has to pass as well.
-    ///   - patience: nil comes back where so many rows are not enough.
+    ///   - words: models with them in their name go first.
+    ///   - test: an additional test of each row.
+    ///   - patience: returns nil after this many rows without enough matches.
     private func collect(
         _ sql: String, _ values: [any SQLBindable], room: Int? = nil, named words: [[UInt8]] = [],
         _ test: BeginningTest? = nil, patience: Int = .max
@@ -201,13 +200,13 @@ private struct Search {
     }
 }
 
-/// The models found so far, in the order of popularity. Where words are given, those that have them in their name go before
-/// the others, as far as the first rows hold enough of them.
+/// The models found so far, by popularity. If words are given, models with them in their name go first, as far as the
+/// first rows contain enough.
 private struct Taken {
-    /// Rows looked at for the names' sake.
+    /// Rows searched for matching names.
     static let looked = 500
 
-    /// At most so many; all where it is negative.
+    /// Maximum number; negative for all.
     let room: Int
     let words: [[UInt8]]
     private var named: [KnownModel] = []
@@ -220,7 +219,7 @@ private struct Taken {
     var isFull: Bool { named.count == room || (seen >= Self.looked && hasEnough) }
     var models: [KnownModel] { room < 0 ? named + others : Array((named + others).prefix(room)) }
 
-    /// Whether a model has the words in its name; nil where there is no more room for one that has not.
+    /// Whether a model has the words in its name; nil if it has not and there is no more room.
     mutating func wants(_ id: String) -> Bool? {
         seen += 1
         if words.isEmpty || ModelName.holds(words, id) { return true }
@@ -240,7 +239,7 @@ extension ModelQuery {
 }
 
 extension ModelQuery.Sort {
-    /// The column that it goes by, and above which value there is an index; nil for the order of popularity.
+    /// The sort column, and the value above which it is indexed; nil for popularity.
     fileprivate var order: (column: String, indexed: String?)? {
         switch self {
         case .relevance: nil

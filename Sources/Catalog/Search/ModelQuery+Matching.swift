@@ -1,11 +1,11 @@
 import HubCore
 
 extension ModelQuery {
-    /// What a model is to a query.
+    /// The result of testing a model against a query.
     public enum Verdict: Sendable, Hashable {
         /// It meets every condition.
         case matches
-        /// A number that is asked about is unknown; every other condition is met.
+        /// A number in a condition is unknown; every other condition is met.
         case unknown
         /// It fails a condition.
         case fails
@@ -14,22 +14,28 @@ extension ModelQuery {
     /// The formats of weights that ``format`` knows.
     public static let formats = ["gguf", "mlx", "safetensors"]
 
-    /// Whether a model meets every condition but the words of ``text``; see ``verdict(on:)``.
+    /// Whether a model meets every condition except the words of ``text``; see ``verdict(on:)``.
     public func matches(_ record: ModelRecord) -> Bool { verdict(on: record) == .matches }
 
-    /// How a model stands to every condition but the words of ``text``.
+    /// Tests a model against every condition except the words of ``text``.
     ///
-    /// As the Hub has it: a library may be named by a tag as well, and an author in any case. ``includesVanished`` is no
-    /// matter of a record.
+    /// As on the Hub: a library may also be a tag, and an author has any case. ``includesVanished`` does not apply to a
+    /// record.
     public func verdict(on record: ModelRecord) -> Verdict {
         guard record.repository.kind == kind, meetsNames(record), meetsAccess(record) else { return .fails }
         let verdicts = [
             Self.verdict(record.likelyParameters?.count, from: minimumParameters, to: maximumParameters),
             Self.verdict(record.sizeBytes, to: maximumSize),
-            Self.verdict(record.estimatedWeightBytes, to: maximumWeightBytes),
+            Self.verdict(weightBytes(of: record), to: maximumWeightBytes),
         ]
         if verdicts.contains(.fails) { return .fails }
         return verdicts.contains(.unknown) ? .unknown : .matches
+    }
+
+    /// Bytes of one set of a model's weights, as far as they are known.
+    package func weightBytes(of record: ModelRecord) -> Int64? {
+        let known = record.repository.kind == .model ? knownWeightBytes[record.repository.id.name] : nil
+        return known ?? record.estimatedWeightBytes
     }
 
     private func meetsNames(_ record: ModelRecord) -> Bool {
@@ -70,14 +76,14 @@ extension ModelQuery {
         return Self.words(text).allSatisfy { word in id.contains(word) || known.contains { $0.hasPrefix(word) } }
     }
 
-    /// What letters and digits stand together, in small letters.
+    /// Runs of letters and digits, in lower case.
     static func words(_ text: String) -> [Substring] {
         text.lowercased().split { !($0.isLetter || $0.isNumber) }
     }
 }
 
 extension ModelCapability {
-    /// The tags by which publishers say so, where the Hub has no task for it.
+    /// The publishers' tags for it, if the Hub has no task.
     package var tags: [String] {
         switch self {
         case .codeGeneration: ["code", "coder", "code-generation", "code-completion"]

@@ -1,9 +1,8 @@
 import HubCore
 
 extension ModelQuery {
-    /// Models of several sources in the order of the query: for relevance first what is called exactly like the text and
-    /// then what has all its words in the name; high values before low ones, and the unknown last. Equal ones stay as they
-    /// were.
+    /// Models of several sources in the order of the query: for relevance exact names first, then names with all words;
+    /// high values before low ones, unknown ones last. Stable.
     package func sorted<Item>(_ items: [Item], by record: (Item) -> ModelRecord) -> [Item] {
         let exact = text.lowercased()
         let words = namedWords
@@ -18,23 +17,23 @@ extension ModelQuery {
         }.map(\.item)
     }
 
-    /// The words that put a model first that has them in its name; none where another order is asked for.
+    /// The words that rank models by name; empty for other orders.
     var namedWords: [[UInt8]] { sort == .relevance ? Self.words(text).map { Array($0.utf8) } : [] }
 
-    /// Models in the order of popularity with those first that are called exactly like the text.
+    /// Models by popularity, exact names first.
     func exactFirst(_ models: [KnownModel]) -> [KnownModel] {
         let exact = text.lowercased()
         return models.filter { isExact($0.record, exact) } + models.filter { !isExact($0.record, exact) }
     }
 
-    /// Whether relevance puts it before all others. `text` is the query's in small letters.
+    /// Whether it is an exact match. `text` is the query's in lower case.
     private func isExact(_ record: ModelRecord, _ text: String) -> Bool {
         sort == .relevance && !text.isEmpty && record.repository.id.name.lowercased() == text
     }
 }
 
 extension ModelQuery.Sort {
-    /// What counts of a model; nil where it is not known.
+    /// The sort value of a model; nil if unknown.
     fileprivate func value(of record: ModelRecord) -> Double? {
         switch self {
         case .relevance, .downloads: record.downloads.map { Double($0) }

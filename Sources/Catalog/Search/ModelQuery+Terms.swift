@@ -9,15 +9,15 @@ extension ModelQuery {
         try take(terms: text)
     }
 
-    /// Takes in words and terms, beside the conditions there are.
+    /// Adds words and terms to the existing conditions.
     ///
     /// The terms are `author:`, `task:`, `library:`, `license:`, `tag:`, `capability:` and `format:`, in any case; only
-    /// `tag:` may come more than once. A value with spaces stands between double quotes, and so do words that look like a
-    /// term and are none. The Hub's own tags with a colon (`dataset:squad`, `base_model:org/name`, `arxiv:2310.06825`) are
-    /// tags here too. Anything else with a colon is a word.
+    /// `tag:` may come more than once. A value with spaces is double-quoted, and so are words that only look like a
+    /// term. The Hub's own tags with a colon (`dataset:squad`, `base_model:org/name`, `arxiv:2310.06825`) are tags here
+    /// too. Anything else with a colon is a word.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a term without a value or with one that it cannot have, for a name that is
-    ///   a slip away from a term's, for a quotation mark without its second, and where two values exclude each other.
+    /// - Throws: ``ErrorCode/invalidInput`` for a term with a missing or invalid value, a misspelled term, an unclosed
+    ///   quotation mark, and values that exclude each other.
     public mutating func take(terms text: String) throws(AIError) {
         var rest = text[...]
         var words: [String] = []
@@ -43,20 +43,20 @@ extension ModelQuery {
         self.text = ([self.text] + words).filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// What can stand before the colon.
+    /// The names before the colon.
     private enum Term: String, CaseIterable {
         case author, task, library, license, tag, capability, format
-        /// A part of the Hub's tags that has a colon itself.
+        /// A prefix of the Hub's own tags with a colon.
         case namespace
 
-        /// What is before the first colon of the Hub's tags, `license` apart.
+        /// The prefixes of the Hub's tags, except `license`.
         private static let namespaces: Set<String> = [
             "arxiv", "base_model", "dataset", "deploy", "diffusers", "doi", "region",
         ]
 
         /// nil for a word like any other.
         ///
-        /// - Throws: ``ErrorCode/invalidInput`` where it is one slip away from a term's name.
+        /// - Throws: ``ErrorCode/invalidInput`` if it is a misspelled term.
         init?(_ name: Substring) throws(AIError) {
             let lower = name.lowercased()
             if let term = Term(rawValue: lower), term != .namespace {
@@ -125,7 +125,7 @@ extension ModelQuery {
         return String(word)
     }
 
-    /// What stands between the quotation mark that comes next and its second.
+    /// Reads a quoted text.
     private static func takeQuoted(_ rest: inout Substring) throws(AIError) -> String {
         let inner = rest.dropFirst()
         guard let end = inner.firstIndex(of: "\"") else {

@@ -1,6 +1,6 @@
 public import HubCore
 
-/// What is searched for, of the Hub and of the catalog alike. Conditions are and'ed.
+/// A search query for the Hub and the catalog. All conditions must hold.
 public struct ModelQuery: Sendable, Hashable {
     /// The order of the answers, each from high to low or new to old.
     public enum Sort: String, Sendable, Hashable, CaseIterable {
@@ -25,7 +25,7 @@ public struct ModelQuery: Sendable, Hashable {
     public var license: String?
     /// Tags that must all be there.
     public var tags: [String] = []
-    /// Tags of which one must be there; none asks for nothing.
+    /// Tags of which one must be present; empty for no condition.
     public var anyTags: [String] = []
     /// Tags that must not be there.
     public var withoutTags: [String] = []
@@ -33,24 +33,25 @@ public struct ModelQuery: Sendable, Hashable {
     public var capability: ModelCapability?
     /// A format of weights that it has: `gguf`, `mlx`, `safetensors`.
     public var format: String?
-    /// Parameters at least, as ``ModelRecord/likelyParameters`` has them. A model with an unknown number does not match.
+    /// Minimum of ``ModelRecord/likelyParameters``. A model with an unknown number does not match.
     public var minimumParameters: Int64?
-    /// Parameters at most, likewise.
+    /// Maximum number of parameters, likewise.
     public var maximumParameters: Int64?
-    /// Bytes of the repository at most. A model of unknown size does not match.
+    /// Maximum bytes of the repository. A model of unknown size does not match.
     public var maximumSize: Int64?
-    /// Bytes of one set of its weights at most, as ``ModelRecord/estimatedWeightBytes`` has it. A model without an estimate
-    /// does not match.
+    /// Maximum of ``ModelRecord/estimatedWeightBytes``. A model without an estimate does not match.
     public var maximumWeightBytes: Int64?
+    /// Bytes of weights by id, where more is known than the estimate.
+    package var knownWeightBytes: [String: Int64] = [:]
     /// Only these ids; nil for all.
     public var ids: [String]?
-    /// Whether models that are gone from the Hub are found too.
+    /// Whether to include models that have vanished from the Hub.
     public var includesVanished = false
     /// Whether access must be asked for; nil takes both.
     public var gated: Bool?
     /// The order.
     public var sort: Sort = .relevance
-    /// At most so many.
+    /// Maximum number of results.
     public var limit: Int = 20
 
     /// Everything, the most popular first.

@@ -1,16 +1,15 @@
 import HubCore
 
-/// Whether a model's row has words that begin in certain ways, single letters and digits as words of their own. Names that
-/// many models share are looked at once.
+/// Tests whether a model's row has words with given prefixes; single letters and digits match whole words. Shared names
+/// are tested once.
 final class BeginningTest {
     private let beginnings: [String]
     private let connection: Connection
     private let tokenizer: Tokenizer
-    /// Which of the beginnings a name has, a bit for each.
+    /// The prefixes that each name has, as bits.
     private var known: [Int64: UInt64] = [:]
 
-    /// - Parameter beginnings: folded as the index folds words; of more than 64 the rest is not looked at, and nil comes
-    ///   back, for the index must.
+    /// - Parameter beginnings: folded as in the index. With more than 64 returns nil: the index must be used.
     init?(_ beginnings: [String], _ connection: Connection) throws {
         guard beginnings.count <= 64 else { return nil }
         self.beginnings = beginnings
@@ -18,7 +17,7 @@ final class BeginningTest {
         tokenizer = try connection.tokenizer()
     }
 
-    /// Whether a row of ``ModelRow/columns`` has all of them.
+    /// Whether a row of ``ModelRow/columns`` has all prefixes.
     func passes(_ row: Row) throws -> Bool {
         let all = beginnings.count == 64 ? UInt64.max : 1 << UInt64(beginnings.count) - 1
         var found = bits(row.text(2))

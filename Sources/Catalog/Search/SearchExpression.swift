@@ -1,43 +1,43 @@
 import HubCore
 
-/// What the search index is asked for: words that must all occur, each as the beginning of a word or as a whole one.
+/// A search index query: words that must all occur, as prefixes or whole words.
 ///
-/// Each word goes in on its own: the index keeps no positions, so that a name with hyphens is no phrase.
+/// Each word is a separate term: the index has no positions, so a hyphenated name is not a phrase.
 struct SearchExpression {
-    /// In FTS5's own language. https://www.sqlite.org/fts5.html#full_text_query_syntax
+    /// In FTS5's query syntax. https://www.sqlite.org/fts5.html#full_text_query_syntax
     private(set) var text: String
-    /// The words of the text, folded as the index folds them.
+    /// The words of the text, folded as in the index.
     private(set) var words: [String] = []
-    /// Whether a word is meant as a whole, not as the beginning of one.
+    /// Whether a word must match as a whole, not as a prefix.
     static func isWhole(_ word: String) -> Bool { word.utf8.count == 1 }
-    /// Beginnings of so many words of the index that ``text`` leaves them out: a row has to be looked at.
+    /// Prefixes of too many words for ``text``: rows must be tested for them.
     private(set) var broad: [String] = []
     /// Whether some word occurs nowhere, so that nothing can match.
     private(set) var isHopeless = false
-    /// Whether it asks for more than the kind.
+    /// Whether it has conditions besides the kind.
     private(set) var isNarrowed = false
 
-    /// As many words of the index may stand in for the beginning of one, and all told. Each costs FTS5 some microseconds.
+    /// Maximum words for one prefix, and in total. Each costs FTS5 a few microseconds.
     private static let (few, most) = (1000, 5000)
-    /// How many more may.
+    /// The number of words left.
     private var room = Self.most
 
     init(_ kind: RepositoryKind) { text = "\"\(SearchIndex.mark(kind))\"" }
 
-    /// It must be somebody's.
+    /// Requires an author.
     mutating func require(author: String?, _ connection: Connection) throws {
         guard let author else { return }
-        // Not taken apart here: whatever the tokenizer makes of it, it made of the index's too.
+        // Not split here: the tokenizer treats it as it did in the index.
         for word in try connection.tokenizer().words(SearchIndex.mark(author: author)) { add("\"\(word)\"") }
     }
 
-    /// Every whole word of a text must occur.
+    /// Requires every whole word of a text.
     mutating func require(words text: String?, _ connection: Connection) throws {
         guard let text else { return }
         for word in try Self.words(text, connection) { add("\"\(word)\"") }
     }
 
-    /// All words of one of the texts must occur.
+    /// Requires all words of one of the texts.
     mutating func require(anyOf texts: [String], _ connection: Connection) throws {
         let choices = try texts.map { text in
             "(" + (try Self.words(text, connection)).map { "\"\($0)\"" }.joined(separator: " AND ") + ")"
@@ -45,11 +45,10 @@ struct SearchExpression {
         add("(" + choices.joined(separator: " OR ") + ")")
     }
 
-    /// Every word of a text must occur as the beginning of a word, as one types; a single letter or digit as a whole one,
-    /// for that is what "llama 3" means.
+    /// Requires every word of a text as a prefix; a single letter or digit as a whole word, as meant by "llama 3".
     ///
-    /// The beginnings are looked up in the table of words: FTS5 alone would gather all rows of all words that begin so
-    /// before it gives the first.
+    /// Prefixes are looked up in the table of words: FTS5 would collect all rows of all matching words before returning
+    /// the first.
     mutating func require(beginnings text: String, _ connection: Connection) throws {
         words = Set(try Self.words(text, connection)).sorted()
         for word in words {
@@ -66,7 +65,7 @@ struct SearchExpression {
         }
     }
 
-    /// The same with nothing left out.
+    /// The same without broad prefixes left out.
     func complete(_ connection: Connection) throws -> SearchExpression {
         var out = self
         out.broad = []
@@ -81,7 +80,7 @@ struct SearchExpression {
         return out
     }
 
-    /// One of these words must occur.
+    /// Requires one of these words.
     private mutating func add(_ words: [String]) {
         add("(" + words.map { "\"\($0)\"" }.joined(separator: " OR ") + ")")
     }
@@ -92,7 +91,7 @@ struct SearchExpression {
     }
 
     private static func words(_ text: String, _ connection: Connection) throws -> [String] {
-        // A mark of our own is nobody's word.
+        // Leaves out our own marks.
         try connection.tokenizer().words(text).filter {
             $0.unicodeScalars.first.map { !("\u{E000}"..."\u{E001}").contains($0) } ?? false
         }

@@ -1,11 +1,11 @@
 public import HubCore
 
 extension Catalog {
-    /// Texts near to one that no model matches, each of which finds something, the best first.
+    /// Alternatives to a text without matches, the best first; each finds something.
     ///
-    /// Words that nothing begins with are replaced by the nearest words of the index, one slip of the keyboard in words of
-    /// three letters and two from six on, those of popular models first. Where every word is known but no model has them all,
-    /// one word at a time is. None where the text finds something, has a slip too many, or more words than a person types.
+    /// Unknown words are replaced by the nearest words of the index, with one typo from three letters and two from six,
+    /// popular ones first. If every word is known but no model has them all, one word at a time is replaced. Empty if
+    /// the text finds something, has too many typos, or too many words.
     public func suggestions(for text: String, kind: RepositoryKind, limit: Int) throws(AIError) -> [String] {
         try read { connection in
             let index = NearWords(connection: connection, kind: kind)
@@ -18,7 +18,7 @@ extension Catalog {
                 if out.count < limit, !out.contains(candidate), try index.finds(candidate) { out.append(candidate) }
             }
             if missing.count > 1 {
-                // Several slips at once: the best of each.
+                // Several unknown words: the best of each.
                 let nearest = try missing.map { try index.near(String(text[$0])).first }
                 guard !nearest.contains(nil) else { return [] }
                 try offer(Self.replacing(zip(missing, nearest.compactMap { $0 }), in: text))
@@ -32,7 +32,7 @@ extension Catalog {
         }
     }
 
-    /// Each word that nothing begins with costs a look at the whole vocabulary.
+    /// Each unknown word costs a scan of the whole vocabulary.
     private static let mostWords = 8
 
     private static func wordRanges(_ text: String) -> [Range<String.Index>] {
@@ -52,13 +52,13 @@ extension Catalog {
     }
 }
 
-/// The words of the index as a person may have meant them.
+/// Finds index words near a misspelled one.
 private struct NearWords {
     let connection: Connection
     let kind: RepositoryKind
-    /// As many of the nearest words are tried.
+    /// Maximum number of nearest words to try.
     private static let most = 8
-    /// As many are looked up for how popular they are.
+    /// Maximum number of candidates ranked by popularity.
     private static let candidates = 64
 
     /// Whether a model has all words of a text.
@@ -69,7 +69,7 @@ private struct NearWords {
         return try best(expression.complete(connection).text) != nil
     }
 
-    /// The place in the order of popularity of the first model that matches; nil where none does.
+    /// The popularity rank of the first matching model; nil if none matches.
     private func best(_ expression: String) throws -> Int64? {
         try connection.first(
             """
@@ -78,7 +78,7 @@ private struct NearWords {
             """, expression, map: { $0.int(0) })
     }
 
-    /// The words nearest to one, that one left out: the fewest slips first, then those of the most popular models.
+    /// The nearest other words: the fewest typos first, then those of the most popular models.
     func near(_ word: String) throws -> [String] {
         let typed = Array(word.lowercased().unicodeScalars)
         let slips = typed.count < 3 ? 0 : typed.count < 6 ? 1 : 2
@@ -89,7 +89,7 @@ private struct NearWords {
         let near = words.map { (word: $0, slips: EditDistance.between(typed, Array($0.unicodeScalars))) }
             .filter { (1...slips).contains($0.slips) }
             .sorted { ($0.slips, $0.word) < ($1.slips, $1.word) }
-        // A word may be left from a model that has gone.
+        // A word may be left over from a removed model.
         let placed = try near.prefix(Self.candidates).compactMap { word, slips in
             try best("\"\(SearchIndex.mark(kind))\" AND \"\(word)\"").map { (word: word, slips: slips, place: $0) }
         }

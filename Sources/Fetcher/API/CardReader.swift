@@ -2,19 +2,19 @@ package import Catalog
 import HubCore
 import ModelFormats
 
-/// What READMEs say first: from the catalog, else from the cache, else from the Hub.
+/// Reads README summaries: from the catalog, else from the cache, else from the Hub.
 package struct CardReader: Sendable {
     private let catalog: Catalog?
     private let client: HubClient?
 
-    /// - Parameter client: nil where nobody may be asked.
+    /// - Parameter client: nil if offline.
     package init(catalog: Catalog?, client: HubClient?) {
         self.catalog = catalog
         self.client = client
     }
 
-    /// The first paragraph of the README of a plan's commit, in one request at most; nil where it has none or it is not
-    /// known. Remembered for ever, for a commit's files cannot change.
+    /// The README summary of a plan's commit, with at most one request; nil if there is none or it is unknown. Stored
+    /// permanently, because a commit's files cannot change.
     package func summary(_ plan: PullPlan) async throws -> String? {
         guard let file = plan.tree.files.first(where: { $0.path == "README.md" }), file.size > 0 else { return nil }
         let (catalog, repository, commit) = (catalog, plan.repository, plan.commit)
@@ -32,7 +32,7 @@ package struct CardReader: Sendable {
                         context: .init(repository: repository.description, path: file.path))
                 }
             }
-            // A server may have put the token where everybody reads it.
+            // A server may quote the token.
             let summary = CardSummary.text(of: bytes).map { client?.masked($0) ?? $0 }
             try catalog?.remember(card: summary ?? "", of: repository, at: commit, now: Timestamp.now)
             return summary

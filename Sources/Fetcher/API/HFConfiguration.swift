@@ -1,21 +1,19 @@
 public import HubCore
 
-/// How the Hub is asked: where, as whom, how patiently. These govern calls of the API; a pull lasts as long as bytes
-/// arrive.
+/// Settings for API calls: endpoint, token, timeouts and retries. A pull continues as long as bytes arrive.
 public struct HFConfiguration: Sendable, CustomStringConvertible {
-    /// The Hub or a mirror. Where no endpoint was given, `HF_ENDPOINT` counts instead: who uses the configuration looks
-    /// there first.
+    /// The Hub or a mirror. Without an explicit endpoint, `HF_ENDPOINT` takes precedence.
     public private(set) var endpoint: Endpoint
-    /// Whether ``endpoint(_:)`` named it.
+    /// Whether ``endpoint(_:)`` set it.
     private var namesEndpoint = false
-    /// Where the token comes from. It is sent to the endpoint's own origin only.
+    /// The source of the token. It is sent only to the endpoint's own origin.
     public private(set) var tokenProvider: HFTokenProvider
-    /// Seconds that one call may take.
+    /// Time limit of one call in seconds.
     public private(set) var timeout: Int
-    /// How often a call is tried again after an answer that may change: 408, 429, 5xx, or a connection that broke. A
-    /// server that cannot be reached at all is not tried again, so that what is known offline shows at once.
+    /// Maximum retries after 408, 429, 5xx or a broken connection. An unreachable server is not retried, so that
+    /// offline data shows at once.
     public private(set) var maxRetries: Int
-    /// Seconds before the first new try; doubled each time, with jitter.
+    /// Seconds before the first retry; doubled each time, with jitter.
     public private(set) var retryBaseDelay: Double
 
     private init(endpoint: Endpoint, timeout: Int, maxRetries: Int) {
@@ -35,9 +33,9 @@ public struct HFConfiguration: Sendable, CustomStringConvertible {
         HFConfiguration.default.with { ($0.endpoint, $0.namesEndpoint) = (endpoint, true) }
     }
 
-    /// The same with the endpoint that the environment names, unless one was given.
+    /// The same with the environment's endpoint, unless one was given.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where `HF_ENDPOINT` is not the address of a Hub.
+    /// - Throws: ``ErrorCode/invalidInput`` if `HF_ENDPOINT` is not the address of a Hub.
     package func resolved(in environment: HubEnvironment) throws(AIError) -> HFConfiguration {
         guard !namesEndpoint else { return self }
         let endpoint = try environment.endpoint()

@@ -1,31 +1,31 @@
 public import Catalog
 public import HubCore
 
-/// What the Hub says of models: search, details, file trees, sizes. Every failure is an ``AIError``; lists are read to
+/// The Hub's model metadata: search, details, file trees, sizes. Every failure is an ``AIError``; lists are read to
 /// their end.
 public struct HFMetadataService: Sendable {
     private let workspace: Workspace
 
     /// A service for one Hub.
     ///
-    /// - Parameter environment: gives the token (see ``HFTokenProvider/auto``), proxies and certificates, and the place
-    ///   of the catalog, which remembers every answer.
+    /// - Parameter environment: gives the token (see ``HFTokenProvider/auto``), proxies, certificates and the catalog's
+    ///   path. The catalog stores every answer.
     public init(_ configuration: HFConfiguration = .default, environment: HubEnvironment = .process) {
         workspace = Workspace(
             environment: environment, configuration: configuration, isOffline: environment.isOffline)
     }
 
-    /// The models that a query finds, in the Hub's order; what the Hub cannot filter or sort by is done here, over the
-    /// first pages of its answer.
+    /// The models that match a query, in the Hub's order. Filters and sorts that the Hub lacks are applied here to the
+    /// first pages.
     public func search(_ query: ModelQuery) async throws -> [ModelRecord] {
         let found = try await client().find(query)
         await Offload.run { [workspace] in workspace.remember(found.seen) }
         return found.records
     }
 
-    /// What the Hub says of one repository, and the commit that the revision stands for.
+    /// One repository's metadata, and the commit of the revision.
     ///
-    /// - Parameter repoId: `org/name`, with `@revision` where another than the main branch is meant.
+    /// - Parameter repoId: `org/name`, with `@revision` for another than the main branch.
     public func fetchModelDetails(repoId: String) async throws -> (record: ModelRecord, commit: Commit) {
         let reference = try reference(repoId)
         let info = try await client().info(reference.repository, revision: reference.revision)
@@ -40,9 +40,9 @@ public struct HFMetadataService: Sendable {
         return try await puller.tree(of: reference.repository, at: puller.commit(of: reference))
     }
 
-    /// Bytes of the files that a download with these patterns fetches; nil patterns mean all files.
+    /// The total size of the files matching these patterns; nil means all files.
     ///
-    /// - Throws: ``ErrorCode/nothingMatches`` where no file matches.
+    /// - Throws: ``ErrorCode/nothingMatches`` if no file matches.
     public func estimateTotalSize(repoId: String, patterns: [String]? = nil) async throws -> ByteCount {
         let reference = try reference(repoId)
         var options = Puller.Options()
@@ -53,7 +53,7 @@ public struct HFMetadataService: Sendable {
     /// The files that an MLX model needs to run.
     public static let mlxFilePatterns = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja", "*.py"]
 
-    /// Whether a model takes images: by the task and the tags that its owner gave it.
+    /// Whether a model takes images, by its task and tags.
     public func isVLM(_ record: ModelRecord) -> Bool {
         let tasks: Set<String> = ["image-text-to-text", "visual-question-answering", "any-to-any"]
         return record.task.map(tasks.contains) ?? false || !tasks.isDisjoint(with: record.tags ?? [])

@@ -1,16 +1,16 @@
 import HubCore
 
-/// Whose token it is and what it may do, in the Hub's words.
+/// The owner and permissions of a token, as reported by the Hub.
 package struct TokenOwner: Sendable, Hashable {
     package var name: String
     package var fullName: String?
     package var organizations: [String]
-    /// What its owner calls it.
+    /// The token's name.
     package var tokenName: String?
     /// `read`, `write`, `fineGrained`
     package var role: String?
 
-    /// nil where nobody is named.
+    /// nil if no owner is named.
     init?(_ json: JSON) {
         guard let name = json["name"]?.string, !name.isEmpty else { return nil }
         func text(_ value: JSON?) -> String? { value?.string.flatMap { $0.isEmpty ? nil : $0.printable } }
@@ -24,7 +24,7 @@ package struct TokenOwner: Sendable, Hashable {
 }
 
 extension HubClient {
-    /// Who the token belongs to. The Hub limits this more strictly than anything else: ask once for a command.
+    /// The token's owner. The Hub limits this call strictly: use it once per command.
     package func whoami() async throws -> TokenOwner {
         let json = try await json("\(endpoint)/api/whoami-v2", fault: fault(nil))
         guard let owner = TokenOwner(json) else {

@@ -1,18 +1,16 @@
 import HubCore
 
 extension HubClient {
-    /// The first bytes of a file at a commit, and no more of it, for deciding whether to fetch the rest. They are as a
-    /// server sent them, not proven.
+    /// The first bytes of a file at a commit, for deciding whether to fetch the rest. They are not verified.
     ///
-    /// - Parameter isPatient: false for what is not worth a second try, nor more time than an answer of the API.
+    /// - Parameter isPatient: false for no retry and only the time limit of an API call.
     func beginning(
         of file: RepositoryFile, _ count: Int, in repository: Repository, at commit: Commit, isPatient: Bool = true
     ) async throws -> [UInt8] {
         try await bytes(of: file, 0..<count, in: repository, at: commit, isPatient: isPatient)
     }
 
-    /// Some bytes of a file at a commit, as a server sent them, not proven. A server without ranges can give a beginning
-    /// only.
+    /// A range of a file at a commit, not verified. Without range support only the start of the file works.
     func bytes(
         of file: RepositoryFile, _ range: Range<Int>, in repository: Repository, at commit: Commit,
         isPatient: Bool = true
@@ -24,7 +22,7 @@ extension HubClient {
         request.connectTimeout = connectTimeout
         request.fields["Accept-Encoding"] = "identity"
         request.fields["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
-        // A server without ranges sends everything, and a redirect has a note of its own.
+        // A server without ranges sends everything, and a redirect has a body.
         let limit = max(count, 64 << 10)
         let answer = try await retrying(
             request, fault: fault(repository, revision: commit.hash, path: file.path), retries: isPatient ? nil : 0

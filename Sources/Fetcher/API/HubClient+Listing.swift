@@ -4,16 +4,16 @@ import HubCore
 /// One page of a list of repositories.
 package struct ListingPage: Sendable {
     package var records: [ModelRecord] = []
-    /// How many entries it has, those without a sound name among them.
+    /// The number of entries, including those with invalid names.
     package var entries = 0
-    /// The next page's address as the server gives it, unchecked; nil on the last page.
+    /// The next page's address from the server, unchecked; nil on the last page.
     package var next: String?
-    /// What the server says of its limit on requests.
+    /// The server's rate limit.
     var rate: RateLimit?
 }
 
 extension HubClient {
-    /// How many entries of a list are asked for at once: as many as the Hub gives, and fewer where that is refused.
+    /// Page sizes to request: the Hub's maximum, smaller ones if refused.
     static let listingSizes = [1000, 500, 100]
 
     /// The address of a list's first page, with every key that the catalog keeps.
@@ -24,19 +24,22 @@ extension HubClient {
         return "\(endpoint)/api/\(kind.plural)" + Self.query(items)
     }
 
-    /// One page of a list. An entry whose name cannot be is skipped: one odd row must not hide the others.
+    /// One page of a list. An entry with an invalid name is skipped: one bad row must not hide the others.
     ///
     /// - Parameters:
-    ///   - needsNames: whether a page of odd rows alone is refused.
-    ///   - asked: called before each try.
+    ///   - needsNames: whether a page with only invalid entries is an error.
+    ///   - asked: called before each attempt.
     func listing(
         _ kind: RepositoryKind, at address: String, needsNames: Bool = true, asked: () -> Void = {}
     ) async throws -> ListingPage {
         let token = http.token
-        let intake = ListIntake<ModelRecord>("the list of \(kind.plural) of \(endpoint.origin)") { bytes, records in
+        let intake = ListIntake<ModelRecord>(
+            "the list of \(kind.plural) of \(endpoint.origin)",
+            limits: (bytes: Self.mostPageBytes, entries: Self.mostPageEntries)
+        ) { bytes, records in
             let entries = try JSON.parse(bytes).array ?? []
             for entry in entries {
-                // The Hub's own lists have no name that the rules do not allow.
+                // The Hub's own lists contain only valid names.
                 guard let record = ModelRecord(json: token?.masked(in: entry) ?? entry, kind: kind) else {
                     continue
                 }
@@ -44,7 +47,6 @@ extension HubClient {
             }
             return entries.count
         }
-        intake.limits = (bytes: Self.mostPageBytes, entries: Self.mostPageEntries)
         let fields = try await page(address, into: intake, fault: fault(nil), asked: asked)
         let page = ListingPage(
             records: intake.entries, entries: intake.count, next: fields.link("next"), rate: RateLimit(fields))
@@ -59,19 +61,19 @@ extension HubClient {
 
     /// A thousand models have one to three megabytes.
     private static let mostPageBytes = 64 << 20
-    /// A thousand are asked for, and a server that knows no pages sends all it has.
+    /// A thousand are requested, but a server without paging sends everything.
     private static let mostPageEntries = 100_000
 
-    /// The address of a further page, if it may be asked and kept: of the same list, at the endpoint itself.
+    /// The address of the next page, which must be of the same list at the endpoint.
     ///
-    /// A mirror may pass the Hub's own links on; these pages are asked of the mirror.
+    /// A mirror may pass on the Hub's own links; these pages are requested from the mirror.
     ///
-    /// - Throws: ``ErrorCode/protocolViolation`` for any other address, and for one that holds the token.
+    /// - Throws: ``ErrorCode/protocolViolation`` for any other address, and for one that contains the token.
     func listingCursor(_ link: String, _ kind: RepositoryKind) throws(AIError) -> String {
         func refuse(_ why: String) -> AIError {
             AIError(.protocolViolation, "\(endpoint.origin) links to a next page \(why)")
         }
-        // A stored cursor may be older than the token; what comes from a server has its mark in place of it.
+        // A stored cursor may predate the token; a server's link has a mark in its place.
         guard masked(link) == link, !link.contains(Secrets.tokenMark) else {
             throw refuse("whose address holds the token")
         }
@@ -85,7 +87,7 @@ extension HubClient {
             throw refuse("at \(SafeAddress.shown(address).printable), which is another host")
         }
         let base = origin == endpoint.origin ? endpoint : .huggingFace
-        // A default port may be written or not; what counts besides the origin is the path.
+        // A default port is optional; besides the origin only the path counts.
         let path = parts[0].split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).last ?? ""
         let own = base.address.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).dropFirst(3)
         let expected = (own + ["api/\(kind.plural)"]).joined(separator: "/")
@@ -97,8 +99,8 @@ extension HubClient {
 }
 
 extension RateLimit {
-    /// Seconds to let pass before one request more of many: a fiftieth of the window, two requests at least, is left to
-    /// others. nil where there are more, or the server says what cannot be: its windows are five minutes.
+    /// Seconds to wait before the next request of many, to leave a fiftieth of the window, at least two requests, to
+    /// others. nil if more are left, or the values are implausible: windows are five minutes.
     var secondsToSpare: Int? {
         let reserve = max(2, min((limit ?? 0) / 50, 100))
         guard let remaining, remaining <= reserve, let reset, (0...310).contains(reset) else { return nil }

@@ -1,7 +1,6 @@
 import HubCore
 
-/// How much the pages of one list may bring. Honest lists are far below these bounds; without them a server that sends
-/// pages for ever fills the memory.
+/// Bounds on the pages of a list. Real lists are far below them; without them an endless list would fill the memory.
 struct ListBounds {
     /// Folders of a tree are entries too.
     static let entries = 2_000_000
@@ -20,7 +19,7 @@ struct ListBounds {
 
     init(_ name: String) { self.name = name }
 
-    /// To be called before a page is asked for.
+    /// Call before requesting a page.
     mutating func begin(_ address: String) throws(AIError) {
         guard visited.insert(address).inserted else { throw violation("runs in a circle") }
         guard visited.count <= Self.pages(entries) else {
@@ -28,7 +27,7 @@ struct ListBounds {
         }
     }
 
-    /// To be called with the number of entries that a page brought.
+    /// Call with the number of entries of a page.
     mutating func add(_ count: Int) throws(AIError) {
         entries += count
         emptyPages = count == 0 ? emptyPages + 1 : 0
@@ -40,10 +39,10 @@ struct ListBounds {
 }
 
 extension HubClient {
-    /// Asks for one page of a JSON list, and reads it as it arrives; tries again where that can help.
+    /// Requests a page of a JSON list and parses it while it arrives; retries if that can help.
     ///
-    /// - Parameter asked: called before each try, the first included.
-    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not a list.
+    /// - Parameter asked: called before each attempt, the first included.
+    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` if the answer is not a list.
     func page<Entry>(
         _ address: String, into intake: ListIntake<Entry>, fault: HubFault, asked: () -> Void = {}
     ) async throws -> HTTPFields {

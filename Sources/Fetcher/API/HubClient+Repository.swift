@@ -1,12 +1,12 @@
 package import Catalog
 package import HubCore
 
-/// What the Hub says of a repository at a revision.
+/// The Hub's metadata of a repository at a revision.
 package struct RepositoryInfo: Sendable, Hashable {
     package var record: ModelRecord
-    /// The commit that the revision stands for.
+    /// The commit of the revision.
     package var commit: Commit
-    /// What the Hub calls it now, where that is another name than it was asked by.
+    /// The current name, if it was renamed.
     package var newName: String?
     /// The parameters by element type, `["BF16": 1115264]`, as the Hub counts those of safetensors.
     package var parameters: [String: Int64] = [:]
@@ -26,7 +26,7 @@ extension HubClient {
         }
         var answer = RepositoryInfo(record: record, commit: commit)
         if name != repository.id.name {
-            // A renamed repository answers under its new name; what was asked for keeps the name it was asked by.
+            // A renamed repository answers under its new name; the result keeps the requested one.
             log("\(repository) is now called \(name.printable)")
             answer.record.repository = repository
             answer.newName = record.repository.id.name
@@ -55,8 +55,8 @@ extension HubClient {
         return out
     }
 
-    /// The next page's address, from the link that a page gives. It may name another host, as a mirror passes the Hub's own links
-    /// on; the token stays behind then, see ``HTTPClient/authorise(_:)``.
+    /// The next page's address, from a page's link. It may be on another host if a mirror passes on the Hub's links;
+    /// the token is not sent there, see ``HTTPClient/authorise(_:)``.
     func nextPage(_ link: String?, after page: String) throws(AIError) -> String? {
         guard let link else { return nil }
         guard let address = SafeAddress.resolve(link, against: page), let next = Origin(address),

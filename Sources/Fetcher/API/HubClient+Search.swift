@@ -1,27 +1,27 @@
 package import Catalog
 import HubCore
 
-/// What the Hub answered to a query.
+/// The Hub's results for a query.
 package struct HubFindings: Sendable {
-    /// What matches, in the query's order, at most as many as its limit.
+    /// The matches in the query's order, at most its limit.
     package var records: [ModelRecord] = []
-    /// All models of the answers, also those that do not match.
+    /// All models of the answers, including those that do not match.
     package var seen: [ModelRecord] = []
-    /// Whether every model was checked that could have come before or among the records.
+    /// Whether every model that could rank among the records was checked.
     package var isWhole = true
 }
 
 extension HubClient {
-    /// Pages without a match after which a search gives up: the Hub has thousands of pages, and filters that it does not
-    /// know might let nothing through.
+    /// Pages without a match after which a search gives up: the Hub has thousands of pages, and local filters may match
+    /// nothing.
     package static let patience = 10
-    /// As many of chosen ids are asked for, each by itself.
+    /// Maximum number of ids to request one by one.
     package static let mostIDs = 100
 
-    /// The models that a query finds on the Hub, at most as many as its limit; see ``find(_:)``.
+    /// The models on the Hub that match a query, at most its limit; see ``find(_:)``.
     package func search(_ query: ModelQuery) async throws -> [ModelRecord] { try await find(query).records }
 
-    /// Asks the Hub page after page until the limit is full. What the Hub cannot filter by is filtered here.
+    /// Requests page after page until the limit is reached. Filters that the Hub lacks are applied here.
     package func find(_ query: ModelQuery) async throws -> HubFindings {
         if let ids = query.ids { return try await findEach(ids, query) }
         let findings = try await walk(query, search: query.text, isGuess: false)
@@ -29,19 +29,19 @@ extension HubClient {
         guard findings.seen.isEmpty, query.limit > 0, words.count > 1,
             let longest = words.max(by: { $0.utf8.count < $1.utf8.count })
         else { return findings }
-        // A Hub that searches for the text as a whole never finds two words: no name has a space.
+        // A Hub that searches for the whole text never finds two words, because names have no spaces.
         log("nothing is called \"\(query.text.printable)\": asking for \"\(String(longest).printable)\" alone")
         return try await walk(query, search: String(longest), isGuess: true)
     }
 
-    /// - Parameter isGuess: whether `search` is less than the text, so that the words are to be looked for here.
+    /// - Parameter isGuess: whether `search` is only part of the text, so that the words are matched here.
     private func walk(_ query: ModelQuery, search text: String, isGuess: Bool) async throws -> HubFindings {
         var findings = HubFindings()
-        // The Hub does not sort by size: of as many of the most downloaded as a page holds, the largest.
+        // The Hub does not sort by size: take the largest of a page of the most downloaded.
         let wanted = query.sort == .size ? max(query.limit, 1000) : query.limit
         var address: String? = query.limit > 0 ? listAddress(query, search: text, isGuess: isGuess) : nil
         var bounds = ListBounds("the answer of \(endpoint.origin) to a search")
-        // What moves from page to page meanwhile comes twice.
+        // Models that move between pages meanwhile occur twice.
         var known: Set<RepositoryID> = []
         var fruitless = 0
         while let page = address, findings.records.count < wanted, fruitless < Self.patience {
@@ -63,8 +63,7 @@ extension HubClient {
 
     // MARK: Chosen ids
 
-    /// The Hub has no list of chosen models: each is asked for by itself, a few at a time. One that it does not show is
-    /// left out.
+    /// The Hub cannot list given ids: they are requested one by one, a few at a time. Missing ones are left out.
     private func findEach(_ ids: [String], _ query: ModelQuery) async throws -> HubFindings {
         var met: Set<String> = []
         let ids = ids.filter { met.insert($0).inserted }
@@ -115,12 +114,12 @@ extension HubClient {
         add("num_parameters", Self.parameterRange(query))
         add("sort", Self.sortKey(query.sort))
         add("limit", String(min(max(query.limit, Self.leastPage(query, isGuess: isGuess)), 1000)))
-        // The plain list lacks when a model changed, who made it and whether it is gated.
+        // The plain list lacks date, author and gating.
         for key in Self.expanded(query.kind) { items.append(("expand", key)) }
         return "\(endpoint)/api/\(query.kind.plural)" + Self.query(items)
     }
 
-    /// Where much of an answer is filtered out here, large pages save requests.
+    /// If much of an answer is filtered out here, large pages save requests.
     private static func leastPage(_ query: ModelQuery, isGuess: Bool) -> Int {
         let asksForTask = query.task == nil && query.capability.flatMap(task) != nil
         let isSifted =
@@ -131,7 +130,7 @@ extension HubClient {
         return query.minimumParameters == nil && query.maximumParameters == nil ? 1 : 100
     }
 
-    /// The one task that is all of a capability.
+    /// The task of a capability with only one.
     private static func task(_ capability: ModelCapability) -> String? {
         capability.tags.isEmpty && capability.tasks.count == 1 ? capability.tasks[0] : nil
     }

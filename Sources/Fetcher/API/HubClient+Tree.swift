@@ -1,7 +1,7 @@
 package import HubCore
 
 extension RepositoryTree {
-    /// The most bytes that a tree's files may have together: 2^60.
+    /// Maximum total size of a tree's files: 2^60 bytes.
     static let sizeLimit: Int64 = 1 << 60
 }
 
@@ -27,7 +27,7 @@ extension HubClient {
         return tree
     }
 
-    /// Refuses a tree that cannot lie on a disk, or whose sizes nobody could add up.
+    /// Rejects a tree that cannot be stored on disk, or whose sizes overflow.
     private func check(_ tree: RepositoryTree, of repository: Repository) throws(AIError) {
         let name = "the file list of \(repository)"
         var total: Int64 = 0
@@ -42,7 +42,7 @@ extension HubClient {
                 throw violation(repository, "the files of \(repository) have more bytes than there can be")
             }
             total += file.size
-            // The files of a folder stand together.
+            // The files of a folder are adjacent.
             var folder = Path.parent(file.path)
             guard folder != parent else { continue }
             parent = folder
@@ -70,12 +70,12 @@ extension RepositoryTree {
     }
 }
 
-/// Makes files of the entries of a tree.
+/// Parses the entries of a tree.
 private struct TreeReader: Sendable {
     let repository: Repository
     let token: AccessToken?
 
-    /// Reads a list of entries; says how many there are, folders included.
+    /// Reads a list of entries; returns their number, folders included.
     func read(_ document: [UInt8], into files: inout [RepositoryFile]) throws -> Int {
         var fault: AIError?
         return try JSONCursor.read(document) { list in
@@ -93,7 +93,7 @@ private struct TreeReader: Sendable {
         }
     }
 
-    /// What an entry says of itself.
+    /// The members of an entry.
     private struct Entry {
         var type: JSONCursor.Text?
         var path: JSONCursor.Text?
@@ -133,7 +133,7 @@ private struct TreeReader: Sendable {
         }
         guard let size, size >= 0 else { throw violation("\(path) in \(repository) has no size") }
         guard let oid = entry.oid, Self.isDigest(oid, 40) else { throw noDigest(path, entry.oid) }
-        // Redacted where access is not granted; then it is simply not known.
+        // Redacted without access; then it is unknown.
         var xetHash = entry.xetHash.map { String(decoding: $0, as: UTF8.self).lowercased() } ?? ""
         return xetHash.withUTF8 { xet in
             RepositoryFile(

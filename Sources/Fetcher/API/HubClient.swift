@@ -1,27 +1,27 @@
 package import HubCore
 
-/// The Hub's HTTP API. Answers are checked and turned into values; failures into errors that say what to do.
+/// The Hub's HTTP API. Responses are validated and become values; failures become errors with advice.
 package struct HubClient: Sendable {
     package let configuration: HFConfiguration
     package let http: HTTPClient
-    /// Seconds that a request may be told to wait. The Hub's windows are five minutes; a longer wait is not meant for a
-    /// program that someone waits for.
+    /// Maximum seconds to wait on the server's request. The Hub's windows are five minutes; longer waits are not
+    /// acceptable interactively.
     static let longestWait = 310.0
     /// Seconds to reach the Hub.
     let connectTimeout: Int
-    /// Hears each request, redirect and retry; for `--verbose`. Never given a credential.
+    /// Called for each request, redirect and retry; for `--verbose`. Never contains a credential.
     package let log: @Sendable (String) -> Void
-    /// Hears what a person should know while waiting: that the Hub limits the rate.
+    /// Called with messages for people: that the Hub limits the rate.
     package let notice: @Sendable (String) -> Void
-    /// What the token was read from; nil where there is none.
+    /// The source of the token; nil if there is none.
     package let tokenSource: TokenSource?
-    /// Seconds that an answer of the API may take.
+    /// Time limit of an API call in seconds.
     let answerTimeout: Int
-    /// What a person should know of the token: that it is not sent, or that others can read its file.
+    /// Warnings about the token: that it is not sent, or that others can read its file.
     package let tokenRemarks: [String]
 
     package var endpoint: Endpoint { configuration.endpoint }
-    /// Whether a token goes along.
+    /// Whether a token is sent.
     package var hasToken: Bool { http.token != nil && endpoint.origin.isSafeForCredentials }
 
     package init(
@@ -32,11 +32,11 @@ package struct HubClient: Sendable {
         self.configuration = configuration
         let found = try configuration.tokenProvider.find(in: environment)
         connectTimeout = try environment.etagTimeout()
-        // Whoever gives the Hub more time to be reached than an answer usually has means that for the answer too.
+        // A connect timeout above the usual answer timeout raises the latter too.
         let usual = configuration.timeout == HFConfiguration.default.timeout
         answerTimeout = usual ? max(configuration.timeout, connectTimeout) : configuration.timeout
         http = HTTPClient(engine: engine, origin: configuration.endpoint.origin, token: found?.token)
-        // A server that quotes what it was sent may not put the token into what people read.
+        // A server may quote the token: mask it in messages.
         let token = found?.token
         self.log = { log(token?.masked(in: $0) ?? $0) }
         self.notice = { notice(token?.masked(in: $0) ?? $0) }
@@ -53,7 +53,7 @@ package struct HubClient: Sendable {
         return [exposure]
     }
 
-    /// A text without the token, for a server may have written it there.
+    /// A text with the token masked, because a server may quote it.
     func masked(_ text: String) -> String { http.token?.masked(in: text) ?? text }
 
     // MARK: Addresses
@@ -74,17 +74,16 @@ package struct HubClient: Sendable {
             + items.map { "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// What an answer that is one document may have: a repository's page names up to 50,000 files, some 6 MB.
+    /// Maximum size of a document: a repository's page lists up to 50,000 files, some 6 MB.
     private static let documentBytes = 16 << 20
-    /// In words of the parser, of which a file's name takes four.
+    /// In words of the parser's tape; a file name takes four.
     private static let documentWords = 1 << 20
 
-    /// Asks for a JSON document; tries again where that can help.
+    /// Requests a JSON document; retries if that can help.
     ///
-    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` where the answer is not JSON, or is more
-    ///   than such an answer can be.
+    /// - Throws: ``AIError`` by ``HubFault``; ``ErrorCode/protocolViolation`` if the answer is not JSON, or too large.
     func json(_ address: String, fault: HubFault) async throws -> JSON {
         let answer = try await retrying(question(address), fault: fault) {
             try await http.response(to: $0, limit: Self.documentBytes)
@@ -97,7 +96,7 @@ package struct HubClient: Sendable {
         }
     }
 
-    /// What is asked of the API.
+    /// An API request.
     func question(_ address: String) -> HTTPRequest {
         var request = HTTPRequest(
             .get, address, deadline: answerTimeout, allowsHTTP2: true, acceptsCompression: true)
@@ -115,9 +114,9 @@ package struct HubClient: Sendable {
             context: .init(address: shown))
     }
 
-    /// Asks until an answer is a success, as often as is worth it.
+    /// Sends a request with retries until it succeeds.
     ///
-    /// - Parameter retries: another number than the configuration's.
+    /// - Parameter retries: overrides the configuration's number.
     func retrying(
         _ request: HTTPRequest, fault: HubFault, retries: Int? = nil,
         ask: (HTTPRequest) async throws -> HTTPResponse
@@ -159,7 +158,7 @@ package struct HubClient: Sendable {
 }
 
 extension AIError {
-    /// The error with every text that a server may have had a hand in rewritten.
+    /// The error with every text that may come from a server rewritten.
     func rewriting(_ rewrite: (String) -> String) -> AIError {
         var error = self
         error.message = rewrite(message)

@@ -1,6 +1,6 @@
 import HubCore
 
-/// What an answer other than a success means, by the Hub's `X-Error-Code` first and the status second.
+/// Converts an error response to an error, by the Hub's `X-Error-Code` first and the status second.
 struct HubFault {
     var endpoint: Endpoint
     var repository: Repository?
@@ -8,7 +8,7 @@ struct HubFault {
     var path: String?
     var hasToken: Bool
 
-    /// The error that an answer stands for.
+    /// The error for a response.
     func error(_ head: HTTPHead, body: [UInt8] = []) -> AIError {
         let message = Self.message(head, body)
         let name = repository?.description ?? endpoint.description
@@ -20,11 +20,13 @@ struct HubFault {
                     address: SafeAddress.shown(head.address)))
         }
         let kind = repository?.kind.rawValue ?? "model"
-        // A file comes from the CDN: whoever fails is named, not who led there.
+        // A file comes from the CDN: the failing host is named, not the redirecting one.
         let place = Origin(head.address) ?? endpoint.origin
         switch head.fields["X-Error-Code"] {
         case "RevisionNotFound":
-            return fault(.revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"")
+            return fault(
+                .revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"",
+                advice: "hub info \(name) shows the branches and tags there are")
         case "EntryNotFound":
             return fault(
                 .fileNotFound,
@@ -46,7 +48,7 @@ struct HubFault {
         }
         switch head.status {
         case 401 where message.contains("Invalid credentials") || repository == nil: return refused(fault)
-        // Asked without a token, the Hub answers 401 for what is missing and for what is private alike.
+        // Without a token, the Hub answers 401 for both missing and private repositories.
         case 401: return missing(fault, name, kind)
         case 404 where repository != nil: return missing(fault, name, kind)
         case 403:
@@ -90,8 +92,8 @@ struct HubFault {
 
     private static func tail(_ message: String) -> String { message.isEmpty ? "" : ": \(message)" }
 
-    /// The server's own words: a header, a member of a JSON body, or a short text that is not a web page. Without the
-    /// token, which a body may quote (the fields came without it), and made harmless.
+    /// The server's message: a header, a member of a JSON body, or a short text that is not a web page. The token,
+    /// which a body may quote, is masked, and control characters are removed.
     private static func message(_ head: HTTPHead, _ body: [UInt8]) -> String {
         let words = words(head, body)
         return String((head.token?.masked(in: words) ?? words).prefix(300)).printable
@@ -109,8 +111,8 @@ struct HubFault {
     }
 }
 
-/// The Hub's rate limit headers: `RateLimit: "api";r=0;t=123`. They come with every answer, so only a refusal makes them
-/// a reason to wait.
+/// The Hub's rate limit headers: `RateLimit: "api";r=0;t=123`. They come with every response, so they cause a wait only
+/// after a refusal.
 struct RateLimit: Hashable {
     var kind: String?
     var remaining: Int?
@@ -131,7 +133,7 @@ struct RateLimit: Hashable {
         if remaining == nil, retryAfter == nil { return nil }
     }
 
-    /// Seconds until the limit lets the next request through; nil where the server does not say, or says what cannot be.
+    /// Seconds until the next request is allowed; nil if missing or implausible.
     var secondsToWait: Int? {
         let said = remaining == 0 ? reset ?? retryAfter : retryAfter
         guard let said, said >= 0 else { return nil }

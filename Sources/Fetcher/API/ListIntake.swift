@@ -1,54 +1,81 @@
 import HubCore
 
-/// The entries of a list, read as its pages arrive. Touched by the engine's thread alone during an exchange, and by who
-/// asked between two of them.
-final class ListIntake<Entry>: @unchecked Sendable {
-    /// Makes entries of a document that is a list of some of the page's elements, and says how many elements it has.
+/// The entries of a list, parsed while its pages arrive: on the engine's thread during an exchange, by the caller between
+/// exchanges.
+final class ListIntake<Entry: Sendable>: Sendable {
+    /// Parses a document that is a list of some of the page's elements; returns the number of elements.
     typealias Read = @Sendable ([UInt8], inout [Entry]) throws -> Int
 
     /// What is listed, for messages: `the file list of org/name`.
     let name: String
-    /// How much may come; see ``ListBounds``.
-    var limits = (bytes: ListBounds.bytes, entries: ListBounds.entries)
-    private(set) var entries: [Entry] = []
-    /// Elements of the list, those that became no entry among them.
-    private(set) var count = 0
-    private(set) var bytes = 0
+    /// The limits; see ``ListBounds``.
+    private let limits: (bytes: Int, entries: Int)
     private let read: Read
-    private var reader = JSONListReader()
-    /// What there was before this page, for it may be asked for again.
-    private var before = (entries: 0, count: 0, bytes: 0)
+    private let state = Lock(State())
 
-    init(_ name: String, read: @escaping Read) {
+    private struct State {
+        var reader = JSONListReader()
+        var taken = Taken()
+        /// The state before this page, which may be retried.
+        var before = (entries: 0, count: 0, bytes: 0)
+    }
+
+    private struct Taken: Sendable {
+        var entries: [Entry] = []
+        var count = 0
+        var bytes = 0
+    }
+
+    init(
+        _ name: String, limits: (bytes: Int, entries: Int) = (ListBounds.bytes, ListBounds.entries),
+        read: @escaping Read
+    ) {
         self.name = name
+        self.limits = limits
         self.read = read
     }
 
+    var entries: [Entry] { state.withLock { $0.taken.entries } }
+    /// Elements of the list, including those without an entry.
+    var count: Int { state.withLock { $0.taken.count } }
+
     /// Begins a page.
-    func begin() { before = (entries.count, count, bytes) }
+    func begin() { state.withLock { $0.before = ($0.taken.entries.count, $0.taken.count, $0.taken.bytes) } }
 
-    /// Begins the page anew.
+    /// Restarts the page.
     func restart() {
-        entries.removeSubrange(before.entries...)
-        (count, bytes) = (before.count, before.bytes)
-        reader = JSONListReader()
-    }
-
-    func take(_ piece: UnsafeRawBufferPointer) throws {
-        bytes += piece.count
-        guard bytes <= limits.bytes else { throw violation("has more than \(ByteCount(Int64(limits.bytes)))") }
-        try reader.take(piece) { document in
-            count += try read(document, &entries)
-            guard count <= limits.entries else { throw violation("has more than \(limits.entries) entries") }
+        state.withLock { state in
+            state.taken.entries.removeSubrange(state.before.entries...)
+            (state.taken.count, state.taken.bytes) = (state.before.count, state.before.bytes)
+            state.reader = JSONListReader()
         }
     }
 
-    func finish() throws { try reader.finish() }
+    func take(_ piece: UnsafeRawBufferPointer) throws {
+        try state.withLock { state in try take(piece, &state.reader, &state.taken) }
+    }
 
-    /// The entries, for whom they are kept no longer here.
+    private func take(
+        _ piece: UnsafeRawBufferPointer, _ reader: inout JSONListReader, _ taken: inout Taken
+    ) throws {
+        taken.bytes += piece.count
+        guard taken.bytes <= limits.bytes else {
+            throw violation("has more than \(ByteCount(Int64(limits.bytes)))")
+        }
+        try reader.take(piece) { document in
+            taken.count += try read(document, &taken.entries)
+            guard taken.count <= limits.entries else { throw violation("has more than \(limits.entries) entries") }
+        }
+    }
+
+    func finish() throws { try state.withLock { try $0.reader.finish() } }
+
+    /// Returns the entries and releases them.
     func takeEntries() -> [Entry] {
-        defer { entries = [] }
-        return entries
+        state.withLock { state in
+            defer { state.taken.entries = [] }
+            return state.taken.entries
+        }
     }
 
     func violation(_ what: String) -> AIError { AIError(.protocolViolation, "\(name) \(what)") }

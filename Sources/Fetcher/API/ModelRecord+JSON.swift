@@ -2,7 +2,7 @@ package import Catalog
 package import HubCore
 
 extension ModelRecord {
-    /// One entry of a list, or one repository's own page. nil where it names no repository. Absent keys stay unknown.
+    /// One entry of a list, or one repository's own page. nil if it has no valid name. Absent keys stay nil.
     package init?(json: JSON, kind: RepositoryKind) {
         guard let id = try? RepositoryID(json["id"]?.string ?? json["modelId"]?.string ?? "") else { return nil }
         self.init(Repository(kind, id))

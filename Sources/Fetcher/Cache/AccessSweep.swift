@@ -1,9 +1,9 @@
-/// A program that has read most of a cache in one go, such as a backup or an indexer: the times of access that it left say
-/// nothing of use. Where `hub` has noted a use, that counts then.
+/// Detects a program that read most of a cache at once, such as a backup or an indexer: its access times do not mean
+/// use. Then only uses recorded by `hub` count.
 struct AccessSweep: Sendable {
-    /// A cache of a few models may well be used as a whole.
+    /// Minimum repositories: all of a small cache may really be used.
     static let leastRepositories = 5
-    /// From the end of one read to that of the next, in seconds: a large model takes minutes.
+    /// Maximum seconds between the ends of two reads: a large model takes minutes.
     static let longestPause = 600.0
 
     private var times: ClosedRange<Double>?
@@ -24,8 +24,8 @@ struct AccessSweep: Sendable {
     /// When something was last used.
     ///
     /// - Parameters:
-    ///   - accessed: what the file system says; nil where it notes nothing.
-    ///   - noted: what `hub` saw.
+    ///   - accessed: the access time; nil if not recorded.
+    ///   - noted: the use recorded by `hub`.
     func lastUse(accessed: Double?, noted: Double?) -> Double? {
         guard let accessed, let noted else { return accessed ?? noted }
         return times?.contains(accessed) == true ? noted : max(accessed, noted)

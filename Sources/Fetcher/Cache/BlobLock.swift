@@ -1,16 +1,16 @@
 package import HubCore
 
-/// The lock that Python takes around one blob: flock on `<cache>/.locks/<repository>/<etag>.lock`. It spares work; what
-/// keeps the cache right are digests. The file is never deleted.
+/// The lock that Python takes around one blob: flock on `<cache>/.locks/<repository>/<etag>.lock`. It avoids double
+/// work; correctness relies on digests. The file is never deleted.
 package struct BlobLock: ~Copyable, Sendable {
     private let descriptor: FileDescriptor
 
-    /// What a try came to.
+    /// The result of an attempt.
     package enum Attempt: ~Copyable {
         case taken(BlobLock)
         /// Another process holds it.
         case held
-        /// The file system has no flock: go on without.
+        /// The file system has no flock: continue without.
         case unsupported
     }
 
@@ -21,21 +21,21 @@ package struct BlobLock: ~Copyable, Sendable {
         try FileSystem.createDirectories(Path.parent(path))
         while true {
             let file = try FileDescriptor(path, [.write, .create, .noFollow, .nonBlocking], mode: 0o664)
-            // The group of a shared cache must be able to take it, whatever our umask. Another user's file has its mode
-            // from them.
+            // The group of a shared cache must be able to take it, whatever our umask. Another user's file keeps its
+            // mode.
             if try file.status().mode != 0o664 { try? file.setMode(0o664) }
             switch try file.tryLock() {
             case nil: return .unsupported
             case false?: return .held
             case true?:
-                // A file that was deleted between opening and locking locks nobody out.
+                // A file deleted between opening and locking excludes nobody.
                 if try file.status().links > 0 { return .taken(BlobLock(file)) }
             }
         }
     }
 }
 
-/// A lock in a list: what cannot be copied goes into none.
+/// A class, so that a noncopyable lock can be in a list.
 private final class HeldLock {
     let etag: String
     private let lock: BlobLock
@@ -46,8 +46,8 @@ private final class HeldLock {
 }
 
 extension RepositoryFolder {
-    /// Calls the closure with those entries of `blobs/` whose locks nobody else holds, the locks held meanwhile; a hundred
-    /// at a time, for each lock is an open file.
+    /// Calls the closure with the entries of `blobs/` that are not locked elsewhere, while holding their locks; a
+    /// hundred at a time, because each lock is an open file.
     func withBlobLocks(_ names: Set<String>, _ body: ([String]) throws(AIError) -> Void) throws(AIError) {
         var waiting = names.sorted()[...]
         while !waiting.isEmpty {
@@ -55,7 +55,7 @@ extension RepositoryFolder {
             var free: [String] = []
             for name in waiting.prefix(100) {
                 let etag = DeletionPlanner.etag(ofPartial: name)
-                // A partial and its map have one lock.
+                // A partial and its map share one lock.
                 if locks.contains(where: { $0.etag == etag }) {
                     free.append(name)
                     continue
@@ -74,11 +74,11 @@ extension RepositoryFolder {
         }
     }
 
-    /// The blobs whose lock some process holds now, by name. A lock file that was never made locks nothing.
+    /// The names of the blobs locked by some process now.
     func heldLocks() throws(AIError) -> Set<String> {
         var held: Set<String> = []
         for name in try FileSystem.entries(locks) ?? [] where name.hasSuffix(".lock") {
-            // Opened for reading only, so that another user's lock in a shared cache can be looked at too.
+            // Opened for reading only, to also check another user's lock in a shared cache.
             guard let file = try? FileDescriptor(Path.join(locks, name), [.noFollow, .nonBlocking]) else {
                 continue
             }

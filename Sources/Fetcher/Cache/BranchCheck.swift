@@ -1,11 +1,11 @@
 package import HubCore
 
-/// One cached branch: a ref that leads to a snapshot.
+/// One cached branch: a ref with a snapshot.
 package struct CachedBranch: Sendable, Hashable {
     package var repository: Repository
     /// The name below `refs/`: `main`, `refs/pr/1`.
     package var name: String
-    /// What it leads to.
+    /// Its revision.
     package var revision: CachedRevision
 
     /// As it is typed: `org/name`, `org/name@dev`.
@@ -13,7 +13,7 @@ package struct CachedBranch: Sendable, Hashable {
 }
 
 extension CachedRepository {
-    /// The branches and tags whose snapshots are here, by name.
+    /// The branches and tags with snapshots, by name.
     package var branches: [CachedBranch] {
         revisions.flatMap { revision in
             revision.refs.map { CachedBranch(repository: repository, name: $0, revision: revision) }
@@ -21,39 +21,39 @@ extension CachedRepository {
     }
 }
 
-/// What the Hub says of a cached branch.
+/// The Hub's answer about a cached branch.
 package struct BranchAnswer: Sendable {
     package var branch: CachedBranch
-    /// What the Hub says of the repository at the branch; nil where it could not be said.
+    /// The repository's metadata at the branch; nil on failure.
     package var info: RepositoryInfo?
-    /// What pulling the branch would do, where it has moved.
+    /// The plan of pulling the branch, if it has moved.
     package var plan: PullPlan?
-    /// Why there is no plan though it has moved: the Hub has not got what earlier pulls chose any more.
+    /// Why there is no plan though it has moved: the Hub no longer has the files that earlier pulls chose.
     package var choiceFault: AIError?
     package var error: AIError?
 
-    /// Whether the branch stands for another commit now.
+    /// Whether the branch has another commit now.
     package var hasMoved: Bool { info.map { $0.commit != branch.revision.commit } ?? false }
 
-    /// Whether the Hub said that what was fetched once cannot be fetched any more. An answer, not a failure to get one.
+    /// Whether the Hub answered that the branch can no longer be fetched.
     package var isGone: Bool {
         let codes: [ErrorCode] = [.repositoryNotFound, .revisionNotFound, .gated, .disabled]
         return error.map { codes.contains($0.code) } ?? false
     }
 }
 
-/// Holds cached branches against the Hub: one request for each, and the tree of what has moved.
+/// Compares cached branches with the Hub: one request each, and the tree of those that have moved.
 package struct BranchCheck: Sendable {
     private let puller: Puller
-    /// Branches that are asked about at once.
+    /// Number of concurrent requests.
     private static let width = 8
 
     package init(_ puller: Puller) { self.puller = puller }
 
-    /// What the Hub says of each branch, in their order. Once the Hub cannot be reached, no more is asked of it, and the
-    /// branches that are left have that error.
+    /// The Hub's answer for each branch, in order. Once the Hub is unreachable, the remaining branches get that error
+    /// without a request.
     ///
-    /// - Throws: only where the task was cancelled.
+    /// - Throws: only if the task was cancelled.
     package func answers(_ branches: [CachedBranch]) async throws -> [BranchAnswer] {
         var answers: [Int: BranchAnswer] = [:]
         try await withThrowingTaskGroup(of: (Int, BranchAnswer).self) { group in

@@ -1,8 +1,8 @@
 package import HubCore
 
-/// What there is to say of a cache's health, read fresh from the disk. Nothing is changed; see ``CacheMend``.
+/// The health of a cache, read fresh from the disk. Changes nothing; see ``CacheMend``.
 package struct CacheDiagnosis: Sendable {
-    /// One kind of thing that was found.
+    /// One kind of problem.
     package struct Finding: Sendable {
         package enum Kind: String, Sendable, Hashable, CaseIterable {
             case unreadable
@@ -38,26 +38,26 @@ package struct CacheDiagnosis: Sendable {
         package var kind: Kind
         /// The first of them, at most ``CacheDiagnosis/mostPaths``.
         package var paths: [String]
-        /// How many there are in all.
+        /// The total number.
         package var count: Int
-        /// What they hold.
+        /// Their total size in bytes.
         package var bytes: Int64
-        /// More to be known, as whose they are.
+        /// Further details, such as the owner.
         package var detail: String?
-        /// What can be done without losing anything.
+        /// The fix that loses no data.
         package var mend: CacheMend?
-        /// Whether that is for all of them.
+        /// Whether the fix covers all of them.
         package var mendsAll = true
     }
 
     package static let mostPaths = 20
     package private(set) var findings: [Finding] = []
-    /// The scan that it was made from.
+    /// The scan it is based on.
     package let state: CacheState
 
     /// - Parameters:
-    ///   - xet: what Xet transfers keep, where that belongs to the cache.
-    ///   - now: what was changed within the hour before may be somebody's work.
+    ///   - xet: the Xet folder, if it belongs to the cache.
+    ///   - now: files changed within the hour before may be in use.
     package init(_ layout: CacheLayout, xet: XetFolder?, now: Double) throws(AIError) {
         state = try CacheScanner(layout, catalog: nil).scan(fresh: true)
         let walk = CacheWalk(layout)
@@ -86,7 +86,7 @@ package struct CacheDiagnosis: Sendable {
         add(kind, items.map(\.path), bytes: items.reduce(0) { $0 + $1.bytes }, mend: mend)
     }
 
-    // MARK: What is wrong
+    // MARK: Problems
 
     private mutating func addProblems(_ walk: CacheWalk) {
         let problems = state.foreign + state.repositories.flatMap(\.problems)
@@ -110,21 +110,21 @@ package struct CacheDiagnosis: Sendable {
         var (spaced, dangling): ([CacheMend.Ref], [CacheMend.Ref]) = ([], [])
         for repository in state.repositories {
             let folder = repository.folder
-            // Behind a link lies what is not this cache's, or is not there at the moment.
+            // A link's target is outside this cache, or may be unmounted.
             guard !repository.isElsewhere else { continue }
             for problem in repository.problems where problem.kind == .refWithSpace {
                 if let name = problem.path.dropping(prefix: folder.refs + "/") {
                     spaced.append(.init(folder: folder, name: name))
                 }
             }
-            // What holds no commit at all has its own finding; where not all was read, a snapshot may be there.
+            // Refs without a commit have their own finding; if something was unreadable, a snapshot may exist.
             guard repository.isReadable else { continue }
             for name in repository.danglingRefs where (try? folder.commit(ofRef: name)) ?? nil != nil {
                 dangling.append(.init(folder: folder, name: name))
             }
         }
         add(.refsWithSpace, spaced.map(\.path), mend: .rewriteRefs(spaced))
-        // A download of Python's begins with the ref.
+        // Python writes the ref before it downloads.
         let old = dangling.filter { ref in
             let status = (try? FileSystem.linkStatus(ref.path)) ?? nil
             return status.map { now - $0.modified >= CacheMend.rest } ?? false
@@ -133,7 +133,7 @@ package struct CacheDiagnosis: Sendable {
         if old.count < dangling.count { findings[findings.count - 1].mendsAll = false }
     }
 
-    // MARK: What nobody needs
+    // MARK: Unneeded files
 
     private mutating func addUnneeded() {
         let costs = FreeableSizes(state)
@@ -200,7 +200,7 @@ package struct CacheDiagnosis: Sendable {
             mend: .removePartials(lonely))
     }
 
-    // MARK: What is left over, and where the cache lies
+    // MARK: Leftovers and the cache's location
 
     private mutating func addLeftovers(_ walk: CacheWalk, now: Double) {
         add(.missing, walk.missing)
@@ -232,7 +232,7 @@ package struct CacheDiagnosis: Sendable {
 }
 
 extension String {
-    /// The text without its end; nil where it does not end so.
+    /// The text without a suffix; nil if it has another.
     fileprivate func dropSuffix(_ suffix: String) -> String? {
         hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil
     }

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// Where things lie in the cache that all Hugging Face libraries share.
+/// The layout of the cache shared by all Hugging Face libraries.
 /// https://huggingface.co/docs/huggingface_hub/guides/manage-cache
 package struct CacheLayout: Sendable, Hashable {
     /// The cache folder, links resolved as Python does, so that paths compare equal.
@@ -23,29 +23,29 @@ package struct CacheLayout: Sendable, Hashable {
         RepositoryFolder(cache: self, name: repository.folderName)
     }
 
-    /// The store that repositories share, of huggingface_hub 2: `<cache>/blobs`, only where its marker says so.
+    /// The shared store of huggingface_hub 2: `<cache>/blobs`, only with its marker.
     package var sharedStore: String { Path.join(root, "blobs") }
 
-    /// The names of the repository folders that hold a snapshot, whole or not. A folder without one is what a pull that
-    /// was cut off, or a deletion, has left.
+    /// The names of the repository folders with a snapshot, complete or not. A folder without one is left from an
+    /// interrupted pull or a deletion.
     package func heldFolders() throws(AIError) -> Set<String> {
         var held: Set<String> = []
         for name in try FileSystem.entries(root) ?? [] {
             guard let repository = Repository(folderName: name) else { continue }
-            // Of a folder that cannot be read the scan tells; here it is none that is held.
+            // The scan reports unreadable folders; here they count as empty.
             let snapshots = (try? self.repository(repository).snapshotNames()) ?? []
             if !snapshots.isEmpty { held.insert(name) }
         }
         return held
     }
 
-    /// Makes the cache folder and its `CACHEDIR.TAG`, by which backup programs know to pass it over.
+    /// Creates the cache folder and its `CACHEDIR.TAG`, which tells backup programs to skip it.
     /// https://bford.info/cachedir/
     package func create() throws(AIError) {
         try FileSystem.createDirectories(root)
         let tag = Path.join(root, "CACHEDIR.TAG")
         guard !FileSystem.exists(tag) else { return }
-        // Word for word what huggingface_hub writes, so that whoever comes second finds it as expected.
+        // The exact text that huggingface_hub writes.
         let text = """
             Signature: 8a477f597d28d172789f06886806bc55
             # This file is a cache directory tag created by huggingface_hub.
@@ -68,7 +68,7 @@ package struct RepositoryFolder: Sendable, Hashable {
         self.name = name
     }
 
-    /// Whether a folder of this name is a repository's, be the name Python's or not.
+    /// Whether a folder of this name is a repository's.
     static func isName(_ name: String) -> Bool {
         !name.utf8.contains(UInt8(ascii: "/"))
             && (Repository(folderName: name) ?? Repository(foreignFolderName: name)) != nil
@@ -80,7 +80,7 @@ package struct RepositoryFolder: Sendable, Hashable {
     package var snapshots: String { Path.join(path, "snapshots") }
     package var trees: String { Path.join(path, "trees") }
     package var missing: String { Path.join(path, ".no_exist") }
-    /// Where Python keeps the locks of this repository's blobs.
+    /// Python's lock folder for this repository's blobs.
     package var locks: String { Path.join(Path.join(cache.root, ".locks"), name) }
 
     package func blob(_ etag: String) -> String { Path.join(blobs, etag) }
@@ -89,14 +89,14 @@ package struct RepositoryFolder: Sendable, Hashable {
     package func tree(_ commit: Commit) -> String { Path.join(trees, commit.hash + ".json") }
     package func lock(_ etag: String) -> String { Path.join(locks, etag + ".lock") }
 
-    /// Where a link and a copy are made before they get their names.
+    /// The temporary path of links and copies.
     func partialLink(_ etag: String) -> String {
         Path.join(blobs, "\(etag).\(FileSystem.randomHex(4)).hub.link.incomplete")
     }
     static func partialRef() -> String { "ref.\(FileSystem.randomHex(4)).hub.incomplete" }
     func partialCopy(_ etag: String) -> String { Path.join(blobs, etag + ".hub.copy.incomplete") }
 
-    /// The blobs of which a pull that was cut off has left something: a partial, a map, or what was about to get its name.
+    /// The blobs with leftovers of interrupted pulls: a partial, a map, or a temporary file.
     func interrupted() throws(AIError) -> Set<String> {
         let names = try FileSystem.entries(blobs) ?? []
         return Set(
@@ -105,23 +105,23 @@ package struct RepositoryFolder: Sendable, Hashable {
             })
     }
 
-    /// The relative link from a snapshot's file to its blob: one `..` for each folder on the way up to the repository.
+    /// The relative link from a snapshot's file to its blob: one `..` per folder up to the repository.
     package static func linkText(path: String, etag: String) -> String {
         let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 2
         return String(repeating: "../", count: depth) + "blobs/" + etag
     }
 
-    /// Makes the folder, with an empty `snapshots/`. By a rename: Python's client calls a folder without it damaged, and a
-    /// kill may come between any two steps.
+    /// Creates the folder with an empty `snapshots/`, by a rename: Python's client reports a folder without it as
+    /// damaged, and a kill may happen at any step.
     func create() throws(AIError) {
-        // A file in its place is an error that names it.
+        // A file in its place is reported by name.
         if FileSystem.exists(path) { return try FileSystem.createDirectories(path) }
         let aside = Path.join(locks, "hub.new")
         let snapshots = Path.join(aside, "snapshots")
         try FileSystem.createDirectories(cache.root)
         try FileSystem.createDirectories(snapshots)
         do throws(AIError) { try FileSystem.rename(aside, to: path) } catch {
-            // Another process was faster, or the locks lie on another disk.
+            // Another process was faster, or the locks are on another disk.
             try FileSystem.removeEmptyDirectory(snapshots)
             try FileSystem.removeEmptyDirectory(aside)
             try FileSystem.createDirectories(path)
@@ -130,7 +130,7 @@ package struct RepositoryFolder: Sendable, Hashable {
 
     // MARK: Snapshots
 
-    /// What file managers leave in `snapshots/`; Python passes over it too.
+    /// File managers' files in `snapshots/`; Python skips them too.
     static let litter: Set<String> = [".DS_Store", "Thumbs.db", "desktop.ini"]
 
     static func isLitter(_ name: String) -> Bool { litter.contains(name) }
@@ -140,19 +140,19 @@ package struct RepositoryFolder: Sendable, Hashable {
         try (FileSystem.entries(snapshots) ?? []).filter { !Self.litter.contains($0) }
     }
 
-    /// The names in `snapshots/` that are none of these commits: nobody's that `hub` knows.
+    /// The names in `snapshots/` that are not these commits.
     func foreignSnapshots(besides revisions: [CachedRevision]) throws(AIError) -> [String] {
         let known = Set(revisions.map(\.commit.hash))
         return try snapshotNames().filter { !known.contains($0) }
     }
 
-    /// The blobs that the links in a folder, or below it, lead to now.
+    /// The blobs that links in a folder tree point to now.
     func linkedBlobs(below path: String) throws(AIError) -> Set<String> {
         guard let place = try OpenFolder.open(path) else { return [] }
         return try linkedBlobs(in: place)
     }
 
-    /// The blobs that the links in an open folder, or below it, lead to now.
+    /// The blobs that links in an open folder's tree point to now.
     func linkedBlobs(in place: OpenFolder) throws(AIError) -> Set<String> {
         var out: Set<String> = []
         for entry in try place.entries() {
@@ -165,7 +165,7 @@ package struct RepositoryFolder: Sendable, Hashable {
         return out
     }
 
-    /// The entry of `blobs/` that a link names, by its text; nil where it leads elsewhere or is not a link.
+    /// The entry of `blobs/` in a link's text; nil if it points elsewhere or is not a link.
     func blob(ofLink entry: OpenFolder.Entry, in place: OpenFolder) -> String? {
         guard let text = place.linkText(entry) else { return nil }
         let target = Path.normalized(Path.join(place.path, text))
@@ -174,8 +174,7 @@ package struct RepositoryFolder: Sendable, Hashable {
 
     // MARK: Refs
 
-    /// The commit that a branch or tag stood for when it was last fetched. The file is 40 bytes; a line end that some
-    /// tool added is forgiven.
+    /// The commit of a branch or tag when it was last fetched. The file is 40 bytes; an added line end is accepted.
     package func commit(ofRef revision: String) throws(AIError) -> Commit? {
         guard RepositoryPath.fault(revision) == nil, let text = try FileSystem.text(ref(revision)) else {
             return nil
@@ -183,18 +182,18 @@ package struct RepositoryFolder: Sendable, Hashable {
         return Commit(text.filter { !$0.isWhitespace })
     }
 
-    /// Writes a ref as Python does: 40 bytes, no line end, by rename, only where it changes.
+    /// Writes a ref as Python does: 40 bytes, no line end, by rename, only if it changes.
     ///
-    /// git allows no branch `foo` beside a branch `foo/bar`, so a ref that stands where this one needs a folder, or the
-    /// other way round, is of a branch that is gone, and goes.
+    /// git does not allow a branch `foo` beside `foo/bar`, so a conflicting ref belongs to a deleted branch and is
+    /// removed.
     package func writeRef(_ revision: String, _ commit: Commit) throws(AIError) {
         guard Commit(revision) == nil else { return }
         let path = ref(revision)
         if try FileSystem.text(path) == commit.hash { return }
-        // A user may have moved the folder to another disk: a link to it is followed, one below it is not.
+        // A user may have moved the folder to another disk: a link to it is followed, links below it are not.
         if let refs = try OpenFolder.open(refs), try !makeRoom(for: revision, in: refs) { return }
         try FileSystem.createDirectories(Path.parent(path))
-        // What a crash left beside it would pass for a ref.
+        // A temporary file left beside it by a crash would look like a ref.
         try FileSystem.createDirectories(blobs)
         try sweepRefs()
         for attempt in 1... {
@@ -203,13 +202,13 @@ package struct RepositoryFolder: Sendable, Hashable {
                 return try FileSystem.replace(
                     path, with: Array(commit.hash.utf8), durable: true, temporary: temporary)
             } catch {
-                // Another pull took it for one that a kill left.
+                // Another pull removed it as a leftover.
                 guard error.isAbsence, attempt < 5 else { throw error }
             }
         }
     }
 
-    /// Removes what a kill left of a ref that was being written.
+    /// Removes temporary files of killed ref writes.
     private func sweepRefs() throws(AIError) {
         for name in try FileSystem.entries(blobs) ?? []
         where name.hasPrefix("ref.") && name.hasSuffix(".hub.incomplete") {
@@ -217,7 +216,7 @@ package struct RepositoryFolder: Sendable, Hashable {
         }
     }
 
-    /// Removes refs that stand where a ref, or a folder on the way to it, is to be; false where it has no place.
+    /// Removes refs that conflict with a ref's path; false if there is no place for it.
     private func makeRoom(for revision: String, in refs: OpenFolder) throws(AIError) -> Bool {
         var place = refs
         var parts = Path.parts(revision).map { OpenFolder.Entry(String($0)) }
@@ -232,7 +231,8 @@ package struct RepositoryFolder: Sendable, Hashable {
             place = next
         }
         if try place.status(of: last)?.kind == .directory {
-            // Pull requests (`refs/pr/1`) are not branches: a branch `refs` may stand beside them, and has no place here.
+            // Pull requests (`refs/pr/1`) are not branches: a branch `refs` may exist on the Hub but cannot be stored
+            // here.
             if revision == "refs" || revision.hasPrefix("refs/") { return false }
             try place.removeTree(last)
         }
@@ -241,13 +241,13 @@ package struct RepositoryFolder: Sendable, Hashable {
 
     // MARK: Trees
 
-    /// Writes `trees/<commit>.json` where it is not there yet.
+    /// Writes `trees/<commit>.json` if missing.
     package func writeTree(_ tree: RepositoryTree) throws(AIError) {
         if try readTree(tree.commit) != tree { try tree.write(to: self.tree(tree.commit)) }
     }
 
-    /// Reads `trees/<commit>.json`; nil where it is absent, unreadable, of another version or not sound, as all of
-    /// these mean only that the Hub must be asked.
+    /// Reads `trees/<commit>.json`; nil if it is absent, unreadable, of another version or invalid, in which case the
+    /// Hub must be asked.
     package func readTree(_ commit: Commit) throws(AIError) -> RepositoryTree? {
         try RepositoryTree.read(tree(commit), commit)
     }
@@ -257,7 +257,7 @@ extension RepositoryTree {
     /// Reads a file of `trees/`; nil as for ``RepositoryFolder/readTree(_:)``.
     static func read(_ path: String, _ commit: Commit) throws(AIError) -> RepositoryTree? {
         let bytes: [UInt8]?
-        // Some 200 bytes for each file, and there are repositories with hundreds of thousands.
+        // About 200 bytes per file, and some repositories have hundreds of thousands.
         do throws(AIError) { bytes = try FileSystem.contents(path, limit: 1 << 30) } catch {
             // Python writes it 0600: in a shared cache another user's cannot be read.
             guard error.code == .permissionDenied else { throw error }

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// A fix for a finding that loses nothing that was downloaded. Each looks again before it acts.
+/// A fix for a finding that deletes no downloaded data. Each checks again before it acts.
 package enum CacheMend: Sendable, Hashable {
     package struct Ref: Sendable, Hashable {
         var folder: RepositoryFolder
@@ -16,24 +16,24 @@ package enum CacheMend: Sendable, Hashable {
     case rewriteRefs([Ref])
     /// Deletes refs that do not name a snapshot: they hide the whole repository from Python.
     case removeDanglingRefs([Ref])
-    /// Deletes partials of ours that cannot be continued, as nothing says which of their bytes are safe.
+    /// Deletes our partials without a map, which cannot be continued.
     case removePartials([Partial])
-    /// Deletes files that are made again when they are needed.
+    /// Deletes files that are recreated when needed.
     case removeFiles(CacheLayout, [String])
-    /// Deletes the file lists of revisions that are gone.
+    /// Deletes the file lists of removed revisions.
     case removeTrees(CacheLayout, [String])
     case sweepXet(XetFolder)
 
-    /// Seconds after which nobody is working on a file any more.
+    /// Seconds after which a file counts as unused.
     static let rest = 3600.0
 
-    /// What was done, as a sentence, and whether that was everything.
+    /// The result as a sentence, and whether everything was fixed.
     package struct Outcome: Sendable, Hashable {
         package var text: String
         package var isWhole: Bool
     }
 
-    /// Does it.
+    /// Applies the fix.
     package func run(now: Double) throws(AIError) -> Outcome {
         switch self {
         case .rewriteRefs(let refs):
@@ -75,19 +75,19 @@ package enum CacheMend: Sendable, Hashable {
         return count
     }
 
-    /// Whether the tree's snapshot is certainly not there: what cannot be looked at may be.
+    /// Whether the tree's snapshot certainly does not exist; an unreadable one may.
     static func isOfGoneRevision(tree path: String) -> Bool {
         let name = Path.name(path)
         guard name.hasSuffix(".json"), let commit = Commit(String(name.dropLast(5))) else { return false }
         let snapshots = Path.join(Path.parent(Path.parent(path)), "snapshots")
         do {
-            // A link may lead to a disk that is away.
+            // A link's target may be unmounted.
             if try FileSystem.linkStatus(snapshots)?.kind == .symlink { return false }
             return try FileSystem.linkStatus(Path.join(snapshots, commit.hash)) == nil
         } catch { return false }
     }
 
-    /// Only while nobody works on the repository.
+    /// Only while no pull uses the repository.
     private func rewrite(_ ref: Ref) throws(AIError) -> Bool {
         guard try ref.folder.heldLocks().isEmpty, let commit = try ref.folder.commit(ofRef: ref.name) else {
             return false
@@ -95,7 +95,7 @@ package enum CacheMend: Sendable, Hashable {
         guard let top = try ref.folder.open(), let (place, name) = try top.place(of: "refs/\(ref.name)") else {
             return false
         }
-        // What a crash left beside it would pass for a ref.
+        // A temporary file left beside it by a crash would look like a ref.
         let blobs = try top.makeFolder(OpenFolder.Entry("blobs"))
         try place.replace(
             name, with: Array(commit.hash.utf8), durable: true,
@@ -143,7 +143,7 @@ package enum CacheMend: Sendable, Hashable {
 }
 
 extension CacheLayout {
-    /// Removes a file below the cache without following links on the way: whether there was something to remove.
+    /// Removes a file below the cache without following links; returns whether it existed.
     fileprivate func remove(_ path: String) throws(AIError) -> Bool {
         guard let below = path.dropping(prefix: root + "/"),
             let (folder, name) = try OpenFolder.open(root)?.place(of: below)

@@ -1,27 +1,42 @@
 import Catalog
 package import HubCore
 
-/// What a list shows of a whole cache folder.
+/// The data of a cache folder for lists.
 package struct CacheOverview: Sendable {
     package var layout: CacheLayout
     package var repositories: [RepositoryOverview]
-    /// Entries of the cache's root that belong to no Hugging Face library.
+    /// Entries of the cache's root that no Hugging Face library uses.
     package var foreign: [CacheProblem]
-    /// Whether the file system records when a file is read. If not, only uses that `hub` saw are known.
+    /// Whether the file system records when a file is read. If not, only uses recorded by `hub` are known.
     package var keepsAccessTimes: Bool
     /// Bytes of the files that snapshots need, each physical file once over all repositories.
     package var totalSize: Int64 = 0
     /// Bytes of unfinished downloads, of every client.
     package var partialSize: Int64 = 0
-    /// Bytes that nobody needs, each physical file once: orphans and payloads of the shared store.
+    /// Unneeded bytes, each physical file once: orphans and payloads of the shared store.
     package var otherSize: Int64 = 0
 
-    /// What is wrong, for a person to read.
+    /// The problems, for people.
     package var remarks: [String] { (foreign + repositories.flatMap(\.problems)).map(\.text) }
 }
 
+/// What a cache takes of the disk, by its parts.
+package protocol CacheSizes {
+    var totalSize: Int64 { get }
+    var partialSize: Int64 { get }
+    var otherSize: Int64 { get }
+}
+
+extension CacheSizes {
+    /// Bytes of everything, with what Xet transfers keep: what lists call the size of the cache.
+    package func size(with xet: XetFolder.Contents) -> Int64 { totalSize + partialSize + otherSize + xet.bytes }
+}
+
+extension CacheOverview: CacheSizes {}
+extension CacheState: CacheSizes {}
+
 extension CacheScanner {
-    /// The sums over the cache, read from the disk only where something has changed; an absent folder is an empty cache.
+    /// The sums over the cache; only changed parts are read from the disk. An absent folder is an empty cache.
     package func overview() throws(AIError) -> CacheOverview {
         let uses = try catalog.map { catalog throws(AIError) in try CacheRecord(layout, in: catalog).uses() } ?? [:]
         let (candidates, foreign) = try candidates()
@@ -40,14 +55,14 @@ extension CacheScanner {
         return overview
     }
 
-    /// What deleting a repository frees that has files in the shared store, which other repositories may have too.
+    /// Computes what deleting repositories with files in the shared store frees, because others may share them.
     private func addStore(to findings: inout [Finding], _ candidates: [Candidate]) throws(AIError) {
         let indices = findings.indices.filter { findings[$0].overview.usesStore }
         guard !indices.isEmpty else { return }
         try addRepositories(to: &findings, candidates, where: \.usesStore)
         let costs = FreeableSizes(indices.map { findings[$0].repository! }, layout)
         for index in indices {
-            // They have grown since the catalog saw them.
+            // They have grown since the stored scan.
             findings[index].repository!.partials = findings[index].overview.partials
             findings[index].overview.setFreeable(of: findings[index].repository!, costs)
         }
@@ -61,7 +76,7 @@ extension CacheScanner {
         for repository in overview.repositories {
             overview.totalSize += repository.size
             overview.otherSize += repository.orphanSize
-            // Counted with its repository; each further one takes it away again.
+            // Counted with its repository; further ones are subtracted again.
             for file in repository.shared where file.isNeeded && !needed.insert(file.file.identity).inserted {
                 overview.totalSize -= file.file.size
             }
@@ -87,7 +102,7 @@ extension CacheScanner {
 }
 
 extension RepositoryOverview {
-    /// Reads what changes without a change of any folder: when files were read, and how large partials are.
+    /// Reads what changes without changing any folder: access times and sizes of partials.
     ///
     /// - Parameter root: the cache's folder.
     mutating func look(in root: OpenFolder) {
@@ -108,7 +123,7 @@ extension RepositoryOverview {
         }
     }
 
-    /// Adds the uses that `hub` noted, by commit.
+    /// Adds the uses recorded by `hub`, by commit.
     fileprivate mutating func addUse(_ noted: [String: Double], _ sweep: AccessSweep, keepsAccessTimes: Bool) {
         for index in revisions.indices {
             revisions[index].lastUsedAt = sweep.lastUse(

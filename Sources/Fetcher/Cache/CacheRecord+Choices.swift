@@ -1,21 +1,28 @@
 package import Catalog
 package import HubCore
 
-/// What pulls chose of the revisions of a cache. It moves with the cache, as pins do.
+/// The file choices of pulls. They move with the cache, like pins.
 extension CacheRecord {
-    /// What the pulls of a cached revision have chosen; nil where that is unknown.
-    package func choice(of commit: Commit, _ folder: String) throws(AIError) -> FileChoice? {
+    /// The choice of a cached revision's pulls; nil if unknown.
+    package func choice(of commit: Commit, _ folder: String) throws(AIError) -> RememberedChoice? {
         try catalog.choice(of: commit, folder: folder, cache: try key())
     }
 
-    /// What is known of a repository's revisions, the newest choice first.
+    /// The choices for a repository's revisions, the newest first.
     package func choices(_ folder: String) throws(AIError) -> [RememberedChoice] {
         try catalog.choices(folder: folder, cache: try key())
     }
 
-    /// Adds what a completed pull chose to what earlier pulls of the revision chose.
+    /// Records what a pull is about to fetch; replaces the choice of an earlier pull that did not complete.
+    package func begin(_ choice: FileChoice, of commit: Commit, _ folder: String) throws(AIError) {
+        let place = (try? idForWriting()) ?? layout.root
+        try catalog.begin(
+            choice, of: commit, folder: folder, cache: place, at: layout.root, now: Timestamp.now)
+    }
+
+    /// Adds a completed pull's choice to those of earlier pulls of the revision.
     ///
-    /// - Parameter replaces: whether the earlier choices end.
+    /// - Parameter replaces: whether it replaces the earlier choices.
     package func remember(_ choice: FileChoice, of commit: Commit, _ folder: String, replaces: Bool)
         throws(AIError)
     {

@@ -1,9 +1,9 @@
 package import Catalog
 package import HubCore
 
-/// What the catalog records about one cache, wherever it lies: pins, times of use and choices. The key is an id, a random number
-/// in `.locks/hub.id` of the cache, the one place that does not make Python warn. If that file is missing, the folder's
-/// device and inode identify the cache, and failing that its path.
+/// The catalog's records of one cache, independent of its path: pins, times of use and choices. The key is an id, a
+/// random number in `.locks/hub.id` of the cache, the one place that does not make Python warn. If that file is
+/// missing, the folder's device and inode identify the cache, and failing that its path.
 package struct CacheRecord: Sendable {
     let layout: CacheLayout
     let catalog: Catalog
@@ -12,7 +12,7 @@ package struct CacheRecord: Sendable {
 
     package func pins() throws(AIError) -> [Pin] { try catalog.pins(ofCache: try key()) }
 
-    /// - Throws: where the cache has no id and none can be written.
+    /// - Throws: if the cache has no id and none can be written.
     package func pin(_ folder: String, _ commit: Commit, note: String?) throws(AIError) {
         let id = try idForWriting()
         try catalog.pin(cache: id, folder: folder, commit: commit, note: note, at: Timestamp.now)
@@ -22,18 +22,18 @@ package struct CacheRecord: Sendable {
         try catalog.unpin(cache: try key(), folder: folder, commit: commit)
     }
 
-    /// When revisions were last used, as far as `hub` saw it: folder and commit to seconds since 1970.
+    /// When revisions were last used, as recorded by `hub`: folder and commit to seconds since 1970.
     package func uses() throws(AIError) -> [String: [String: Double]] { try catalog.uses(ofCache: try key()) }
 
-    /// Notes a use; by the cache's path where it cannot be given an id.
+    /// Records a use; by the cache's path if it cannot be given an id.
     package func markUsed(_ folder: String, _ commit: Commit) throws(AIError) {
         let place = (try? idForWriting()) ?? layout.root
         try catalog.markUsed(cache: place, folder: folder, commit: commit, at: Timestamp.now)
     }
 
-    // MARK: Which cache it is
+    // MARK: Identity of the cache
 
-    /// The key of the cache's records: its id, or its path where it has none. Records of an earlier hub, which used the
+    /// The key of the cache's records: its id, or its path if it has none. Records of an earlier hub, which used the
     /// path, get an id.
     func key() throws(AIError) -> String {
         if let id = try identified() { return id }
@@ -41,7 +41,7 @@ package struct CacheRecord: Sendable {
         return (try? made()) ?? layout.root
     }
 
-    /// The id of the cache; nil where it has none.
+    /// The id of the cache; nil if it has none.
     private func identified() throws(AIError) -> String? {
         guard let status = try FileSystem.status(layout.root), status.kind == .directory else { return nil }
         let caches = try catalog.knownCaches()
@@ -65,17 +65,18 @@ package struct CacheRecord: Sendable {
             return note(id, status, recordsOf: key) ? id : key
         }
         if isHere(known) {
-            // Renamed, or HF_HOME names it another way: the path must lead here, or a copy would pass for the original.
+            // Renamed, or HF_HOME names it another way: the path must lead here, else a copy would count as the
+            // original.
             if known.path != layout.root, Self.place(of: known.path) != known.place { _ = note(id, status) }
             return id
         }
         if isElsewhere(known) { return copied(from: known, status, caches) }
-        // It was moved. Where that cannot be noted, the id is enough.
+        // It was moved. If that cannot be recorded, the id is enough.
         _ = note(id, status)
         return id
     }
 
-    /// The id for a new record; the catalog knows the cache's other keys from then on.
+    /// The id for a new record; also records the cache's other keys.
     func idForWriting() throws(AIError) -> String {
         guard let id = try identified() else { return try made() }
         if let status = try FileSystem.status(layout.root),
@@ -107,11 +108,10 @@ package struct CacheRecord: Sendable {
         ((try? FileSystem.status(path)) ?? nil).map { PhysicalFile($0).identity }
     }
 
-    /// Gives a copy an id of its own, and the pins and times of what it is a copy of. Where it cannot be written it shares
-    /// them.
+    /// Gives a copy its own id with the original's pins and times. If the copy is not writable, it shares them.
     private func copied(from original: KnownCache, _ status: FileStatus, _ caches: [KnownCache]) -> String {
         do throws(AIError) {
-            // Killed between the two steps, the copy still has the original's id and begins again.
+            // If killed between the two steps, the copy still has the original's id and starts over.
             let id = try catalog.remember(
                 known(FileSystem.randomHex(16), status), recordsOf: original.id, isCopy: true, knowing: caches,
                 at: Timestamp.now)
@@ -124,7 +124,7 @@ package struct CacheRecord: Sendable {
         KnownCache(id: id, path: layout.root, device: status.device, inode: status.inode)
     }
 
-    /// Notes where the cache is now; whether that could be written.
+    /// Records the cache's current path; returns whether that succeeded.
     private func note(_ id: String, _ status: FileStatus, recordsOf old: String? = nil) -> Bool {
         do throws(AIError) {
             try catalog.remember(known(id, status), recordsOf: old, at: Timestamp.now)
@@ -137,7 +137,7 @@ package struct CacheRecord: Sendable {
     private var idFile: String { Self.idFile(layout.root) }
     private static func idFile(_ root: String) -> String { Path.join(root, ".locks/hub.id") }
 
-    /// The id in a cache; nil where the file is missing or not ours.
+    /// The id in a cache; nil if the file is missing or not ours.
     private static func id(in root: String) -> String? {
         let folder = (try? FileSystem.linkStatus(Path.parent(idFile(root)))) ?? nil
         let file = (try? FileSystem.linkStatus(idFile(root))) ?? nil

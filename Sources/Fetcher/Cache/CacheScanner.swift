@@ -1,14 +1,13 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
-/// Reads a whole cache folder, or only what has changed in it since the catalog last saw it.
+/// Scans a cache folder, or only its changes since the stored scan.
 package struct CacheScanner {
     let layout: CacheLayout
     let catalog: Catalog?
     let store: SharedStore?
 
-    /// - Parameter catalog: remembers scans and knows trees and times of use; nil reads everything anew.
+    /// - Parameter catalog: stores scans and has trees and times of use; nil reads everything.
     package init(_ layout: CacheLayout, catalog: Catalog?) {
         self.layout = layout
         self.catalog = catalog
@@ -16,8 +15,8 @@ package struct CacheScanner {
         self.store = store.exists() ? store : nil
     }
 
-    /// What Python's own scan passes over in the cache's root; then what transformers, diffusers and the Swift client of
-    /// Hugging Face leave there, of which Python warns.
+    /// Names in the cache's root that Python's scan ignores, then names of transformers, diffusers and Hugging Face's
+    /// Swift client, which Python warns about.
     private static let knownNames: Set<String> = [
         ".locks", "CACHEDIR.TAG", ".DS_Store", "Thumbs.db", "desktop.ini",
         "version.txt", "version_diffusers_cache.txt", ".metadata",
@@ -47,15 +46,21 @@ package struct CacheScanner {
         return state
     }
 
+    /// One repository, read from the disk.
+    func repository(_ folder: RepositoryFolder, _ repository: Repository) throws(AIError) -> CachedRepository? {
+        let candidate = Candidate(folder: folder, repository: repository, hasForeignName: false, isLink: false)
+        return try read([candidate], detailed: false).first?.repository
+    }
+
     // MARK: The cache's root
 
     /// A folder of the cache that is a repository's, by its name.
     struct Candidate {
         var folder: RepositoryFolder
         var repository: Repository
-        /// Whether the name is no repository's.
+        /// Whether the name is not a valid repository name.
         var hasForeignName: Bool
-        /// Whether a link leads to it.
+        /// Whether it is reached through a link.
         var isLink: Bool
     }
 
@@ -68,7 +73,7 @@ package struct CacheScanner {
             if Self.knownNames.contains(name) || (name == "blobs" && store != nil) { continue }
             var kind = entry.kind
             if kind == nil { kind = try root.status(of: entry)?.kind }
-            // Whoever has moved a repository to another disk has left a link.
+            // A repository moved to another disk is a link.
             let target = kind == .symlink ? try root.target(name) : nil
             let isLink = target?.kind == .directory
             let known = Repository(folderName: name)
@@ -86,18 +91,18 @@ package struct CacheScanner {
         return (found, foreign)
     }
 
-    // MARK: What is known and what is read
+    // MARK: Stored and fresh results
 
-    /// What is known of one candidate.
+    /// The result for one candidate.
     struct Finding {
         var overview: RepositoryOverview
-        /// nil where the catalog has it and nobody has asked for it yet.
+        /// nil if stored in the catalog and not requested yet.
         var repository: CachedRepository?
     }
 
-    /// What is known of each candidate, in their order: from the catalog where nothing has changed, else from the disk.
+    /// The result for each candidate, in order: from the catalog if unchanged, else from the disk.
     ///
-    /// - Parameter detailed: whether the catalog is to remember more of what is read than a list needs.
+    /// - Parameter detailed: whether to store full details in the catalog.
     func findings(_ candidates: [Candidate], fresh: Bool, detailed: Bool) throws(AIError) -> [Finding] {
         var findings: [Finding?] = candidates.map { _ in nil }
         let gone = fresh ? [] : try recall(&findings, candidates)
@@ -112,7 +117,7 @@ package struct CacheScanner {
         return findings.map { $0! }
     }
 
-    /// What the catalog knows and nothing has changed of; the folders that are there no more.
+    /// Loads unchanged results from the catalog; returns folders that no longer exist.
     private func recall(_ findings: inout [Finding?], _ candidates: [Candidate]) throws(AIError) -> [String] {
         guard let catalog else { return [] }
         let places = Dictionary(candidates.enumerated().map { ($1.folder.name, $0) }) { $1 }
@@ -137,12 +142,12 @@ package struct CacheScanner {
         return gone
     }
 
-    /// Does work that is a matter of system calls on as many threads as there are processors; what came of it, in order.
+    /// Runs work dominated by system calls on all processors; returns the results in order.
     private static func concurrently<Value: Sendable>(
         _ count: Int, chunk: Int = 32, _ body: @Sendable (Range<Int>) throws(AIError) -> [Value]
     ) throws(AIError) -> [Value] {
         guard count > chunk else { return try body(0..<count) }
-        let results = Mutex<[Int: Result<[Value], AIError>]>([:])
+        let results = Lock<[Int: Result<[Value], AIError>]>([:])
         let chunks = (count + chunk - 1) / chunk
         Parallel.perform(chunks) { number in
             let range = number * chunk..<min((number + 1) * chunk, count)
@@ -156,7 +161,7 @@ package struct CacheScanner {
         return out
     }
 
-    /// Adds what the overviews leave out, from the catalog as far as it has it.
+    /// Adds the details, from the catalog if stored.
     func addRepositories(
         to findings: inout [Finding], _ candidates: [Candidate], where isWanted: (RepositoryOverview) -> Bool
     ) throws(AIError) {
@@ -167,14 +172,14 @@ package struct CacheScanner {
             let candidate = candidates[index]
             findings[index].repository = details[candidate.folder.name].flatMap { ScanDetails.read($0, candidate) }
         }
-        // Not remembered, or no scan: the disk says what there is.
+        // Not stored or invalid: read from the disk.
         let missing = indices.filter { findings[$0].repository == nil }
         let readings = try read(missing.map { candidates[$0] }, detailed: true)
         for (index, reading) in zip(missing, readings) { findings[index].repository = reading.repository }
         if !readings.isEmpty { try catalog?.remember(scans: readings.map(\.scan), gone: [], ofCache: layout.root) }
     }
 
-    /// Reads what is not known.
+    /// Reads the missing results.
     private func fill(
         _ findings: inout [Finding?], _ candidates: [Candidate], detailed: Bool, _ scans: inout [RememberedScan]
     ) throws(AIError) {
@@ -185,7 +190,7 @@ package struct CacheScanner {
         }
     }
 
-    /// Takes out what the catalog can now tell whether it is whole, having learned of its tree since.
+    /// Drops results without completeness whose tree is known now.
     private func forgetLackingTrees(_ findings: inout [Finding?]) throws(AIError) {
         var trees: Set<String>?
         for index in findings.indices {
@@ -197,8 +202,8 @@ package struct CacheScanner {
         }
     }
 
-    /// Takes out what a hard link has changed that was made or removed in another repository: it changes how many names
-    /// a file has, and no folder of this one. Where that is not the number of names in this cache, it is asked for again.
+    /// Drops results affected by hard links made or removed in another repository, which change a file's link count but
+    /// no folder of this one. If the count differs from the names in this cache, it is checked again.
     private func forgetChangedLinks(_ findings: inout [Finding?]) throws(AIError) {
         var names: [PhysicalFile.Identity: UInt64] = [:]
         for finding in findings {
@@ -218,7 +223,7 @@ package struct CacheScanner {
                 let status = (try? FileSystem.linkStatus(Path.join(layout.root, file.path))) ?? nil
                 return status?.links != file.file.links
             }
-            // Who was read before there was another name knows of none.
+            // A repository read before the other name existed does not know it.
             if hasChanged || overview.own.contains(where: { identities.contains($0) }) { findings[index] = nil }
         }
     }
@@ -229,7 +234,7 @@ package struct CacheScanner {
     /// clock; it is read once more next time.
     private static let settlingNanoseconds: Int64 = 100_000_000
 
-    /// What one repository's folder held.
+    /// The contents of one repository's folder.
     struct Reading: Sendable {
         var repository: CachedRepository
         var overview: RepositoryOverview
@@ -245,7 +250,7 @@ package struct CacheScanner {
         }
     }
 
-    /// - Parameter record: the key of what the catalog keeps of this cache.
+    /// - Parameter record: the key of the cache's records.
     private func read(_ candidate: Candidate, _ record: String?, detailed: Bool) throws(AIError) -> Reading {
         let now = Int64(Timestamp.now * 1e9)
         var scanner = RepositoryScanner(
@@ -254,7 +259,7 @@ package struct CacheScanner {
             try catalog?.tree(of: candidate.repository, at: commit)
         } choice: { [catalog] commit throws(AIError) in
             guard let catalog, let record else { return nil }
-            return try catalog.choice(of: commit, folder: candidate.folder.name, cache: record)
+            return try catalog.choice(of: commit, folder: candidate.folder.name, cache: record)?.choice
         }
         let repository = try scanner.scan()
         let watched = scanner.watched.map { path in
@@ -271,7 +276,7 @@ package struct CacheScanner {
 
     // MARK: Use
 
-    /// When each revision's largest file was read. One look for each revision: whoever loads a model reads its largest file.
+    /// The access time of each revision's largest file. One stat per revision: loading a model reads its largest file.
     private func addTimes(to repository: inout CachedRepository) {
         let folder = repository.folder
         for index in repository.revisions.indices {
@@ -291,7 +296,7 @@ package struct CacheScanner {
 }
 
 extension CachedRepository {
-    /// Adds the uses that `hub` noted, by commit.
+    /// Adds the uses recorded by `hub`, by commit.
     fileprivate mutating func addUses(_ noted: [String: Double], _ sweep: AccessSweep) {
         for index in revisions.indices {
             guard let time = noted[revisions[index].commit.hash] else { continue }

@@ -6,20 +6,20 @@ package struct PhysicalFile: Sendable, Hashable {
     package var size: Int64
     package var device: UInt64
     package var inode: UInt64
-    /// How many names the file system has for it.
+    /// The number of hard links.
     package var links: UInt64
     package var modified: Double
     package var accessed: Double
 
     var identity: Identity { Identity(device: device, inode: inode) }
 
-    /// What makes two names the same file.
+    /// Identifies a physical file.
     package struct Identity: Sendable, Hashable {
         package var device: UInt64
         package var inode: UInt64
     }
 
-    /// More than any real file has: a sparse one can say nearly 2^63, of which two have no sum.
+    /// Larger than any real file: a sparse one can claim nearly 2^63, and sums would overflow.
     static let mostBytes: Int64 = 1 << 50
 
     init(_ status: FileStatus) {
@@ -38,21 +38,21 @@ package struct PhysicalFile: Sendable, Hashable {
 package struct CachedBlob: Sendable, Hashable {
     /// The name: the etag.
     package var name: String
-    /// The file, or the payload in the shared store that the entry links to; nil where that is missing.
+    /// The file, or the linked payload in the shared store; nil if missing.
     package var file: PhysicalFile?
-    /// The name in the shared store, where the entry is a link to it.
+    /// The name in the shared store, if the entry links to it.
     package var sharedHash: String?
-    /// Whether the entry is a link that leads to neither a file of its own nor the shared store. What it leads to is
-    /// somebody else's, and stays.
+    /// Whether the entry links to a place outside the repository and the shared store. The target is not ours and
+    /// stays.
     package var isForeign = false
 }
 
 /// One file of a snapshot.
 package struct CachedFile: Sendable, Hashable {
     package var path: String
-    /// The blob it links to; nil for a plain file and for a link that leads elsewhere.
+    /// The blob it links to; nil for a plain file and for a link to elsewhere.
     package var blob: String?
-    /// The plain file itself, where it is no link.
+    /// The plain file, if it is not a link.
     package var file: PhysicalFile?
     /// Whether it is a broken link.
     package var isBroken: Bool
@@ -64,20 +64,20 @@ package struct CachedRevision: Sendable, Hashable {
     /// Branches and tags whose refs name this commit.
     package var refs: [String]
     package var files: [CachedFile]
-    /// Whether all files of the commit are there, or all that pulls have chosen of them; nil where the tree is not known.
+    /// Whether all files of the commit, or all that pulls chose, are present; nil if the tree is unknown.
     package var isComplete: Bool?
     /// When the newest of its entries was made, seconds since 1970.
     package var downloadedAt: Double
     /// When it was last used, seconds since 1970.
     package var lastUsedAt: Double
-    /// Whether `hub` saw a use of it.
+    /// Whether `hub` recorded a use.
     package var isUseNoted = false
 }
 
-/// What one repository folder holds.
+/// The contents of one repository folder.
 package struct CachedRepository: Sendable, Hashable {
     package var folder: RepositoryFolder
-    /// What the folder's name says; where that is no repository's name, what Python makes of it (``hasForeignName``).
+    /// The repository in the folder's name; for an invalid name Python's reading of it (``hasForeignName``).
     package var repository: Repository
     package var revisions: [CachedRevision]
     /// The entries of `blobs/` other than partials, by name.
@@ -86,26 +86,26 @@ package struct CachedRepository: Sendable, Hashable {
     package var partials: [CachedBlob]
     /// Refs whose commit has no snapshot.
     package var danglingRefs: [String]
-    /// What is wrong with it.
+    /// Its problems.
     package var problems: [CacheProblem] = []
 
-    /// Whether the folder's name is no repository's: nothing can be asked of the Hub about it.
+    /// Whether the folder's name is not a valid repository name, so that the Hub cannot be asked.
     package var hasForeignName: Bool { problems.contains { $0.kind == .name } }
     /// Whether everything in it could be read. If not, the rest may need any blob.
     package var isReadable: Bool { !problems.contains { $0.kind == .unreadable } }
-    /// Whether it, or a folder of it, is a link to a place that is not the cache's to delete.
+    /// Whether it, or a folder in it, is a link to a place outside the cache, which must not be deleted.
     package var isElsewhere: Bool { problems.contains { $0.kind == .elsewhere } }
-    /// Whether its own folder is one.
+    /// Whether its own folder is a link.
     var isLink: Bool { problems.contains { $0.kind == .elsewhere && $0.path == folder.path } }
 
-    /// Blobs that no snapshot links to; none where not all snapshots could be read.
+    /// Blobs without links from snapshots; empty if not all snapshots could be read.
     package var orphans: [CachedBlob] {
         guard isReadable else { return [] }
         let used = Set(revisions.flatMap { $0.files.compactMap(\.blob) })
         return blobs.values.filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
     }
 
-    /// The largest file of a revision, below the cache; of several the first.
+    /// The largest file of a revision, relative to the cache; the first on ties.
     func largestFile(of revision: CachedRevision) -> String? {
         var largest: (size: Int64, file: CachedFile)?
         for file in revision.files {
@@ -138,10 +138,10 @@ package struct CachedRepository: Sendable, Hashable {
     package var size: Int64 { physicalFiles.values.reduce(0) { $0 + $1.size } }
 }
 
-/// Something that is wrong, or that belongs to no library.
+/// A problem, or something that belongs to no library.
 package struct CacheProblem: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-        /// A folder or file that this user may not read, or the disk cannot.
+        /// A folder or file that cannot be read.
         case unreadable
         /// A broken link in a snapshot.
         case brokenLink
@@ -157,17 +157,17 @@ package struct CacheProblem: Sendable, Hashable {
         case noFile
         /// A name that is not UTF-8.
         case bytes
-        /// A repository's folder whose name no repository can have.
+        /// A repository's folder with an invalid name.
         case name
         /// A link where a folder should be.
         case elsewhere
-        /// An entry of the cache's root that belongs to no Hugging Face library.
+        /// An entry of the cache's root that no Hugging Face library uses.
         case stranger
     }
 
     package var kind: Kind
     package var path: String
-    /// What the system said.
+    /// The system's message.
     package var detail = ""
 
     package init(_ kind: Kind, _ path: String, _ detail: String = "") {
@@ -192,18 +192,18 @@ package struct CacheProblem: Sendable, Hashable {
     }
 }
 
-/// What a whole cache folder holds.
+/// The contents of a whole cache folder.
 package struct CacheState: Sendable {
     package var layout: CacheLayout
     package var repositories: [CachedRepository]
-    /// Payloads of the shared store that no repository's blob leads to: name and bytes.
+    /// Payloads of the shared store without links from repositories: name and bytes.
     package var unusedPayloads: [CachedBlob]
-    /// Entries of the cache's root that belong to no Hugging Face library.
+    /// Entries of the cache's root that no Hugging Face library uses.
     package var foreign: [CacheProblem]
-    /// Whether the file system records when a file is read. If not, only uses that `hub` saw are known.
+    /// Whether the file system records when a file is read. If not, only uses recorded by `hub` are known.
     package var keepsAccessTimes = true
 
-    /// What is wrong, for a person to read.
+    /// The problems, for people.
     package var remarks: [String] { (foreign + repositories.flatMap(\.problems)).map(\.text) }
 
     /// Bytes of the files that snapshots need, each physical file once over all repositories.
@@ -217,7 +217,7 @@ package struct CacheState: Sendable {
         var seen = neededFiles
         return Self.sum(repositories.flatMap(\.partials), &seen)
     }
-    /// Orphans and payloads that nobody needs, each physical file once.
+    /// Orphans and unneeded payloads, each physical file once.
     package var otherSize: Int64 {
         var seen = neededFiles
         _ = Self.sum(repositories.flatMap(\.partials), &seen)
@@ -228,7 +228,7 @@ package struct CacheState: Sendable {
         repositories.reduce(into: []) { $0.formUnion($1.physicalFiles.keys) }
     }
 
-    /// Bytes of the files that were not seen yet.
+    /// Bytes of the files not yet in `seen`.
     private static func sum(_ blobs: [CachedBlob], _ seen: inout Set<PhysicalFile.Identity>) -> Int64 {
         blobs.lazy.compactMap(\.file).reduce(0) { seen.insert($1.identity).inserted ? $0 + $1.size : $0 }
     }

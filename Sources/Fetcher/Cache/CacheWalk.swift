@@ -7,7 +7,7 @@ import Musl
 import Darwin
 #endif
 
-/// Everything below a cache folder that only a diagnosis asks for, seen in one walk. Links are not followed.
+/// Everything below a cache folder that only a diagnosis needs, found in one walk. Links are not followed.
 struct CacheWalk {
     /// A file or folder.
     struct Item: Sendable, Hashable {
@@ -17,23 +17,23 @@ struct CacheWalk {
         var modified: Double
     }
 
-    /// What belongs to another user, where this one is not root.
+    /// Items of other users, if not run by root.
     private(set) var ofOthers: [Item] = []
-    /// Folders in which this user can make nothing.
+    /// Folders that this user cannot write.
     private(set) var unwritable: [Item] = []
-    /// What everybody may write, those of the shared store that are meant to be so left out.
+    /// World-writable items, except those of the shared store that must be.
     private(set) var worldWritable: [Item] = []
     /// The entries of `.no_exist/`.
     private(set) var missing: [Item] = []
-    /// Lock files of blobs that are neither here nor on their way.
+    /// Lock files of blobs that neither exist nor are being downloaded.
     private(set) var locks: [Item] = []
     /// Trees of commits without a snapshot.
     private(set) var trees: [Item] = []
-    /// What was to be renamed: `refs/*.tmp`, `trees/*.tmp`, and folders `tmp*` in which links were tried.
+    /// Temporary files: `refs/*.tmp`, `trees/*.tmp`, and folders `tmp*` of link tests.
     private(set) var temporaries: [Item] = []
-    /// Tried links of ours.
+    /// Our link tests.
     private(set) var probes: [Item] = []
-    /// What could not be read, and why.
+    /// Unreadable items, with reasons.
     private(set) var unreadable: [CacheProblem] = []
 
     private let layout: CacheLayout
@@ -65,13 +65,13 @@ struct CacheWalk {
         }
     }
 
-    /// - Parameter parts: the path below the cache.
+    /// - Parameter parts: the path relative to the cache.
     private mutating func note(_ item: Item, _ status: FileStatus, _ parts: [String]) {
         let name = parts.last ?? ""
         if user != 0, status.owner != user { ofOthers.append(item) }
         if status.kind == .directory, access(item.path, W_OK | X_OK) != 0 { unwritable.append(item) }
         let isMeant = parts.first == "blobs" && (name.hasSuffix(".refs") || name.hasSuffix(".lock"))
-        // In a folder with the sticky bit only its owner removes a file.
+        // In a folder with the sticky bit only the owner can remove a file.
         if status.kind != .symlink, status.mode & 0o1002 == 0o002, !isMeant { worldWritable.append(item) }
         if parts.first == ".locks" {
             if status.kind == .file, name.hasSuffix(".lock") { locks.append(item) }
@@ -94,14 +94,14 @@ struct CacheWalk {
         }
     }
 
-    /// Whether the blob of a lock is here, or somebody has begun to fetch it.
+    /// Whether the blob of a lock exists or is being downloaded.
     private func isNeeded(lock path: String) -> Bool {
         let parts = Path.parts(path.dropping(prefix: Path.join(layout.root, ".locks") + "/") ?? "").map(String.init)
         guard let repository = parts.first, let name = parts.last, parts.count > 1 else { return true }
         let folder = RepositoryFolder(cache: layout, name: repository)
         let etag = String(name.dropLast(".lock".count))
         if FileSystem.exists(folder.blob(etag)) { return true }
-        // What cannot be looked at is not known to be gone.
+        // An unreadable folder may contain it.
         guard let names = try? FileSystem.entries(folder.blobs) else { return FileSystem.exists(folder.blobs) }
         return names.contains { $0.hasPrefix(etag) }
     }

@@ -1,26 +1,26 @@
 package import HubCore
 
-/// Carries a plan out. Killed at any moment it leaves a cache that Python reads, and what the journal needs to finish it:
-/// refs go before the snapshots they name, snapshots before the blobs they link to, a folder's name last.
+/// Carries out a plan. If killed at any moment, it leaves a cache that Python can read and a journal to finish it: refs
+/// are deleted before their snapshots, snapshots before their blobs, the folder last.
 ///
-/// Deletions never go by a path that was checked before: each starts at an open folder, see ``OpenFolder``.
+/// Deletions never use a path that was checked before: each starts at an open folder, see ``OpenFolder``.
 package struct Deletion {
-    /// What came of it.
+    /// The result.
     package struct Outcome: Sendable {
-        /// st_size of every file whose last name went, as it was then.
+        /// st_size of every file whose last name was deleted.
         package internal(set) var freedBytes: Int64 = 0
-        /// What those took on the disk.
+        /// Their allocated bytes on the disk.
         package internal(set) var allocatedBytes: Int64 = 0
-        /// What went into the trash: st_size of every file with no name elsewhere.
+        /// Bytes moved to the trash: st_size of every file without another name.
         package internal(set) var trashedBytes: Int64 = 0
-        /// What stayed after all: somebody has begun to use it since the plan was made.
+        /// Items kept because they came into use after the plan was made.
         package internal(set) var spared: [DeletionPlan.Protected] = []
-        /// The rows that are done, by their place in the plan.
+        /// The finished rows, by index in the plan.
         package internal(set) var done: Set<Int> = []
-        /// The rows that failed, in the plan's order; part of such a row may be done.
+        /// The failed rows, in plan order; they may be partly done.
         package internal(set) var failed: [(row: Int, error: AIError)] = []
 
-        /// Whether anything has gone.
+        /// Whether anything was deleted.
         package var hasChanged: Bool { !done.isEmpty || freedBytes > 0 || trashedBytes > 0 }
     }
 
@@ -30,8 +30,8 @@ package struct Deletion {
     private let protection: Protection
 
     /// - Parameters:
-    ///   - journal: nil where nobody is to finish what is cut off.
-    ///   - protection: looked at now, for the plan may be minutes old.
+    ///   - journal: nil if interruptions need not be finished.
+    ///   - protection: read now, because the plan may be minutes old.
     package init(
         _ plan: DeletionPlan, layout: CacheLayout, journal: DeletionJournal? = nil,
         protection: Protection = Protection()
@@ -39,26 +39,26 @@ package struct Deletion {
         (self.plan, self.layout, self.journal, self.protection) = (plan, layout, journal, protection)
     }
 
-    /// Deletes all that can be, and returns the bytes that went; see ``carryOut()``.
+    /// Deletes as much as possible and returns the freed bytes; see ``carryOut()``.
     ///
-    /// - Throws: the fault of the first row that failed.
+    /// - Throws: the error of the first failed row.
     package func run() throws(AIError) -> Int64 {
         let outcome = carryOut()
         if let first = outcome.failed.first { throw first.error }
         return outcome.freedBytes
     }
 
-    /// Deletes. A row that fails is in no other's way.
+    /// Deletes all rows; a failed row does not stop the others.
     ///
-    /// Before a blob goes, its lock is taken and every snapshot is looked at again: a pull may have begun to need it.
+    /// Before a blob is deleted, its lock is taken and every snapshot is checked again: a pull may need it now.
     package func carryOut() -> Outcome {
         let rows = journal?.begin(plan.rows.filter { $0.folder != nil || !$0.payloads.isEmpty }) ?? []
-        // Taken up by rows of this plan, or settled.
+        // They are included in this plan, or settled.
         journal?.end(plan.interrupted)
         var remaining = rows[...]
         var outcome = Outcome()
         for (index, row) in plan.rows.enumerated() {
-            // Of what has not begun nothing is left to finish.
+            // A row that has not begun needs no finishing.
             var hasBegun = row.isRest
             do throws(AIError) {
                 if try carryOut(row, &outcome, &hasBegun) { outcome.done.insert(index) }
@@ -72,7 +72,7 @@ package struct Deletion {
         return outcome
     }
 
-    /// Whether it is done; false where it was spared.
+    /// Returns whether it is done; false if it was spared.
     private func carryOut(
         _ row: DeletionPlan.Row, _ outcome: inout Outcome, _ hasBegun: inout Bool
     ) throws(AIError) -> Bool {
@@ -88,7 +88,7 @@ package struct Deletion {
         }
         guard let claim = try outcome.claim(folder, for: row, protection) else { return false }
         var removal = RepositoryRemoval(folder: folder, openFiles: protection.openFiles)
-        // What went before a fault has gone all the same.
+        // Counts also what was deleted before an error.
         defer {
             withExtendedLifetime(claim) {}
             outcome.add(removal.freed)
@@ -107,7 +107,7 @@ package struct Deletion {
 }
 
 extension DeletionPlan.Row {
-    /// What has come in the way of a row since it was planned.
+    /// A new obstacle to a row since it was planned.
     func obstacle(in folder: RepositoryFolder, _ protection: Protection) throws(AIError) -> String? {
         let commit: Commit
         switch subject {
@@ -117,7 +117,7 @@ extension DeletionPlan.Row {
         if protection.pin(folder, commit) != nil { return "pinned" }
         let held = try folder.heldLocks()
         if !held.isEmpty {
-            // Where its files are not known, any lock is of it that is not of another revision.
+            // If its files are unknown, any lock that is not another revision's counts as its own.
             let others = try folder.linkedBlobs(below: folder.snapshots, besides: commit.hash)
             let tree = try folder.readTree(commit)
             let own = tree.map { held.intersection($0.files.map(\.digest.hex)) } ?? held.subtracting(others)
@@ -130,12 +130,12 @@ extension DeletionPlan.Row {
 }
 
 extension Deletion.Outcome {
-    /// Bytes that went with some files: of their sizes, and on the disk.
+    /// Freed bytes: by size, and allocated on the disk.
     struct Freed: Sendable {
         var size: Int64 = 0
         var allocated: Int64 = 0
 
-        /// Counts a file that is about to lose this name.
+        /// Counts a file before it loses this name.
         mutating func add(_ status: FileStatus) {
             guard status.kind == .file, status.links == 1 else { return }
             size += status.size
@@ -148,7 +148,7 @@ extension Deletion.Outcome {
         allocatedBytes += freed.allocated
     }
 
-    /// The folder of a row for this deletion alone; nil where something has come in its way, which is noted.
+    /// Locks the folder of a row for this deletion; nil if there is an obstacle, which is recorded.
     mutating func claim(
         _ folder: RepositoryFolder, for row: DeletionPlan.Row, _ protection: Protection
     ) throws(AIError) -> RepositoryUse.Claim? {

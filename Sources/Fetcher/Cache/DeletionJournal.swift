@@ -1,20 +1,20 @@
 package import Catalog
 package import HubCore
 
-/// Notes in the catalog what is being deleted, so that the next run finishes what was cut off. Without a catalog a
-/// deletion continues without: what it leaves is found as orphans.
+/// Records deletions in the catalog, so that the next run finishes interrupted ones. Without a catalog the leftovers
+/// are found as orphans.
 package struct DeletionJournal: Sendable {
     private let catalog: DispensableCatalog
     private let cache: String
 
     init(_ catalog: DispensableCatalog, cache: String) { (self.catalog, self.cache) = (catalog, cache) }
 
-    /// What was cut off, or is being deleted by another process.
+    /// Deletions that were interrupted or are running in another process.
     package func interrupted() -> [BegunDeletion] {
         catalog.use { catalog throws(AIError) in try catalog.begunDeletions(inCache: cache) } ?? []
     }
 
-    /// Notes all rows of a plan; for each its row in the catalog.
+    /// Records all rows of a plan; returns their rows in the catalog.
     func begin(_ rows: [DeletionPlan.Row]) -> [Int64] {
         let now = Timestamp.now
         let deletions = rows.map { row -> BegunDeletion in
@@ -33,7 +33,7 @@ package struct DeletionJournal: Sendable {
         return catalog.use { catalog throws(AIError) in try catalog.begin(deletions, inCache: cache) } ?? []
     }
 
-    /// Forgets what was cut off in a repository's folder: what is there now was asked back.
+    /// Removes interrupted deletions in a repository's folder, after a restore.
     package func forget(_ folder: String) {
         catalog.use { catalog throws(AIError) in
             let rows = try catalog.begunDeletions(inCache: cache).filter { $0.folder == folder }.map(\.row)
@@ -50,7 +50,7 @@ package struct DeletionJournal: Sendable {
 extension Workspace {
     package var journal: DeletionJournal { DeletionJournal(dispensable, cache: layout.root) }
 
-    /// Forgets what verifying found in files that a deletion has taken away.
+    /// Removes verification results of deleted files.
     package func forgetVerified(after plan: DeletionPlan) async {
         let folders = Set(plan.rows.compactMap(\.folder))
         await Offload.run { [dispensable, layout] in
@@ -65,9 +65,9 @@ extension Workspace {
         }
     }
 
-    /// A planner that knows what is pinned, what is in use, and what earlier deletions have left to do.
+    /// A planner with pins, files in use, and interrupted deletions.
     ///
-    /// - Parameter keep: what those may not go on with.
+    /// - Parameter keep: items that interrupted deletions must not continue with.
     package func planner(_ state: CacheState, keep: [ModelReference] = []) async throws -> DeletionPlanner {
         let protection = try await protection(for: state)
         return try await Offload.run { [journal] in

@@ -1,22 +1,22 @@
 import Catalog
 import HubCore
 
-/// Why something may not be deleted: it is pinned, or a process is using it. Checked when a plan is made and again when it
-/// is carried out, for minutes can lie between.
+/// Why something may not be deleted: it is pinned, or a process is using it. Checked when a plan is made and again when
+/// it is carried out, possibly minutes later.
 struct DeletionObstacles {
     let protection: Protection
     private let now: Double
-    /// The blobs whose lock some process held when a repository was first looked at.
+    /// The locked blobs when a repository was first checked.
     private var locked: [RepositoryFolder: Set<String>] = [:]
     private var beingPulled: [RepositoryFolder: Bool] = [:]
 
     init(_ protection: Protection, now: Double = Timestamp.now) { (self.protection, self.now) = (protection, now) }
 
-    /// Why a revision has to stay; nil where it may go.
+    /// Why a revision must be kept; nil if it may be deleted.
     ///
     /// - Parameters:
-    ///   - files: those of its files that are to go; all where nil.
-    ///   - blobs, partials: entries of `blobs/` that would go with it.
+    ///   - files: the files to delete; nil for all.
+    ///   - blobs, partials: entries of `blobs/` that would be deleted with it.
     mutating func find(
         _ revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil, blobs: Set<String>,
         partials: [CachedBlob] = []
@@ -27,7 +27,7 @@ struct DeletionObstacles {
         return try findUse(of: revision, of: repository, files: files, blobs: blobs, partials: partials)
     }
 
-    /// Who is using a revision, pinned or not.
+    /// The user of a revision, pinned or not.
     mutating func findUse(
         of revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil,
         blobs: Set<String>,
@@ -46,7 +46,7 @@ struct DeletionObstacles {
         return findReader(of: repository, blobs: blobs, partials: partials) ?? Self.freshness(of: partials, now)
     }
 
-    /// Why these entries of a repository have to stay.
+    /// Why these entries of a repository must be kept.
     mutating func find(_ repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) throws(AIError)
         -> String?
     {
@@ -54,7 +54,7 @@ struct DeletionObstacles {
             ?? findReader(of: repository, blobs: blobs, partials: partials) ?? Self.freshness(of: partials, now)
     }
 
-    /// Why the unfinished downloads of one blob have to stay.
+    /// Why the unfinished downloads of one blob must be kept.
     mutating func find(partials: [CachedBlob], of etag: String, in folder: RepositoryFolder, now: Double)
         throws(AIError) -> String?
     {
@@ -63,8 +63,8 @@ struct DeletionObstacles {
             ?? Self.freshness(of: partials, now)
     }
 
-    /// Other clients' unfinished downloads stay for an hour after their last change: not all of them take a lock that would
-    /// show that they are at work.
+    /// Other clients' unfinished downloads are kept for an hour after their last change, because not all of them take a
+    /// lock.
     private static func freshness(of partials: [CachedBlob], _ now: Double) -> String? {
         let others = partials.filter { !$0.name.contains(".hub.") }
         guard let newest = others.max(by: { $0.file?.modified ?? 0 < $1.file?.modified ?? 0 }),
@@ -76,7 +76,7 @@ struct DeletionObstacles {
             "changed \(age) ago: another program may still be writing the unfinished download \(DeletionPlanner.etag(ofPartial: newest.name).prefix(12))"
     }
 
-    /// Why a blob that no snapshot links to has to stay.
+    /// Why a blob without links must be kept.
     mutating func find(orphan blob: CachedBlob, in folder: RepositoryFolder) throws(AIError) -> String? {
         if try isHeld(blob.name, in: folder) {
             return "in use: another process is about to link \(blob.name.prefix(12))"
@@ -84,7 +84,7 @@ struct DeletionObstacles {
         return user(of: [blob]).map { "in use: \($0) has \(blob.name.prefix(12)) open" }
     }
 
-    /// Who is downloading.
+    /// The process that is downloading.
     private mutating func findWork(on folder: RepositoryFolder, blobs: Set<String>, partials: [CachedBlob])
         throws(AIError) -> String?
     {
@@ -94,7 +94,7 @@ struct DeletionObstacles {
         return held.map { "in use: another process is writing \($0.prefix(12))" }
     }
 
-    /// Who has something of it open.
+    /// The process that has a file of it open.
     private func findReader(of repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) -> String?
     {
         for name in blobs.sorted() {
@@ -118,8 +118,8 @@ struct DeletionObstacles {
         return nil
     }
 
-    /// Python fetches one file after another and holds the lock of none in between: a lock on any file of a commit means
-    /// that the commit is being fetched. Where its files are not known, any lock does that is not another revision's.
+    /// Python fetches files one by one and holds no lock in between: a lock on any file of a commit means it is being
+    /// fetched. If its files are unknown, any lock that is not another revision's counts.
     private mutating func beingFetched(for revision: CachedRevision, of repository: CachedRepository)
         throws(AIError)
         -> String?

@@ -1,8 +1,9 @@
 package import HubCore
 
-/// What is to go, why, and what each step frees. Made from a fresh scan, shown to a person, then carried out as it is.
+/// The items to delete, with reasons and freed bytes. Made from a fresh scan, shown to a person, then carried out
+/// unchanged.
 package struct DeletionPlan: Sendable {
-    /// One thing that goes.
+    /// One item to delete.
     package struct Row: Sendable {
         package enum Subject: Sendable, Hashable {
             case revision(Commit)
@@ -12,11 +13,11 @@ package struct DeletionPlan: Sendable {
             case partial([String])
             /// A blob that no snapshot links to.
             case orphan(String)
-            /// What is left of a repository without any revision.
+            /// The rest of a repository without revisions.
             case remains
             /// A payload of the shared store that no repository links to.
             case payload(String)
-            /// Files of a folder of `--local-dir` that are as the pull left them.
+            /// Unchanged files of a `--local-dir` folder.
             case local(LocalFolder, [String])
         }
         package var repository: Repository?
@@ -24,27 +25,27 @@ package struct DeletionPlan: Sendable {
         package var subject: Subject
         package var refs: [String]
         package var reason: String
-        /// Bytes that go with this row after all rows above it: st_size of files whose last name it is.
+        /// Bytes freed by this row after all rows above it: st_size of files whose last name it deletes.
         package var freedBytes: Int64
         package var lastUsedAt: Double?
-        /// What those files take on the disk: less than their size where they have holes or are compressed.
+        /// Allocated bytes of those files: less than their size if sparse or compressed.
         package var allocatedBytes: Int64 = 0
-        /// Entries of `blobs/` that go with it.
+        /// Entries of `blobs/` deleted with it.
         var blobs: Set<String> = []
-        /// Payloads of the shared store that those lead to.
+        /// Payloads of the shared store that they link to.
         var payloads: Set<String> = []
         /// Whether it finishes a deletion that began earlier.
         var isRest = false
     }
 
-    /// Something that was asked for and stays.
+    /// A requested item that is kept.
     package struct Protected: Sendable, Hashable {
         package var repository: Repository
         package var commit: Commit?
         package var reason: String
     }
 
-    /// A file of a folder of `--local-dir` that stays.
+    /// A file of a `--local-dir` folder that is kept.
     package struct Kept: Sendable, Hashable {
         package var path: String
         package var reason: String
@@ -52,9 +53,9 @@ package struct DeletionPlan: Sendable {
 
     /// A target that deleting all candidates does not reach.
     package enum Unreached: Sendable, Hashable {
-        /// Bytes that the cache may hold, and what it would hold.
+        /// The maximum cache size, and the resulting size, in bytes.
         case size(wanted: Int64, reached: Int64)
-        /// Bytes that should be free on the disk, and what is free now.
+        /// The wanted and the current free bytes on the disk.
         case free(wanted: Int64, now: Int64)
     }
 
@@ -62,13 +63,13 @@ package struct DeletionPlan: Sendable {
     package internal(set) var unreached: [Unreached] = []
     package internal(set) var protected: [Protected] = []
     package internal(set) var kept: [Kept] = []
-    /// What a person should know before saying yes.
+    /// Remarks to show before confirmation.
     package internal(set) var remarks: [String] = []
-    /// What was not checked, for who asks for details.
+    /// What was not checked, for detailed output.
     package internal(set) var details: [String] = []
-    /// Why the pins cannot be read; nil where they are known.
+    /// Why the pins cannot be read; nil if they are known.
     package internal(set) var pinsFault: AIError?
-    /// Whether something goes that could be pinned.
+    /// Whether it deletes anything that could be pinned.
     package var concernsPins: Bool {
         rows.contains { row in
             switch row.subject {
@@ -77,7 +78,7 @@ package struct DeletionPlan: Sendable {
             }
         }
     }
-    /// Rows of the catalog about deletions that were cut off, which this plan takes up or settles.
+    /// The catalog's rows of interrupted deletions that this plan finishes or settles.
     var interrupted: [Int64] = []
     package var freedBytes: Int64 { rows.reduce(0) { $0 + $1.freedBytes } }
     package var allocatedBytes: Int64 { rows.reduce(0) { $0 + $1.allocatedBytes } }

@@ -2,9 +2,9 @@ package import Catalog
 package import HubCore
 
 extension DeletionPlanner {
-    /// Plans the end of deletions that were cut off. What somebody has fetched or used since is wanted again, and stays.
+    /// Plans the rest of interrupted deletions. Items fetched or used since are kept.
     ///
-    /// - Parameter keep: what stays in any case.
+    /// - Parameter keep: items to keep in any case.
     package mutating func addInterrupted(_ begun: [BegunDeletion], keep: [ModelReference] = []) throws(AIError) {
         let reason = "its deletion was cut off"
         for deletion in begun {
@@ -14,7 +14,7 @@ extension DeletionPlanner {
             }
             addUnusedPayloads(among: Set(deletion.payloads), reason: reason)
             for index in rows..<plan.rows.count { plan.rows[index].isRest = true }
-            // What had to stay this time is for a later run.
+            // Items kept this time are left to a later run.
             if refusals == self.refusals { plan.interrupted.append(deletion.row) }
         }
     }
@@ -44,7 +44,7 @@ extension DeletionPlanner {
         try addOrphans(of: repository, among: names, reason: reason)
     }
 
-    /// The entries of `blobs/` that somebody has made since.
+    /// The entries of `blobs/` created since.
     private func entries(of repository: CachedRepository, madeSince time: Double) throws(AIError) -> Set<String> {
         var out: Set<String> = []
         for name in Array(repository.blobs.keys) + repository.partials.map(\.name) {
@@ -55,7 +55,7 @@ extension DeletionPlanner {
         return out
     }
 
-    /// Whether anything is left of a revision whose snapshot is gone.
+    /// Whether anything is left of a revision without a snapshot.
     private func hasRest(of commit: Commit, _ names: [String], _ repository: CachedRepository) throws(AIError)
         -> Bool
     {
@@ -63,15 +63,15 @@ extension DeletionPlanner {
         if repository.revisions.isEmpty || names.contains(where: { repository.blobs[$0] != nil }) { return true }
         let own = [folder.tree(commit), Path.join(folder.missing, commit.hash)]
         if own.contains(where: FileSystem.exists) { return true }
-        // Their folders are left empty at the very end.
+        // Their folders may stay behind empty.
         for path in [folder.missing, folder.trees] {
             if let names = try FileSystem.entries(path), names.isEmpty { return true }
         }
         return false
     }
 
-    /// Whether a snapshot, or a ref to it, was made or used after a time, or a pull has begun that has linked nothing yet.
-    /// What is in a snapshot keeps its own times while what lies beside it is deleted.
+    /// Whether a snapshot or a ref to it was made or used after a time, or a pull has begun without links yet. A
+    /// deletion next to a snapshot's entries does not change their times.
     private func isWanted(
         _ revision: CachedRevision, of repository: CachedRepository, _ fresh: Set<String>, since time: Double
     ) throws(AIError) -> Bool {

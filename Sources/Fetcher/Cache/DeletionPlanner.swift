@@ -1,23 +1,23 @@
 package import HubCore
 
-/// Builds a plan row by row, keeping count of which names of which files are gone by then.
+/// Builds a plan row by row and counts the names of each file that are deleted by then.
 package struct DeletionPlanner {
     let state: CacheState
     let store: SharedStore
     var obstacles: DeletionObstacles
     package internal(set) var plan = DeletionPlan()
-    /// How often something had to stay.
+    /// The number of kept items.
     private(set) var refusals = 0
     private var count: FreedCount
     private var revisionsGone: [RepositoryFolder: Set<Commit>] = [:]
-    /// Paths taken from revisions that stay.
+    /// Deleted paths of revisions that stay.
     private var filesGone: [RepositoryFolder: [Commit: Set<String>]] = [:]
     private var foldersGone: Set<RepositoryFolder> = []
 
     /// - Parameters:
     ///   - state: read fresh from the disk.
-    ///   - protection: what stays whatever is asked for.
-    ///   - now: seconds since 1970, for what changed too recently.
+    ///   - protection: items to keep in any case.
+    ///   - now: seconds since 1970, to keep recently changed files.
     package init(_ state: CacheState, protection: Protection = Protection(), now: Double = Timestamp.now) {
         self.state = state
         store = SharedStore(layout: state.layout)
@@ -30,22 +30,29 @@ package struct DeletionPlanner {
     /// Bytes freed by the rows so far.
     package var freedBytes: Int64 { plan.freedBytes }
 
+    /// Takes back what was planned since, but not what was found to stay.
+    package mutating func takeBack(to earlier: DeletionPlanner) {
+        let protected = plan.protected
+        self = earlier
+        plan.protected = protected
+    }
+
     // MARK: Revisions
 
-    /// Whether the plan has a whole revision in it already.
+    /// Whether the plan already contains a whole revision.
     func isGoing(_ revision: CachedRevision, of repository: CachedRepository) -> Bool {
         revisionsGone[repository.folder]?.contains(revision.commit) == true
             || foldersGone.contains(repository.folder)
     }
 
-    /// Plans the deletion of a revision, or notes that it stays where it is in use or pinned.
+    /// Plans the deletion of a revision, or records that it stays because it is in use or pinned.
     package mutating func add(_ revision: CachedRevision, of repository: CachedRepository, reason: String)
         throws(AIError)
     {
         try add(revision, of: repository, reason: reason, blobs: [])
     }
 
-    /// - Parameter left: entries of `blobs/` that the revision needed before its deletion was cut off.
+    /// - Parameter left: entries of `blobs/` that the revision needed before its deletion was interrupted.
     mutating func add(
         _ revision: CachedRevision, of repository: CachedRepository, reason: String, blobs left: Set<String>
     ) throws(AIError) {
@@ -57,7 +64,7 @@ package struct DeletionPlanner {
         let isLast = survivors.isEmpty && foreign.isEmpty
         let needed = needed(by: survivors, of: repository).union(try blobs(neededBy: foreign, of: repository))
         let own = Set(files(of: revision, folder).compactMap(\.blob)).union(left).subtracting(needed)
-        // With its last revision a repository goes whole, as in Python: what were left would be no repository to it.
+        // The last revision takes the whole repository, as in Python, which would not accept the rest as a repository.
         let names = isLast ? Set(repository.blobs.keys) : own.intersection(repository.blobs.keys)
         let partials = isLast ? repository.partials : []
         if isLast, let name = try folder.folderAmongBlobs() {
@@ -78,13 +85,13 @@ package struct DeletionPlanner {
         count.take(partials: partials, of: folder)
         append(
             repository, .revision(revision.commit), refs: revision.refs, reason,
-            // Of one whose snapshot has gone nothing is known.
+            // Nothing is known of a revision without a snapshot.
             lastUsedAt: revision.lastUsedAt > 0 ? revision.lastUsedAt : nil, blobs: names)
     }
 
     /// Plans the deletion of some files of a revision; of all of them, that of the revision.
     ///
-    /// - Parameter paths: files that the revision holds.
+    /// - Parameter paths: files of the revision.
     package mutating func add(
         files paths: Set<String>, of revision: CachedRevision, _ repository: CachedRepository, reason: String
     ) throws(AIError) {
@@ -129,7 +136,7 @@ package struct DeletionPlanner {
         guard try repository.folder.foreignSnapshots(besides: []).isEmpty else {
             return protect(repository, nil, "its snapshots folder holds something that is not a snapshot")
         }
-        // With a revision whose deletion was cut off the rest has gone already.
+        // An interrupted deletion's revision already took the rest.
         guard !foldersGone.contains(repository.folder), revisionsGone[repository.folder] == nil else { return }
         if let name = try repository.folder.folderAmongBlobs() {
             return protect(repository, nil, "blobs/\(name) is a folder that no Hugging Face library makes")
@@ -145,7 +152,7 @@ package struct DeletionPlanner {
         append(repository, .remains, refs: repository.danglingRefs, reason, blobs: names)
     }
 
-    // MARK: What no revision needs
+    // MARK: Items without a revision
 
     /// Plans the deletion of unfinished downloads.
     package mutating func addPartials(of repository: CachedRepository, now: Double) throws(AIError) {
@@ -173,7 +180,7 @@ package struct DeletionPlanner {
         try addOrphans(of: repository, among: nil, reason: "no snapshot links to it")
     }
 
-    /// - Parameter names: these alone; all where nil.
+    /// - Parameter names: only these; nil for all.
     mutating func addOrphans(of repository: CachedRepository, among names: Set<String>?, reason: String)
         throws(AIError)
     {
@@ -200,7 +207,8 @@ package struct DeletionPlanner {
 
     mutating func addUnusedPayloads(among hashes: Set<String>?, reason: String) {
         for payload in state.unusedPayloads where hashes?.contains(payload.name) ?? true {
-            // Without a manifest nobody may delete it, and one with true lines is needed by a folder we do not know.
+            // A payload without a manifest must not be deleted, and one with valid lines is needed by an unknown
+            // folder.
             guard let file = payload.file, store.references(payload.name)?.isEmpty == true,
                 !plan.rows.contains(where: { $0.subject == .payload(payload.name) })
             else { continue }
@@ -217,7 +225,7 @@ package struct DeletionPlanner {
                     freedBytes: count.freed, lastUsedAt: file.accessed, allocatedBytes: count.allocated,
                     payloads: [payload.name]))
         }
-        // A payload that went, and was cut off from its manifest.
+        // A payload was deleted, but its manifest was not.
         for hash in (hashes ?? []).sorted() where !FileSystem.exists(store.payload(hash)) {
             guard store.references(hash)?.isEmpty == true else { continue }
             plan.rows.append(
@@ -246,13 +254,13 @@ package struct DeletionPlanner {
                 blobs: blobs, payloads: Set(blobs.compactMap { repository.blobs[$0]?.sharedHash })))
     }
 
-    /// The revisions that are not to go.
+    /// The revisions that stay.
     private func survivors(of repository: CachedRepository, besides commit: Commit? = nil) -> [CachedRevision] {
         let gone = revisionsGone[repository.folder, default: []]
         return repository.revisions.filter { $0.commit != commit && !gone.contains($0.commit) }
     }
 
-    /// The files of a revision that no row has taken.
+    /// The files of a revision that no row deletes.
     private func files(of revision: CachedRevision, _ folder: RepositoryFolder) -> [CachedFile] {
         guard let gone = filesGone[folder]?[revision.commit] else { return revision.files }
         return revision.files.filter { !gone.contains($0.path) }
@@ -262,7 +270,7 @@ package struct DeletionPlanner {
         Set(revisions.flatMap { files(of: $0, repository.folder).compactMap(\.blob) })
     }
 
-    /// What folders in `snapshots/` that are no snapshots link to.
+    /// The blobs linked from folders in `snapshots/` that are not snapshots.
     private func blobs(neededBy names: [String], of repository: CachedRepository) throws(AIError) -> Set<String> {
         var out: Set<String> = []
         for name in names {
@@ -272,14 +280,14 @@ package struct DeletionPlanner {
         return out
     }
 
-    /// The blob that a partial is for: what stands before the first dot, one at the very beginning left out.
+    /// The blob of a partial: the name up to the first dot, ignoring a leading one.
     static func etag(ofPartial name: String) -> String {
         String(name.dropFirst(name.hasPrefix(".") ? 1 : 0).prefix { $0 != "." })
     }
 }
 
 extension CachedRepository {
-    /// Why nothing of it can be planned to go.
+    /// Why nothing of it can be deleted.
     var obstacle: String? {
         if !isReadable { return "part of it cannot be read, so it is unknown which files it needs" }
         if isElsewhere { return "it is a link to a place outside the cache, where hub deletes nothing" }
@@ -298,7 +306,7 @@ extension CachedRepository {
 }
 
 extension RepositoryFolder {
-    /// Says which of these folders this user may not change.
+    /// The message for folders that this user cannot change.
     fileprivate func unwritable(_ folders: [String]) -> String? {
         folders.first { FileSystem.exists($0) && !FileSystem.isWritable($0) }.map {
             "no permission to write \($0)"

@@ -1,31 +1,31 @@
 package import Catalog
 package import HubCore
 
-/// What `hub gc` is asked to delete: kinds of things (any of them), conditions on revisions (all of them), and targets,
-/// reached by deleting the least recently used first.
+/// The options of `hub gc`: kinds of items (any), conditions on revisions (all), and targets, reached by deleting the
+/// least recently used first.
 package struct DeletionPolicy: Sendable {
-    /// Revisions that no branch or tag names.
+    /// Revisions without a branch or tag.
     package var detached = false
     /// Unfinished downloads.
     package var partials = false
-    /// Blobs and payloads that nothing links to, and repositories without any revision.
+    /// Blobs and payloads without links, and repositories without revisions.
     package var orphans = false
     /// Damaged revisions: a broken link, a file of the wrong size.
     package var damaged = false
-    /// What verifying found damaged although the size is right.
+    /// Damage found by verification although the size is right.
     package var verified = VerifiedContent()
-    /// Revisions not used for so many seconds; 0 is all of them.
+    /// Revisions not used for this many seconds; 0 means all.
     package var olderThan: Double?
-    /// What stays in any case.
+    /// Items to keep in any case.
     package var keep: [ModelReference] = []
-    /// Delete until the cache is no larger than so many bytes.
+    /// Delete until the cache has at most this many bytes.
     package var maxSize: Int64?
-    /// Delete until so many bytes are free on the disk.
+    /// Delete until this many bytes are free on the disk.
     package var free: Int64?
 
     package init() {}
 
-    /// Whether anything is asked for.
+    /// Whether nothing is requested.
     package var isEmpty: Bool {
         !detached && !partials && !orphans && !damaged && olderThan == nil && maxSize == nil && free == nil
     }
@@ -37,7 +37,7 @@ package struct DeletionPolicy: Sendable {
         try plan(with: DeletionPlanner(state, now: now), now: now, diskFree: diskFree)
     }
 
-    /// The plan that a planner has, with what is asked for here added to it.
+    /// A planner's plan with this policy's items added.
     package func plan(with planner: DeletionPlanner, now: Double, diskFree: Int64) throws(AIError) -> DeletionPlan {
         var planner = planner
         let state = planner.state
@@ -58,17 +58,17 @@ package struct DeletionPolicy: Sendable {
         var remaining = RemainingSize(state)
         for repository in state.repositories {
             for revision in repository.revisions {
-                // The end of a deletion that was cut off brings a target nearer too.
+                // Finishing an interrupted deletion counts towards a target too.
                 guard !planner.isGoing(revision, of: repository) else {
                     remaining.remove(revision, of: repository)
                     continue
                 }
-                // A first download that can be continued goes only where unfinished downloads are asked for too.
+                // A resumable first download is deleted only if unfinished downloads are requested too.
                 let isDetached =
                     detached && revision.refs.isEmpty && (partials || !repository.isUnfinishedFirstDownload)
                 let damage = damaged ? try repository.damage(of: revision, verified) : nil
                 if detached || damaged, !isDetached, damage == nil { continue }
-                // Zero is everything, what a wrong clock has used tomorrow too.
+                // Zero means everything, including times in the future from a wrong clock.
                 if let olderThan, olderThan > 0, now - revision.lastUsedAt < olderThan { continue }
                 if keep.contains(where: { $0.names(revision, of: repository) }) {
                     planner.protect(repository, revision.commit, "kept")
@@ -113,14 +113,14 @@ package struct DeletionPolicy: Sendable {
 }
 
 extension CachedRepository {
-    /// Whether its first download was cut off and can be continued: the ref is written when all files are there.
+    /// Whether its first download was interrupted and can be resumed: the ref is written after all files.
     package var isUnfinishedFirstDownload: Bool {
         !revisions.isEmpty && revisions.allSatisfy(\.refs.isEmpty)
             && partials.contains { $0.name.hasSuffix(".hub.incomplete") }
     }
 
-    /// What is wrong with a revision, by its links, sizes and what was verified; nil for nothing. Files that were never
-    /// asked for are not damage.
+    /// The damage of a revision, by links, sizes and verification; nil for none. Files that were never requested are
+    /// not damage.
     package func damage(of revision: CachedRevision, _ verified: VerifiedContent) throws(AIError) -> String? {
         if let broken = revision.files.first(where: \.isBroken) { return "\(broken.path) is a broken link" }
         let tree = try folder.readTree(revision.commit)
@@ -135,7 +135,7 @@ extension CachedRepository {
     }
 }
 
-/// Bytes of the files that the revisions left need, each physical file once.
+/// Bytes of the files that the remaining revisions need, each physical file once.
 private struct RemainingSize {
     private(set) var bytes: Int64 = 0
     private var users: [PhysicalFile.Identity: Int] = [:]
@@ -160,7 +160,7 @@ private struct RemainingSize {
 }
 
 extension CacheState {
-    /// Whether a reference means a revision that is here.
+    /// Whether a reference matches a cached revision.
     package func holds(_ reference: ModelReference) -> Bool {
         repositories.contains { repository in
             repository.revisions.contains { reference.names($0, of: repository) }
@@ -169,13 +169,12 @@ extension CacheState {
 }
 
 extension ModelReference {
-    /// Whether this reference means a cached revision: by repository alone, by ref, or by commit, whose first seven
-    /// digits will do.
+    /// Whether this reference matches a cached revision: by repository, by ref, or by commit (at least seven digits).
     package func names(_ revision: CachedRevision, of repository: CachedRepository) -> Bool {
         names(revision.commit, refs: revision.refs, of: repository.repository)
     }
 
-    /// Whether this reference means a revision with these refs.
+    /// Whether this reference matches a revision with these refs.
     package func names(_ commit: Commit, refs: [String], of repository: Repository) -> Bool {
         guard repository == self.repository else { return false }
         guard let wanted = revision else { return true }

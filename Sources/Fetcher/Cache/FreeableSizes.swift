@@ -1,8 +1,7 @@
-/// What deleting a repository, or one revision alone, would free: the size of every file whose last name would go. A
-/// file that another repository holds too, by a hard link or through the shared store, frees nothing.
+/// The bytes freed by deleting a repository or revisions: the size of every file whose last name would be deleted. A
+/// file shared with another repository, by a hard link or through the shared store, frees nothing.
 package struct FreeableSizes: Sendable {
-    /// For each payload of the shared store that repositories link to, the lines of its manifest that are true; absent
-    /// where nobody may delete it.
+    /// For each linked payload of the shared store, the valid lines of its manifest; absent if it must not be deleted.
     private var references: [String: Set<String>] = [:]
 
     /// - Parameter state: the manifests of the shared store are read from its disk.
@@ -19,7 +18,7 @@ package struct FreeableSizes: Sendable {
     /// Without a shared store.
     init() {}
 
-    /// Bytes that go with the whole repository, its partials included.
+    /// Bytes freed with the whole repository, partials included.
     package func ofRepository(_ repository: CachedRepository) -> Int64 {
         freed(
             repository, blobs: Set(repository.blobs.keys),
@@ -27,12 +26,12 @@ package struct FreeableSizes: Sendable {
                 + repository.partials.compactMap(\.file))
     }
 
-    /// Bytes that go with one revision while the others stay; those of the whole repository where it is the only one.
+    /// Bytes freed with one revision while the others stay; for the only one those of the whole repository.
     package func ofRevision(_ revision: CachedRevision, _ repository: CachedRepository) -> Int64 {
         ofRevisions([revision], repository)
     }
 
-    /// Bytes that go with these revisions while the others stay; those of the whole repository where there are none.
+    /// Bytes freed with these revisions while the others stay; if there are no others those of the whole repository.
     package func ofRevisions(_ revisions: [CachedRevision], _ repository: CachedRepository) -> Int64 {
         let commits = Set(revisions.map(\.commit))
         let others = repository.revisions.filter { !commits.contains($0.commit) }
@@ -44,9 +43,9 @@ package struct FreeableSizes: Sendable {
             files: entries.compactMap(\.file))
     }
 
-    /// Bytes that go with these entries of `blobs/` and these plain files: a file goes with the last of its names.
+    /// Bytes freed with these entries of `blobs/` and these plain files: a file is freed with its last name.
     private func freed(_ repository: CachedRepository, blobs: Set<String>, files: [PhysicalFile]) -> Int64 {
-        // What goes is the link.
+        // Only the link is deleted.
         guard !repository.isLink else { return 0 }
         var namesGone: [PhysicalFile.Identity: UInt64] = [:]
         var freed: Int64 = 0
@@ -60,7 +59,7 @@ package struct FreeableSizes: Sendable {
                 take(file)
                 continue
             }
-            // The store's payload has a name of its own, and goes when no line of its manifest is true any more.
+            // The store's payload has its own name, and is deleted when its manifest has no valid line.
             let gone = blobs.map { "\(repository.folder.name)/blobs/\($0)" }
             if references[hash]?.subtracting(gone).isEmpty == true { take(file) }
         }

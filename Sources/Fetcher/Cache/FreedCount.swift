@@ -1,10 +1,10 @@
 import HubCore
 
-/// Counts what goes with one row after another: a file goes with the last of its names.
+/// Counts the bytes freed row by row: a file is freed with its last name.
 struct FreedCount {
     private let layout: CacheLayout
     private let store: SharedStore
-    /// Names taken from each physical file so far.
+    /// Deleted names of each physical file so far.
     private var namesGone: [PhysicalFile.Identity: UInt64] = [:]
     private var blobsGone: [RepositoryFolder: Set<String>] = [:]
     /// Bytes of st_size, and bytes on the disk, since ``begin()``.
@@ -16,24 +16,24 @@ struct FreedCount {
         store = SharedStore(layout: layout)
     }
 
-    /// A new row.
+    /// Begins a row.
     mutating func begin() { (freed, allocated) = (0, 0) }
 
-    /// Whether a row has taken an entry of `blobs/`.
+    /// Whether a row deletes an entry of `blobs/`.
     func isGone(_ name: String, of folder: RepositoryFolder) -> Bool {
         blobsGone[folder, default: []].contains(name)
     }
 
-    /// Takes one name of a file away.
+    /// Counts one deleted name of a file.
     mutating func take(_ file: PhysicalFile, at path: String) {
         namesGone[file.identity, default: 0] += 1
         guard namesGone[file.identity]! == file.links else { return }
         freed += file.size
-        // What has gone meanwhile takes nothing any more.
+        // A file that is already gone has no allocation.
         allocated += (try? FileSystem.linkStatus(path))?.allocated ?? 0
     }
 
-    /// Takes entries of `blobs/` away, each once.
+    /// Counts deleted entries of `blobs/`, each once.
     mutating func take(blobs names: Set<String>, of repository: CachedRepository) {
         let folder = repository.folder
         for name in names.sorted() where blobsGone[folder, default: []].insert(name).inserted {
@@ -42,7 +42,7 @@ struct FreedCount {
                 take(file, at: folder.blob(name))
                 continue
             }
-            // The link itself holds nothing; the payload goes with the last true line of its manifest.
+            // The link itself has no content; the payload is deleted with the last valid line of its manifest.
             guard let lines = store.references(hash) else { continue }
             let left = lines.filter { line in
                 let parts = line.split(separator: "/")

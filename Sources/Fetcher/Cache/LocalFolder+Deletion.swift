@@ -4,22 +4,22 @@ extension LocalFolder {
     /// Whether a pull has put files there.
     package var isKnown: Bool { FileSystem.exists(downloads) }
 
-    /// The files that have a note, whether it still holds or not.
+    /// The files with metadata, valid or not.
     private func noted() throws(AIError) -> [String] {
         try names(below: downloads).compactMap { $0.hasSuffix(".metadata") ? String($0.dropLast(9)) : nil }
     }
 
-    /// What unfinished downloads have left, by path below the notes.
+    /// Partials of unfinished downloads, by path relative to the metadata folder.
     private func partials() throws(AIError) -> [String] {
         try names(below: downloads).filter { $0.hasSuffix(".incomplete") }
     }
 
-    /// Why a file has to stay; nil where it is as the pull left it and nobody uses it.
+    /// Why a file must be kept; nil if it is unchanged and unused.
     private func obstacle(to file: String, _ open: OpenFiles) throws(AIError) -> String? {
         let path = place(file)
         guard let status = try FileSystem.linkStatus(path) else { return "it is gone" }
         guard status.kind == .file, let note = try note(of: file) else { return "changed since it was downloaded" }
-        // Where only its times say so, the digest has told by now that it is the same.
+        // If only its times differ, the digest has already confirmed the content.
         if let commit = Commit(note.commit),
             let size = try readTree(commit)?.files.first(where: { $0.path == file })?.size,
             note.mayBeChanged(status, size: size), size != status.size
@@ -47,10 +47,10 @@ extension LocalFolder {
         return false
     }
 
-    /// Every file of the folder but the bookkeeping.
+    /// Every file of the folder except the bookkeeping.
     private func contents() throws(AIError) -> [String] { try names(below: path, except: [".cache"]) }
 
-    /// What can go, what stays and why, and the bytes that go: sizes, and on the disk.
+    /// The deletable files, the kept ones with reasons, and the freed bytes: by size and allocated.
     fileprivate func sort(_ open: OpenFiles) throws(AIError) -> (
         going: [String], kept: [DeletionPlan.Kept], freed: Deletion.Outcome.Freed
     ) {
@@ -76,7 +76,7 @@ extension LocalFolder {
         return (going, kept, freed)
     }
 
-    /// Deletes files that are still as the pull left them, with their notes; the bookkeeping with the last of them.
+    /// Deletes unchanged files with their metadata; the bookkeeping with the last of them.
     func delete(_ files: [String], sparing open: OpenFiles) throws(AIError) -> Deletion.Outcome.Freed {
         var freed = Deletion.Outcome.Freed()
         guard try obstacle() == nil else { return freed }
@@ -90,7 +90,7 @@ extension LocalFolder {
             if let (place, name) = try notes?.place(of: file + ".metadata") { try place.remove(name) }
             try top.removeEmptyFolders(above: file)
         }
-        // Notes of what is gone are of no use to anybody.
+        // Metadata of missing files is useless.
         guard try contents().isEmpty, try obstacle() == nil else { return freed }
         for partial in try partials() {
             guard let (place, name) = try notes?.place(of: partial), let status = try place.status(of: name) else {
@@ -102,8 +102,8 @@ extension LocalFolder {
         return freed
     }
 
-    /// Removes what `--local-dir` makes, and what is empty then. In the same folder others can keep what is theirs: it is
-    /// that of Python's whole cache where the home folder was pulled into.
+    /// Removes the bookkeeping of `--local-dir` and folders that become empty. Other programs may use the same folder:
+    /// in the home folder it is that of Python's whole cache.
     private func removeBookkeeping(in top: OpenFolder) throws(AIError) {
         guard let folder = try top.ownFolder(Self.bookkeeping) else { return }
         for name in ["download", "trees"] { try folder.removeTree(name) }
@@ -111,11 +111,11 @@ extension LocalFolder {
         guard Set([".gitignore", "CACHEDIR.TAG"]).isSuperset(of: left) else { return }
         for name in left { try folder.remove(name) }
         try top.removeEmptyFolders(above: Self.bookkeeping + "/download")
-        // Only where all of it is empty.
+        // Only if all of it is empty.
         try FileSystem.removeEmptyDirectory(path)
     }
 
-    /// Why nothing of it may be deleted now: a pull is working there, or a link leads the bookkeeping elsewhere.
+    /// Why nothing of it may be deleted now: a pull is running, or the bookkeeping is behind a link.
     private func obstacle() throws(AIError) -> DeletionPlan.Kept? {
         for place in [Path.parent(bookkeeping), bookkeeping, downloads]
         where try FileSystem.linkStatus(place)?.kind == .symlink {
@@ -135,13 +135,13 @@ extension LocalFolder {
 }
 
 extension DeletionPlanner {
-    /// Plans the deletion of what a pull has put into a folder of its own and nobody has changed since.
+    /// Plans the deletion of unchanged files in a local folder.
     ///
-    /// - Parameter open: what other processes have open of it.
+    /// - Parameter open: its files that other processes have open.
     package mutating func add(_ folder: LocalFolder, sparing open: OpenFiles, reason: String) throws(AIError) {
         let (going, kept, freed) = try folder.sort(open)
         plan.kept += kept
-        // Where nothing is left of what was fetched its bookkeeping goes.
+        // If no fetched file is left, the bookkeeping is deleted.
         guard !going.isEmpty || kept.isEmpty else { return }
         plan.rows.append(
             .init(

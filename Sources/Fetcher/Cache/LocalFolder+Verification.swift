@@ -1,11 +1,10 @@
 package import HubCore
 
 extension VerificationTarget {
-    /// Looks at a folder of one's own: each file that a pull left there, by what was noted of it. The files of each commit
-    /// are a target of their own.
+    /// The verification targets of a local folder: the files of each commit, by their metadata.
     ///
-    /// - Parameter repository: whose commit it is, where somebody knows.
-    /// - Throws: ``ErrorCode/fileNotFound`` where no pull has left anything.
+    /// - Parameter repository: the repository, if known.
+    /// - Throws: ``ErrorCode/fileNotFound`` if no pull has put files there.
     package static func targets(
         in folder: LocalFolder, repository: (Commit) -> Repository?
     ) throws(AIError) -> [VerificationTarget] {
@@ -26,7 +25,7 @@ extension VerificationTarget {
             try target.add(name, note, digest, folder)
             targets[commit] = target
         }
-        // What belongs to no commit is told once.
+        // Files without a commit are reported once.
         var all = targets.values.sorted { $0.claims.count > $1.claims.count }
         let known = Set(notes.map { ExactText($0.name) })
         let extra = try folder.files().filter { !known.contains(ExactText($0)) }
@@ -53,7 +52,7 @@ extension VerificationTarget {
 }
 
 extension LocalFolder {
-    /// Everything noted, by the files' names, whether the files are still like that or not.
+    /// All metadata by file name, valid or not.
     func notes() throws(AIError) -> [(name: String, note: Note)] {
         let ending = ".metadata"
         var out: [(name: String, note: Note)] = []
@@ -65,17 +64,17 @@ extension LocalFolder {
         return out
     }
 
-    /// The files, without the bookkeeping and git's own.
+    /// The files, without the bookkeeping and `.git`.
     fileprivate func files() throws(AIError) -> [String] { try names(below: path, except: [".cache", ".git"]) }
 
-    /// The files of a commit, as far as they were noted.
+    /// The stored file list of a commit.
     func readTree(_ commit: Commit) throws(AIError) -> RepositoryTree? {
         try RepositoryTree.read(treePath(commit), commit)
     }
 
-    /// The files below a folder by their paths from there, no link followed.
+    /// The files below a folder by relative path; links are not followed.
     ///
-    /// - Parameter except: names right below the folder that are passed over.
+    /// - Parameter except: names directly in the folder to skip.
     func names(below top: String, except: Set<String> = []) throws(AIError) -> [String] {
         var out: [String] = []
         func visit(_ place: String, _ prefix: String) throws(AIError) {

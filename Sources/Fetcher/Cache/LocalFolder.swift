@@ -1,8 +1,8 @@
 import CCrypto
 import HubCore
 
-/// A folder of one's own choice that holds the files of a repository as they are, with Python's bookkeeping of
-/// `--local-dir` in `.cache/huggingface/`: for each file the commit and etag that it came from, and when that was noted.
+/// A `--local-dir` folder with the plain files of a repository and Python's bookkeeping in `.cache/huggingface/`:
+/// commit, etag and time for each file.
 /// https://huggingface.co/docs/huggingface_hub/guides/download#download-files-to-a-local-folder
 package struct LocalFolder: Sendable, Hashable {
     /// The folder, links resolved.
@@ -11,30 +11,30 @@ package struct LocalFolder: Sendable, Hashable {
     /// A folder that need not exist yet.
     package init(_ path: String) { self.path = CacheLayout(path).root }
 
-    /// Where the bookkeeping is, from the folder.
+    /// The bookkeeping's path relative to the folder.
     static let bookkeeping = ".cache/huggingface"
 
     var bookkeeping: String { Path.join(path, Self.bookkeeping) }
     var downloads: String { Path.join(bookkeeping, "download") }
 
-    /// What is noted of a file.
+    /// The metadata of a file.
     struct Note: Hashable {
         var commit: String
         var etag: String
         /// Seconds since 1970.
         var time: Double
 
-        /// Whether a file may have been written, moved or touched since. A pull waits after its last note until the file
-        /// system's clock has passed it, so that a later change has a later time. A file system that counts whole seconds
-        /// tells nothing within two of them.
+        /// Whether a file may have been written, moved or touched since. A pull waits after its last metadata until the
+        /// file system's clock has advanced, so that a later change has a later time. With timestamps in whole seconds,
+        /// two seconds are uncertain.
         func isOlder(than status: FileStatus) -> Bool {
             let second: Int64 = 1_000_000_000
             let isCoarse = status.modifiedNanoseconds % second == 0 && status.changedNanoseconds % second == 0
             return max(status.modified, status.changed) + (isCoarse ? 2 : 0) > time
         }
 
-        /// Whether somebody may have changed a file since it was noted: by its times, and by its size where that is known.
-        /// Only the digest can then tell; verify, rm and pull keep what differs.
+        /// Whether a file may have changed since its metadata was written: by times, and by size if known. Then only
+        /// the digest decides; verify, rm and pull keep changed files.
         func mayBeChanged(_ status: FileStatus, size: Int64?) -> Bool {
             isOlder(than: status) || size.map { $0 != status.size } ?? false
         }
@@ -44,7 +44,7 @@ package struct LocalFolder: Sendable, Hashable {
     func notePath(_ file: String) -> String { Path.join(downloads, file + ".metadata") }
     func treePath(_ commit: Commit) -> String { Path.join(bookkeeping, "trees/\(commit.hash).json") }
 
-    /// Makes the folder and its bookkeeping.
+    /// Creates the folder and its bookkeeping.
     func prepare(_ tree: RepositoryTree) throws(AIError) {
         try FileSystem.createDirectories(downloads)
         let ignore = Path.join(bookkeeping, ".gitignore")
@@ -53,10 +53,10 @@ package struct LocalFolder: Sendable, Hashable {
         try tree.write(to: treePath(tree.commit))
     }
 
-    /// What is noted of a file; nil where nothing is, or where the file was changed since.
+    /// The metadata of a file; nil if there is none, or the file has changed since.
     ///
-    /// A file that was moved there keeps the time of its content, and weights of one's own have the size of those they come
-    /// from. Only its inode's time tells; a copied folder has new ones too, so that the digest decides then.
+    /// A moved file keeps its mtime, and fine-tuned weights have the same size. Only ctime tells; in a copied folder it
+    /// is new too, so the digest decides.
     func note(of file: String) throws(AIError) -> Note? {
         guard let note = try writtenNote(of: file), let status = try FileSystem.status(place(file)) else {
             return nil
@@ -70,7 +70,7 @@ package struct LocalFolder: Sendable, Hashable {
         }
     }
 
-    /// What is noted of a file, whatever has become of it.
+    /// The metadata of a file, even if outdated.
     func writtenNote(of file: String) throws(AIError) -> Note? {
         guard let text = try FileSystem.text(notePath(file)) else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -78,14 +78,15 @@ package struct LocalFolder: Sendable, Hashable {
         return Note(commit: String(lines[0]), etag: String(lines[1]), time: time)
     }
 
-    /// Notes what a file is. To be called when the file is in its place.
+    /// Writes a file's metadata. Call when the file is in place.
     func write(_ file: String, commit: Commit, digest: ContentDigest) throws(AIError) {
         let path = notePath(file)
         try FileSystem.createDirectories(Path.parent(path))
         try FileSystem.replace(path, with: Array("\(commit.hash)\n\(digest.hex)\n\(Timestamp.now)\n".utf8))
     }
 
-    /// Where a file comes together. The partial's name is Python's but for its end, so that neither takes the other's.
+    /// The paths for assembling a file. The partial's name is Python's except for its suffix, so that neither uses the
+    /// other's.
     func places(_ file: RepositoryFile) -> TransferPlaces {
         let note = notePath(file.path)
         let stem = Path.join(Path.parent(note), "\(Self.shortHash(Path.name(note))).\(file.digest.hex)")
@@ -94,16 +95,16 @@ package struct LocalFolder: Sendable, Hashable {
             isReady: { () throws(AIError) in try state(of: file) == .unchanged })
     }
 
-    /// What is there of a file.
+    /// The state of a file.
     enum State {
         case absent
-        /// What was noted as this content.
+        /// Recorded with this content.
         case unchanged
-        /// What was noted as another content.
+        /// Recorded with another content.
         case outdated
-        /// It has the size, and nothing is noted that still holds: the digest must tell.
+        /// The size matches, but there is no valid metadata: the digest decides.
         case unknown
-        /// Somebody's own: changed since it was fetched, or never fetched.
+        /// The user's own: changed since it was fetched, or never fetched.
         case foreign
     }
 
@@ -112,14 +113,14 @@ package struct LocalFolder: Sendable, Hashable {
         guard status.kind == .file else { return .foreign }
         if let written = try writtenNote(of: file.path), written.etag == file.digest.hex {
             guard written.mayBeChanged(status, size: file.size) else { return .unchanged }
-            // Who proves it notes it anew, so that a copy of the folder is read once.
+            // Verification rewrites the metadata, so a copied folder is read only once.
             return status.size == file.size ? .unknown : .foreign
         }
         if try note(of: file.path) != nil { return .outdated }
         return status.size == file.size ? .unknown : .foreign
     }
 
-    /// Python's name for a file's partials: base64 of SHA-1 of the note's name.
+    /// Python's name for a file's partials: base64 of SHA-1 of the metadata file's name.
     private static func shortHash(_ name: String) -> String {
         var digest = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
         let bytes = Array(name.utf8)

@@ -1,7 +1,7 @@
 #if !os(Linux)
-/// Which process holds a flock.
+/// Finds the process that holds a flock.
 enum LockHolder {
-    /// nil: the system does not say.
+    /// nil: the system does not report it.
     static func process(of path: String) -> Int32? { nil }
 }
 #endif

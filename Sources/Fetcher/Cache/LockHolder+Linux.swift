@@ -6,14 +6,14 @@ import Glibc
 import Musl
 #endif
 
-/// Which process holds a flock.
+/// Finds the process that holds a flock.
 enum LockHolder {
-    /// The number of the process that holds the lock on a file; nil where the system does not say, and for this process.
+    /// The pid of the process that holds the lock on a file; nil if unknown, and for this process.
     /// https://man7.org/linux/man-pages/man5/proc_locks.5.html
     static func process(of path: String) -> Int32? {
         guard let status = (try? FileSystem.status(path)) ?? nil else { return nil }
         for line in locks().split(separator: "\n") {
-            // 1: FLOCK ADVISORY WRITE 1234 00:2d:5678 0 EOF. btrfs names another device here than stat does.
+            // 1: FLOCK ADVISORY WRITE 1234 00:2d:5678 0 EOF. btrfs reports another device here than stat.
             let fields = line.split(separator: " ")
             guard fields.count >= 6, fields[1] == "FLOCK", let process = Int32(fields[4]), process > 0,
                 process != getpid()
@@ -23,7 +23,7 @@ enum LockHolder {
         return nil
     }
 
-    /// The locks of this machine, or the first of very many; empty where they cannot be read. The file says that it is empty.
+    /// The locks of this machine, or the first of very many; empty if unreadable. The file's st_size is 0.
     private static func locks() -> String {
         guard let file = try? FileDescriptor("/proc/locks") else { return "" }
         var bytes = [UInt8](repeating: 0, count: 64 << 10)

@@ -8,9 +8,9 @@ import Musl
 #endif
 
 extension OpenFiles {
-    /// Looks at every process but this one. https://man7.org/linux/man-pages/man5/proc.5.html
+    /// Checks every other process. https://man7.org/linux/man-pages/man5/proc.5.html
     ///
-    /// - Parameter wanted: the files that matter.
+    /// - Parameter wanted: the files to check.
     static func look(for wanted: Set<PhysicalFile.Identity>) throws(AIError) -> OpenFiles {
         var found = OpenFiles()
         guard !wanted.isEmpty else { return found }
@@ -19,7 +19,7 @@ extension OpenFiles {
             return found
         }
         var hidden = 0
-        // With /proc mounted as hidepid=2 other users' processes are not even listed; process 1 always exists.
+        // With /proc mounted with hidepid=2 other users' processes are not listed, though process 1 always exists.
         if !FileSystem.exists("/proc/1") { hidden += 1 }
         for name in try FileSystem.entries("/proc") ?? [] {
             guard let process = Int32(name), process != getpid() else { continue }
@@ -29,7 +29,7 @@ extension OpenFiles {
                 let user = "\(title(process)) (\(process))"
                 for file in files where found.users[file] == nil { found.users[file] = user }
             } catch {
-                // Kernel threads and processes that have ended have no command line, and no files.
+                // Kernel threads and ended processes have no command line and no files.
                 if [EACCES, EPERM].contains(error.errno), !bytes("/proc/\(process)/cmdline").isEmpty {
                     hidden += 1
                 }
@@ -41,7 +41,7 @@ extension OpenFiles {
         return found
     }
 
-    /// Those of the files that a process has open or mapped.
+    /// The files that a process has open or mapped.
     private static func files(of process: Int32, _ wanted: Set<PhysicalFile.Identity>) throws(AIError)
         -> Set<PhysicalFile.Identity>
     {
@@ -64,7 +64,7 @@ extension OpenFiles {
         }
         for (device, inode, path) in mapped.files {
             let named = PhysicalFile.Identity(device: device, inode: inode)
-            // btrfs and overlayfs give another device here than stat does: the path settles it.
+            // btrfs and overlayfs report another device here than stat: the path decides.
             let status = try? FileSystem.status("/proc/\(process)/root\(path)")
             for identity in [named, status.map { PhysicalFile($0).identity }] {
                 if let identity, wanted.contains(identity) { found.insert(identity) }
@@ -73,13 +73,13 @@ extension OpenFiles {
         return found
     }
 
-    /// What a process calls itself.
+    /// The name of a process.
     private static func title(_ process: Int32) -> String {
         let name = String(decoding: bytes("/proc/\(process)/comm"), as: UTF8.self)
         return name.split(separator: "\n").first.map(String.init) ?? "a process"
     }
 
-    /// The beginning of a file of /proc, whose size is said to be 0; empty where it cannot be read.
+    /// The start of a file of /proc, whose st_size is 0; empty if unreadable.
     private static func bytes(_ path: String) -> [UInt8] {
         guard let file = try? FileDescriptor(path) else { return [] }
         var bytes = [UInt8](repeating: 0, count: 256)

@@ -1,11 +1,11 @@
-/// Which files of a cache other processes hold open or have mapped.
+/// The files of a cache that other processes have open or mapped.
 package struct OpenFiles: Sendable {
-    /// By file, one of the processes, as people know it: `python3 (4711)`.
+    /// By file, one of the processes: `python3 (4711)`.
     package internal(set) var users: [PhysicalFile.Identity: String] = [:]
-    /// What could not be looked at, for a person to read.
+    /// A remark about what could not be checked.
     package internal(set) var remark: String?
 
-    /// What everybody should hear: that nothing could be looked at.
+    /// A warning that nothing could be checked.
     package internal(set) var warning: String?
 
     package init() {}

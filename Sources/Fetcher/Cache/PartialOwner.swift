@@ -1,14 +1,14 @@
 import HubCore
 
-/// Whose an unfinished file in `blobs/` is, by its name alone.
+/// The client of an unfinished file in `blobs/`, by its name.
 package enum PartialOwner: String, Sendable, Hashable, CaseIterable {
-    /// `<etag>.hub.incomplete` with its map, and what is about to get a name.
+    /// `<etag>.hub.incomplete` with its map and temporary files.
     case hub
-    /// `<etag>.<8 digits>.incomplete`, since 1.18: a new name for each attempt, used by none after it.
+    /// `<etag>.<8 digits>.incomplete`, since 1.18: a new name for each attempt, never reused.
     case python = "huggingface_hub"
-    /// `<etag>.incomplete`: huggingface_hub before 1.18, hf-hub of Rust, swift-huggingface. They go on with it.
+    /// `<etag>.incomplete`: huggingface_hub before 1.18, hf-hub of Rust, swift-huggingface. They resume it.
     case olderClients = "older clients"
-    /// A blob that was to be replaced or shared: `.<etag>.<8 digits>.new`, `.old`, `.shared`; `tmp_<uuid>`.
+    /// A blob being replaced or shared: `.<etag>.<8 digits>.new`, `.old`, `.shared`; `tmp_<uuid>`.
     case replacement = "huggingface_hub, replacing a file"
     case unknown = "nobody known"
 

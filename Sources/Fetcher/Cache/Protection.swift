@@ -1,12 +1,12 @@
 package import Catalog
 package import HubCore
 
-/// What must not be deleted, whatever a plan asks for: what is pinned, and what other processes have open.
+/// Items that must not be deleted: pinned revisions, and files that other processes have open.
 package struct Protection: Sendable {
     /// By repository folder.
     package var pins: [String: [Commit: Pin]] = [:]
     package var openFiles = OpenFiles()
-    /// Why the pins cannot be read; nil where they are known.
+    /// Why the pins cannot be read; nil if they are known.
     package var pinsFault: AIError?
 
     package init() {}
@@ -16,7 +16,7 @@ package struct Protection: Sendable {
         self.openFiles = openFiles
     }
 
-    /// The error of a deletion by rule that cannot tell what is pinned.
+    /// The error of a rule-based deletion without known pins.
     package static func refusal(_ fault: AIError) -> AIError {
         AIError(
             .catalogUnusable, "cannot read the pins (\(fault.message)); nothing was deleted",
@@ -39,7 +39,7 @@ extension CacheState {
 }
 
 extension Workspace {
-    /// What is pinned in the cache; nothing where the catalog cannot be used.
+    /// The cache's pins; empty if the catalog cannot be used.
     package func pins() async -> [Pin] { await Offload.run { [self] in readPins() } }
 
     /// As ``pins()``. Blocks.
@@ -47,12 +47,12 @@ extension Workspace {
         dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).pins() } ?? []
     }
 
-    /// What must not be deleted from a cache now.
+    /// The current protection of a cache.
     package func protection(for state: CacheState) async throws -> Protection {
         try await protection(for: state.files)
     }
 
-    /// The same for these files alone.
+    /// The same for only these files.
     package func protection(for files: Set<PhysicalFile.Identity>) async throws -> Protection {
         try await Offload.run { [self] in try readProtection(for: files) }
     }
@@ -70,15 +70,15 @@ extension Workspace {
         }
     }
 
-    /// What is pinned, or the error why that is unknown.
+    /// The pins, or the error why they are unknown.
     private func pinsForDeletion() throws(AIError) -> [Pin] {
         do throws(AIError) {
             return try dispensable.insist { catalog throws(AIError) in
                 try CacheRecord(layout, in: catalog).pins()
             } ?? []
         } catch {
-            // Where no catalog was ever made nothing is pinned, and a full disk has no room to make one. Where it was
-            // deleted its backups know the pins, of whichever cache.
+            // If there never was a catalog, nothing is pinned, and a full disk has no room for one. If it was deleted,
+            // its backups contain the pins of all caches.
             if try Catalog.isAbsent(catalogPath) { return Catalog.backedUpPins(catalogPath) }
             throw error
         }

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// What a list shows of one repository: sums instead of files, so that it is read quickly where nothing has changed.
+/// The data of one repository for lists: sums instead of files, so that an unchanged one loads quickly.
 package struct RepositoryOverview: Sendable {
     /// One cached revision.
     package struct Revision: Sendable, Hashable {
@@ -8,35 +8,35 @@ package struct RepositoryOverview: Sendable {
         package var refs: [String]
         /// Bytes of its files, each physical file once.
         package var size: Int64
-        /// Bytes that go with it while the others stay; those of the whole repository where it is the only one.
+        /// Bytes freed with it while the others stay; for the only one those of the whole repository.
         package var freeable: Int64
-        /// Whether all files of the commit are there, or all that pulls have chosen of them; nil where the tree is not known.
+        /// Whether all files of the commit, or all that pulls chose, are present; nil if the tree is unknown.
         package var isComplete: Bool?
         /// When the newest of its entries was made, seconds since 1970.
         package var downloadedAt: Double
-        /// When it was last used, seconds since 1970; nil where nobody has noted it.
+        /// When it was last used, seconds since 1970; nil if not recorded.
         package var lastUsedAt: Double?
-        /// The file whose time of access tells of use, below the cache.
+        /// The file whose access time shows use, relative to the cache.
         var largestFile: String?
     }
 
-    /// A file that other repositories may hold too: it counts once.
+    /// A file that other repositories may share: it counts once.
     struct SharedFile: Sendable, Hashable {
         enum Place: UInt8, Sendable {
             /// In the repository, with further names.
             case own
-            /// In the store that repositories share.
+            /// In the shared store.
             case store
             /// Outside of the cache.
             case outside
         }
         var file: PhysicalFile
         var place: Place
-        /// How many names of it lie in the repository.
+        /// The number of its names in the repository.
         var names: UInt64
         /// Whether a snapshot needs it.
         var isNeeded: Bool
-        /// One of them, below the cache.
+        /// One of them, relative to the cache.
         var path: String
         var isOutside: Bool { place != .own }
     }
@@ -46,30 +46,30 @@ package struct RepositoryOverview: Sendable {
     package var revisions: [Revision]
     /// Bytes of the files that snapshots need, each physical file once.
     package var size: Int64
-    /// Bytes that go with the whole repository, its partials included.
+    /// Bytes freed with the whole repository, partials included.
     package var freeable: Int64
-    /// How many physical files snapshots need.
+    /// The number of physical files that snapshots need.
     package var files: Int
     /// Partials of every client.
     package var partials: [CachedBlob]
     /// Refs whose commit has no snapshot.
     package var danglingRefs: [String]
-    /// What is wrong with it.
+    /// Its problems.
     package var problems: [CacheProblem]
-    /// Bytes of files that nothing links to and that have no further names.
+    /// Bytes of orphans without further names.
     var orphanSize: Int64
     var shared: [SharedFile]
-    /// The files that have no further names.
+    /// The files without further names.
     var own: [PhysicalFile.Identity]
-    /// Whether a link leads to the folder.
+    /// Whether the folder is a link.
     var isLink: Bool
 
-    /// Whether what goes depends on the store that repositories share.
+    /// Whether the freed bytes depend on the shared store.
     var usesStore: Bool { shared.contains { $0.place == .store } }
     var isReadable: Bool { !problems.contains { $0.kind == .unreadable } }
     /// Whether its files are the cache's to delete.
     package var isDeletable: Bool { !problems.contains { $0.kind == .elsewhere || $0.kind == .unreadable } }
-    /// Whether every revision is whole; nil where that is not known.
+    /// Whether every revision is complete; nil if unknown.
     package var isComplete: Bool? {
         let completeness = revisions.map(\.isComplete)
         return completeness.contains(false) || completeness.isEmpty
@@ -94,7 +94,7 @@ extension RepositoryOverview {
         (size, files, orphanSize, freeable, shared, own) = (0, 0, 0, 0, [], [])
         for file in table.files.values {
             if file.isNeeded { (size, files) = (size + file.file.size, files + 1) }
-            // What a link leads to may be another repository of this cache.
+            // A link may point to another repository of this cache.
             if isLink || file.isOutside || file.file.links != 1 {
                 shared.append(file)
             } else {
@@ -105,7 +105,7 @@ extension RepositoryOverview {
         if !isLink, revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
             partials.allSatisfy({ $0.file?.links == 1 })
         {
-            // Nearly every repository: each file has one name, and goes with it.
+            // The usual case: each file has one name and is freed with it.
             freeable = table.ownSize + partials.reduce(0) { $0 + ($1.file?.size ?? 0) }
             for index in revisions.indices { revisions[index].freeable = freeable }
         } else {
@@ -113,7 +113,7 @@ extension RepositoryOverview {
         }
     }
 
-    /// What deletions free, by the manifests of the shared store.
+    /// Sets the bytes freed by deletions, using the shared store's manifests.
     mutating func setFreeable(of repository: CachedRepository, _ costs: FreeableSizes) {
         freeable = costs.ofRepository(repository)
         for index in revisions.indices {
@@ -127,7 +127,7 @@ extension RepositoryOverview {
 private struct FileTable {
     private(set) var files: [PhysicalFile.Identity: RepositoryOverview.SharedFile] = [:]
 
-    /// Bytes of the files that lie in the repository.
+    /// Bytes of the files in the repository.
     var ownSize: Int64 { files.values.reduce(0) { $1.place == .own ? $0 + $1.file.size : $0 } }
 
     init(_ repository: CachedRepository) {
@@ -150,7 +150,7 @@ private struct FileTable {
         _ file: PhysicalFile, _ place: RepositoryOverview.SharedFile.Place, _ path: @autoclosure () -> String
     ) {
         if files[file.identity] == nil {
-            // Where it has no other name nobody asks for this one.
+            // The path is only needed if there are other names.
             let path = place == .own && file.links == 1 ? "" : path()
             files[file.identity] = .init(file: file, place: place, names: 1, isNeeded: false, path: path)
         } else {
@@ -159,7 +159,7 @@ private struct FileTable {
         }
     }
 
-    /// Notes what a revision needs; its bytes.
+    /// Adds the files of a revision; returns their bytes.
     mutating func add(_ revision: CachedRevision, of repository: CachedRepository) -> Int64 {
         var size: Int64 = 0
         var seen: Set<PhysicalFile.Identity> = []

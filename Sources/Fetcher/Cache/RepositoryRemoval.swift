@@ -2,14 +2,14 @@ import HubCore
 
 /// The steps by which parts of one repository are deleted. The caller holds ``RepositoryUse``.
 ///
-/// Every step starts at the cache's folder and goes down by descriptors, never through a link: what lies outside of the
-/// cache stays, whatever is put in a folder's place meanwhile.
+/// Every step starts at the cache's folder and goes down by descriptors, never through a link: nothing outside the
+/// cache is deleted, even if a folder is replaced meanwhile.
 struct RepositoryRemoval {
     let folder: RepositoryFolder
-    /// What other processes read stays, however it came to that.
+    /// Files that other processes read are kept.
     let openFiles: OpenFiles
     private(set) var freed = Deletion.Outcome.Freed()
-    /// Whether anything is gone.
+    /// Whether anything was deleted.
     private(set) var hasRemoved = false
     private let store: SharedStore
 
@@ -20,7 +20,7 @@ struct RepositoryRemoval {
 
     // MARK: Revisions
 
-    /// - Parameter left: entries of `blobs/` that the plan counted on: after a cut nothing links to them any more.
+    /// - Parameter left: entries of `blobs/` in the plan that, after an interruption, nothing links to any more.
     mutating func remove(_ commit: Commit, left: Set<String>) throws(AIError) {
         guard let top = try folder.open() else { return }
         if let refs = try top.ownFolder("refs") { try removeRefs(naming: commit, in: refs) }
@@ -31,7 +31,7 @@ struct RepositoryRemoval {
         }
         if try folder.snapshotNames(in: top).isEmpty { return try removeRemains() }
         try remove(orphans: blobs)
-        // What a link leads to instead is not this repository's, and no file of a model is in them.
+        // A link in their place is not followed; they contain no model files.
         if try top.status(of: "trees")?.kind == .directory, let trees = try top.ownFolder("trees") {
             try trees.remove(commit.hash + ".json")
             try top.removeEmptyFolder("trees")
@@ -95,8 +95,8 @@ struct RepositoryRemoval {
         try removeIfEmpty()
     }
 
-    /// Removes those entries of `blobs/` that no snapshot links to. The locks come first: whoever holds one may be about to
-    /// make a link.
+    /// Removes those entries of `blobs/` that no snapshot links to. The locks come first: the holder of a lock may be
+    /// about to make a link.
     mutating func remove(orphans names: Set<String>) throws(AIError) {
         guard !names.isEmpty else { return }
         let folder = folder
@@ -116,7 +116,7 @@ struct RepositoryRemoval {
     }
 
     private mutating func removeBlob(_ name: String, in blobs: OpenFolder) throws(AIError) {
-        // A folder is not a blob, whoever put it there.
+        // A folder is not a blob.
         guard let status = try blobs.status(of: name), status.kind != .directory else { return }
         if let target = try blobs.target(name), openFiles.users[PhysicalFile(target).identity] != nil { return }
         let hash = blobs.linkText(name).flatMap { store.exists() ? store.hash(ofLink: $0, in: folder) : nil }
@@ -133,7 +133,7 @@ struct RepositoryRemoval {
 
     // MARK: The whole folder
 
-    /// Removes what is left of a repository without snapshots.
+    /// Removes the rest of a repository without snapshots.
     mutating func removeRemains() throws(AIError) {
         // A pull may have put a snapshot there since.
         let folder = folder
@@ -146,14 +146,14 @@ struct RepositoryRemoval {
         try removeIfEmpty()
     }
 
-    /// A repository that held nothing but what has just gone is not a repository any more. To Python a folder without
-    /// `snapshots` is damaged, so that goes last, and at once: by a rename to where Python does not look.
+    /// Removes a repository that has become empty. Python reports a folder without `snapshots` as damaged, so it is
+    /// first renamed to where Python does not look.
     private mutating func removeIfEmpty() throws(AIError) {
-        // A folder of any other name is somebody's own, the cache itself above all.
+        // A folder of any other name is not ours, above all the cache itself.
         guard RepositoryFolder.isName(folder.name), let root = try OpenFolder.open(folder.cache.root),
             let top = try root.ownFolder(folder.name), try folder.snapshotNames(in: top).isEmpty
         else { return }
-        // Whoever puts a blob there meanwhile keeps it.
+        // A blob added meanwhile is kept.
         try top.removeEmptyFolder("blobs")
         guard try top.status(of: "blobs") == nil else { return }
         hasRemoved = true
@@ -165,13 +165,13 @@ struct RepositoryRemoval {
         guard let moved = try aside.ownFolder(name), try folder.snapshotNames(in: moved).isEmpty,
             try moved.entries().count <= 1
         else {
-            // Another client has come in between the last look and the rename.
+            // Another client used the folder before the rename.
             return try aside.move(name, to: root, as: folder.name)
         }
         try aside.removeTree(name)
     }
 
-    /// `.locks/<repository>`; nil where a link leads to it, behind which nothing of this cache belongs.
+    /// `.locks/<repository>`; nil if it is behind a link, which is not followed.
     private func lockFolder(in root: OpenFolder) throws(AIError) -> OpenFolder? {
         var place = root
         for name in [".locks", folder.name] {
@@ -193,7 +193,7 @@ struct RepositoryRemoval {
 }
 
 extension RepositoryFolder {
-    /// Opens the folder for a deletion: from the cache's own, not through a link. nil where it is gone.
+    /// Opens the folder for a deletion: from the cache's own, not through a link. nil if it is gone.
     func open() throws(AIError) -> OpenFolder? {
         try OpenFolder.open(cache.root)?.ownFolder(OpenFolder.Entry(name))
     }

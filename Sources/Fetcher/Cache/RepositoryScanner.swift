@@ -1,18 +1,18 @@
 import HubCore
 
-/// Reads one repository folder: everything that Python, other clients and `hub` itself leave there.
+/// Scans one repository folder: all files of Python, other clients and `hub`.
 ///
-/// Unlike Python's scan nothing hides the repository: what is broken is noted beside what is whole.
+/// Unlike in Python's scan, problems do not hide the repository: they are recorded with the rest.
 struct RepositoryScanner {
     let candidate: CacheScanner.Candidate
     let store: SharedStore?
-    /// The files of a commit that the catalog knows.
+    /// The catalog's files of a commit.
     let knownTree: (Commit) throws(AIError) -> RepositoryTree?
-    /// What pulls have chosen of a commit; nil where that is not known.
+    /// The file choice of a commit's pulls; nil if unknown.
     let choice: (Commit) throws(AIError) -> FileChoice?
 
-    /// What was read, by path below the cache, with modification times in nanoseconds: folders, and the refs, which
-    /// Python once wrote in place. 0 where nothing was there, -1 where the next scan must look again in any case.
+    /// Everything read, by path relative to the cache, with modification times in nanoseconds: folders, and refs, which
+    /// older Pythons wrote in place. 0 if missing, -1 if the next scan must read it again.
     private(set) var watched: [WatchedPath] = []
     private var problems: [CacheProblem] = []
     private var folder: RepositoryFolder { candidate.folder }
@@ -25,7 +25,7 @@ struct RepositoryScanner {
         (self.candidate, self.store, self.knownTree, self.choice) = (candidate, store, knownTree, choice)
     }
 
-    /// - Throws: only where the catalog cannot say what it knows.
+    /// - Throws: only if the catalog fails.
     mutating func scan() throws(AIError) -> CachedRepository {
         let path = folder.path
         if candidate.isLink { problems.append(CacheProblem(.elsewhere, path)) }
@@ -34,7 +34,7 @@ struct RepositoryScanner {
             watched.append(WatchedPath(path: folder.name, modified: -1))
             return found([], [:], [], [:])
         }
-        // What changes in it but for these four is nobody's; where one is not there, that is watched.
+        // Only these four matter; the absence of one is watched too.
         for entry in list(top) where ["blobs", "refs", "snapshots", "trees"].contains(entry.name) {
             let kind = try? entry.kind ?? top.status(of: entry)?.kind
             if kind == .symlink { problems.append(CacheProblem(.elsewhere, Path.join(folder.path, entry.name))) }
@@ -76,21 +76,21 @@ struct RepositoryScanner {
             danglingRefs: dangling, problems: problems)
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// What cannot be read is noted, and the rest is read all the same.
+    /// Records an error as a problem and continues.
     private mutating func attempt<Value>(
         _ path: @autoclosure () -> String, _ look: () throws(AIError) -> Value?
     ) -> Value? {
         do throws(AIError) { return try look() } catch {
             problems.append(CacheProblem(.unreadable, path(), error.message))
-            // A mode that changes does not change the time of modification.
+            // A change of mode does not change the modification time.
             watched.append(WatchedPath(path: folder.name, modified: -1))
             return nil
         }
     }
 
-    /// A folder in another; its modification time is noted, that of an absent one too.
+    /// Opens a subfolder and watches its modification time, or its absence.
     private mutating func enter(_ name: String, of parent: OpenFolder, _ path: String) -> OpenFolder? {
         let above = folder.path
         let place = attempt(Path.join(above, path)) { () throws(AIError) in try parent.folder(name) }
@@ -127,7 +127,7 @@ struct RepositoryScanner {
 
     // MARK: Blobs
 
-    /// Whether a name in `blobs/` is that of a partial, or of a copy that was not finished, of whatever client.
+    /// Whether a name in `blobs/` is a partial or an unfinished copy, of any client.
     private static func isUnfinished(_ name: String) -> Bool {
         name.hasSuffix(".incomplete") || name.hasSuffix(".tmp") || name.hasPrefix("tmp_") || name.hasPrefix(".")
     }
@@ -140,14 +140,14 @@ struct RepositoryScanner {
         blobs.reserveCapacity(entries.count)
         for entry in entries {
             let name = entry.name
-            // It may go at any moment: Python's prune asks nobody.
+            // It may vanish at any moment: Python's prune takes no lock.
             guard let status = look(at: entry, in: place) else { continue }
             switch status.kind {
             case .file where entry.isText && !Self.isUnfinished(name):
                 blobs[name] = CachedBlob(name: name, file: PhysicalFile(status))
             case .file: partials.append(CachedBlob(name: name, file: PhysicalFile(status)))
             case .symlink:
-                // A link in the making: it holds no bytes.
+                // A temporary link without content.
                 if name.hasPrefix(".") || Self.isUnfinished(name) { continue }
                 blobs[name] = link(name, in: place)
             default: problems.append(CacheProblem(.noBlob, Path.join(place.path, name)))
@@ -156,10 +156,10 @@ struct RepositoryScanner {
         return (blobs, partials)
     }
 
-    /// An entry of `blobs/` that is a link: known by its first hop, measured at the last.
+    /// An entry of `blobs/` that is a link: identified by its first hop, measured at the final target.
     private mutating func link(_ name: String, in place: OpenFolder) -> CachedBlob {
         let hash = place.linkText(name).flatMap { store?.hash(ofLink: $0, in: folder) }
-        // What it leads to can go without a change in this repository.
+        // Its target can be deleted without a change in this repository.
         note(folder.cache.sharedStore)
         if let store, let hash { note(Path.parent(store.payload(hash))) }
         let target = attempt(Path.join(place.path, name)) { () throws(AIError) in try place.target(name) }
@@ -170,7 +170,7 @@ struct RepositoryScanner {
             isForeign: hash == nil)
     }
 
-    /// Notes a folder of the shared store as one that the scan depends on.
+    /// Watches a folder of the shared store.
     private mutating func note(_ path: String) {
         let key = path.dropping(prefix: folder.cache.root + "/") ?? path
         guard !watched.contains(where: { $0.path == key }) else { return }
@@ -193,7 +193,7 @@ struct RepositoryScanner {
                     scanRefs(inner, path + name + "/", prefix: prefix + name + "/", into: &refs)
                 }
             case .other: problems.append(CacheProblem(.noFile, child))
-            // What a rename was to follow.
+            // A temporary file before its rename.
             case _ where name.hasSuffix(".tmp"): continue
             default:
                 watched.append(
@@ -228,13 +228,13 @@ struct RepositoryScanner {
             let physical = file.file ?? file.blob.flatMap { blobs[$0]?.file }
             if let physical { revision.lastUsedAt = max(revision.lastUsedAt, physical.accessed) }
         }
-        // Not the folder's time of access: looking at it, as here, is no use.
+        // Not the folder's access time: reading it, as here, is not use.
         if revision.lastUsedAt == 0 { revision.lastUsedAt = status.modified }
         if revision.files.contains(where: \.isBroken) { revision.isComplete = false }
         return revision
     }
 
-    /// - Parameter depth: how many folders it is up from here to the repository's.
+    /// - Parameter depth: the number of folders up to the repository's.
     private mutating func scanFiles(
         _ place: OpenFolder, _ path: String, prefix: String, depth: Int, _ blobs: [String: CachedBlob],
         into revision: inout CachedRevision
@@ -269,14 +269,14 @@ struct RepositoryScanner {
         }
     }
 
-    /// Whether nothing is where a link leads; what this user may not see is something.
+    /// Whether a link's target is missing; an inaccessible target counts as existing.
     private func leadsNowhere(_ name: String, in place: OpenFolder) -> Bool {
         do throws(AIError) { return try place.target(name) == nil } catch { return false }
     }
 
-    /// The blob that a link of a snapshot names, by its text alone; nil where it leads elsewhere.
+    /// The blob in the text of a snapshot's link; nil if it points elsewhere.
     ///
-    /// - Parameter way: how Python and hub write the way there; what else leads to the same place is taken apart.
+    /// - Parameter way: the usual prefix of Python and hub; other spellings of the same path are resolved.
     private func blob(ofLink text: String, in path: String, way: String) -> String? {
         if text.hasPrefix(way) {
             let name = text.utf8.dropFirst(way.utf8.count)
@@ -288,8 +288,7 @@ struct RepositoryScanner {
         return Path.parent(target) == folder.blobs ? Path.name(target) : nil
     }
 
-    /// Whether all files of the commit's tree are there, or all that pulls have chosen of them; nil where nobody knows the
-    /// tree.
+    /// Whether all files of the commit's tree, or all that pulls chose, are present; nil if the tree is unknown.
     private mutating func isComplete(
         _ revision: CachedRevision, _ blobs: [String: CachedBlob], _ trees: OpenFolder?
     ) throws(AIError) -> Bool? {
@@ -314,9 +313,9 @@ struct RepositoryScanner {
     }
 
     private mutating func treeBytes(_ commit: Commit, _ trees: OpenFolder?) -> [UInt8]? {
-        // Some 200 bytes for each file, and there are repositories with hundreds of thousands.
+        // About 200 bytes per file, and some repositories have hundreds of thousands.
         do throws(AIError) { return try trees?.contents(commit.hash + ".json", limit: 1 << 30) } catch {
-            // Python writes it 0600: in a shared cache another user's cannot be read, and the rest goes without it.
+            // Python writes it 0600: in a shared cache another user's cannot be read; the scan continues without it.
             if error.code != .permissionDenied {
                 problems.append(CacheProblem(.unreadable, folder.tree(commit), error.message))
             }
@@ -329,6 +328,6 @@ struct RepositoryScanner {
 struct WatchedPath: Sendable, Hashable {
     /// Below the cache.
     var path: String
-    /// Nanoseconds since 1970; 0 where nothing is there, -1 where it is not to be trusted.
+    /// Nanoseconds since 1970; 0 if missing, -1 if not reliable.
     var modified: Int64
 }

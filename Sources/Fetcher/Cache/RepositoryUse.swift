@@ -1,20 +1,20 @@
 import HubCore
 
 /// flock on a repository's folder itself: shared by pulls from before the first file to after the ref, exclusive for a
-/// deletion. Locks of blobs alone leave gaps between one file and the next. It makes no file, and no other client takes
-/// it; where the file system has no flock nobody is kept out.
+/// deletion. Blob locks alone leave gaps between files. It creates no file and other clients do not take it; without
+/// flock support it excludes nobody.
 final class RepositoryUse: Sendable {
     private let folder: FileDescriptor
 
     private init(_ folder: consuming FileDescriptor) { self.folder = folder }
 
-    /// Takes part in the use of a folder, which is made where it is missing. Waits while a deletion goes on in it.
+    /// Takes the shared lock of a folder, which is created if missing. Waits while a deletion is running.
     static func share(_ folder: RepositoryFolder) throws(AIError) -> RepositoryUse {
         while true {
             try folder.create()
             let opened: FileDescriptor
             do throws(AIError) { opened = try FileDescriptor(folder.path, [.directory]) } catch {
-                // A deletion has just taken it away.
+                // A deletion has just removed it.
                 guard error.isAbsence else { throw error }
                 continue
             }
@@ -27,7 +27,7 @@ final class RepositoryUse: Sendable {
         }
     }
 
-    /// The folder for a deletion alone; nil where a pull is at work in it. A folder that is gone is nobody's.
+    /// Takes the exclusive lock for a deletion; nil if a pull is running. A missing folder needs no lock.
     static func claim(_ folder: RepositoryFolder) throws(AIError) -> Claim? {
         guard try FileSystem.status(folder.path)?.kind == .directory else { return Claim(use: nil) }
         let opened = try FileDescriptor(folder.path, [.directory])
@@ -35,6 +35,6 @@ final class RepositoryUse: Sendable {
         return Claim(use: RepositoryUse(opened))
     }
 
-    /// Held as long as it is kept.
+    /// Held as long as this value exists.
     struct Claim { let use: RepositoryUse? }
 }

@@ -1,15 +1,15 @@
-/// Writes the values of a remembered scan one after the other, in few bytes: the catalog writes them to the disk.
+/// Encodes a scan compactly for the catalog.
 struct ScanWriter {
     private(set) var bytes: [UInt8] = []
     private var device: UInt64 = 0
 
-    /// - Parameter form: changes with what is written, so that what an older program has written is read anew.
+    /// - Parameter form: the format version, so that older programs' scans are not read.
     init(form: UInt8) {
         bytes.reserveCapacity(2048)
         bytes.append(form)
     }
 
-    /// Seven bits a byte, the lowest first; the eighth says that more follow.
+    /// A varint: seven bits per byte, the lowest first; the eighth means that more follow.
     mutating func write(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -19,7 +19,7 @@ struct ScanWriter {
         bytes.append(UInt8(rest))
     }
 
-    /// A number that is not negative.
+    /// A non-negative number.
     mutating func write(_ value: Int64) { write(UInt64(max(0, value))) }
     mutating func write(count: Int) { write(UInt64(max(0, count))) }
     mutating func write(byte: UInt8) { bytes.append(byte) }
@@ -32,7 +32,7 @@ struct ScanWriter {
     }
     mutating func write(_ time: Double) { write(whole: Int64(bitPattern: time.bitPattern)) }
 
-    /// A text; that of a digest or commit takes half a byte for each digit.
+    /// A text; digests and commits take half a byte per digit.
     mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { digits in
@@ -48,7 +48,7 @@ struct ScanWriter {
         }
     }
 
-    /// Writes two digits a byte; false where some are none.
+    /// Writes two hex digits per byte; false if not all are hex digits.
     private mutating func pack(_ digits: UnsafeBufferPointer<UInt8>) -> Bool {
         func value(_ digit: UInt8) -> UInt8 {
             switch digit {
@@ -65,7 +65,7 @@ struct ScanWriter {
         return true
     }
 
-    /// A text and a zero byte, so that it can be handed to the system as it lies there.
+    /// A text and a zero byte, so that it can be passed to system calls without a copy.
     mutating func write(path: String) {
         write(count: path.utf8.count)
         bytes.append(contentsOf: path.utf8)
@@ -77,7 +77,7 @@ struct ScanWriter {
         for element in list { body(element, &self) }
     }
 
-    /// Nearly all files of a cache lie on one device and have one name.
+    /// Nearly all files of a cache are on one device and have one name.
     mutating func write(_ file: PhysicalFile) {
         write(file.identity)
         write(file.links)
@@ -100,12 +100,12 @@ struct ScanWriter {
     }
 }
 
-/// Reads what ``ScanWriter`` wrote. What is not there reads as nothing, and is told by ``isSound`` at the end.
+/// Reads what ``ScanWriter`` wrote. Missing data reads as zero; ``isSound`` reports it at the end.
 struct ScanReader {
     private let bytes: UnsafeRawBufferPointer
     private var at = 1
     private var device: UInt64 = 0
-    /// Whether everything so far was there.
+    /// Whether all data so far was valid.
     private(set) var isSound: Bool
     /// Whether nothing is left.
     var isAtEnd: Bool { at == bytes.count }
@@ -135,7 +135,7 @@ struct ScanReader {
         return 0
     }
 
-    /// A number of bytes or files; what could not be one, and would not add up, is not sound.
+    /// A number of bytes or files; implausible values, which could overflow sums, are invalid.
     mutating func size() -> Int64 {
         let size = unsigned()
         guard size <= UInt64(PhysicalFile.mostBytes) else {
@@ -188,7 +188,7 @@ struct ScanReader {
         }
     }
 
-    /// A path as it lies there, the zero byte behind it.
+    /// A zero-terminated path without a copy.
     mutating func path() -> UnsafePointer<CChar>? {
         let text = take(count() + 1)
         guard text.last == 0 else {
@@ -200,7 +200,7 @@ struct ScanReader {
 
     mutating func list<Element>(_ body: (inout ScanReader) -> Element?) -> [Element] {
         let count = count()
-        // Each takes a byte at least: a count that was made up makes no room for itself.
+        // Each takes at least a byte, so a wrong count cannot cause a large allocation.
         guard isSound, count <= bytes.count - at else {
             isSound = false
             return []

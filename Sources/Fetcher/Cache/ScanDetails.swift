@@ -1,6 +1,6 @@
 import HubCore
 
-/// A scan of one repository folder as bytes, for the catalog to remember.
+/// The encoding of a repository's scan for the catalog.
 enum ScanDetails {
     private static let form: UInt8 = 1
 
@@ -8,7 +8,7 @@ enum ScanDetails {
         var out = ScanWriter(form: form)
         let blobs = Array(repository.blobs.values)
         out.write(blobs) { write($0, &$1) }
-        // Links name blobs by their place in the list; what has gone meanwhile, or never was, by name.
+        // Links refer to blobs by index in the list; missing blobs by name.
         let places = Dictionary(uniqueKeysWithValues: blobs.indices.map { (blobs[$0].name, $0) })
         out.write(repository.revisions) { revision, out in
             out.write(revision.commit.hash)
@@ -41,7 +41,7 @@ enum ScanDetails {
         if let file = blob.file { out.write(file) }
     }
 
-    /// nil where the bytes are no scan of this form: look again.
+    /// nil if the bytes are not a scan of this format.
     static func read(_ bytes: [UInt8], _ candidate: CacheScanner.Candidate) -> CachedRepository? {
         bytes.withUnsafeBytes { bytes in
             var reader = ScanReader(bytes, form: form)

@@ -1,6 +1,6 @@
 import HubCore
 
-/// An overview of one repository folder as bytes, with what must be unchanged for it to be true.
+/// The encoding of a repository's overview, with the file states it depends on.
 enum ScanSummary {
     private static let form: UInt8 = 1
 
@@ -41,7 +41,7 @@ enum ScanSummary {
         return out.bytes
     }
 
-    /// The overview, if the bytes are one of this form and nothing that was read for it has changed.
+    /// The overview, if the bytes have this format and nothing read for it has changed.
     ///
     /// - Parameter root: the cache's folder.
     static func current(_ bytes: [UInt8], _ candidate: CacheScanner.Candidate, in root: OpenFolder)

@@ -3,11 +3,11 @@ import HubCore
 /// The blob store that repositories of one cache share since huggingface_hub 2: `<cache>/blobs/<2 digits>/<xet hash>`,
 /// with `<hash>.refs` naming the repository blobs that link to a payload and `<hash>.lock` around every change.
 ///
-/// The store is read and kept tidy here, never added to: a payload may only be published by who has verified it as Xet.
+/// The store is read and cleaned here, never added to: only a client that has verified a payload as Xet may publish it.
 struct SharedStore {
     let layout: CacheLayout
 
-    /// Whether `<cache>/blobs` is the store: its marker says exactly `1`. Anything else of that name is somebody's own.
+    /// Whether `<cache>/blobs` is the store: its marker contains exactly `1`.
     func exists() -> Bool {
         let marker = Path.join(layout.sharedStore, ".huggingface-shared-blobs")
         guard (try? FileSystem.linkStatus(marker))?.kind == .file else { return false }
@@ -18,8 +18,8 @@ struct SharedStore {
         Path.join(Path.join(layout.sharedStore, String(hash.prefix(2))), hash)
     }
 
-    /// The path of a payload that can be used: a plain file of this size. nil where there is none, and where the hash is
-    /// none: the Hub hides those of gated repositories.
+    /// The path of a usable payload: a plain file of this size. nil if there is none, or the hash is invalid: the Hub
+    /// redacts those of gated repositories.
     func ready(_ hash: String, size: Int64) throws(AIError) -> String? {
         guard case .sha256? = ContentDigest(etag: hash) else { return nil }
         let path = payload(hash)
@@ -29,8 +29,8 @@ struct SharedStore {
         return path
     }
 
-    /// The payload's name, if the text of a repository blob's link leads into the store. Judged by text alone: the
-    /// first hop is what identifies a blob.
+    /// The payload's name, if a repository blob links into the store. Only the link's text counts: the first hop
+    /// identifies a blob.
     func hash(ofLink text: String, in folder: RepositoryFolder) -> String? {
         let target = Path.normalized(Path.join(folder.blobs, text))
         guard let below = target.dropping(prefix: layout.sharedStore + "/") else { return nil }
@@ -57,8 +57,8 @@ struct SharedStore {
         return out
     }
 
-    /// The lines of a payload's manifest that are still true; nil where the manifest is missing or cannot be read, which
-    /// means that nobody may delete the payload.
+    /// The valid lines of a payload's manifest; nil if the manifest is missing or unreadable, in which case the payload
+    /// must not be deleted.
     func references(_ hash: String) -> [String]? {
         let manifest = payload(hash) + ".refs"
         guard (try? FileSystem.linkStatus(manifest))?.kind == .file,
@@ -67,7 +67,7 @@ struct SharedStore {
         var out: [String] = []
         for line in text.split(separator: "\n") where !out.contains(String(line)) {
             let parts = line.split(separator: "/")
-            // Any folder that could be Python's: a name that is none to us can still hold a link to the payload.
+            // Any folder that Python could use: even one with an invalid name can link to the payload.
             guard parts.count == 3, parts[1] == "blobs", !parts.contains(".."), !line.hasPrefix("/"),
                 RepositoryKind.allCases.contains(where: { parts[0].hasPrefix($0.plural + "--") })
             else { continue }
@@ -81,27 +81,26 @@ struct SharedStore {
         return out
     }
 
-    /// The open folder of a payload, reached without following links; nil where it is gone.
+    /// The open folder of a payload, opened without following links; nil if it is gone.
     ///
-    /// - Parameter making: makes it where it is missing.
+    /// - Parameter making: creates it if missing.
     func folder(of hash: String, making: Bool = false) throws(AIError) -> OpenFolder? {
         try OpenFolder.open(layout.root)?.place(of: "blobs/\(hash.prefix(2))/\(hash)", making: making)?.folder
     }
 
-    /// The open file that is locked around every change of a payload.
+    /// The lock file of a payload.
     func lockFile(_ hash: String, in folder: OpenFolder) throws(AIError) -> FileDescriptor {
         let file = try FileDescriptor(
             hash + ".lock", in: folder, [.write, .create, .noFollow, .nonBlocking], mode: 0o666)
-        // Whoever shares the cache must be able to take the lock, whatever our umask; where the file is another user's,
-        // that is its owner's business.
+        // All users of the cache must be able to take the lock, whatever our umask; another user's file keeps its mode.
         try? file.setMode(0o666)
         return file
     }
 
-    /// Writes a payload's manifest, under its lock. Whoever shares the cache must be able to add to it.
+    /// Writes a payload's manifest, under its lock. All users of the cache must be able to add to it.
     func writeManifest(_ hash: String, _ lines: some Sequence<String>, in folder: OpenFolder) throws(AIError) {
         let text = lines.sorted().joined(separator: "\n") + "\n"
-        // Always the same name, so that what a kill leaves goes with the next one.
+        // Always the same name, so that a leftover is overwritten.
         let temporary = hash + ".refs.hub.tmp"
         try folder.remove(temporary)
         try folder.replace(
@@ -109,14 +108,14 @@ struct SharedStore {
             temporary: (folder, temporary))
     }
 
-    /// After links to a payload are gone: under its lock, deletes it where no line of its manifest is true any more,
-    /// else writes the lines that are. Bytes freed.
+    /// After links to a payload are gone: under its lock, deletes it if its manifest has no valid line, else writes the
+    /// valid lines. Returns the freed bytes.
     func sweep(_ hash: String, sparing open: OpenFiles = OpenFiles()) throws(AIError) -> Deletion.Outcome.Freed {
         var freed = Deletion.Outcome.Freed()
-        // A link can outlive what it led to, folder and all.
+        // A link can outlive its target and the target's folder.
         guard let folder = try folder(of: hash) else { return freed }
         let lock = try lockFile(hash, in: folder)
-        // Held only for moments; whoever holds it longer is publishing, and the payload is needed.
+        // Held only briefly; a longer holder is publishing, so the payload is needed.
         guard try lock.tryLock() != false, let valid = references(hash) else { return freed }
         guard valid.isEmpty else {
             try writeManifest(hash, valid, in: folder)
@@ -126,7 +125,7 @@ struct SharedStore {
             guard status.kind == .file, open.users[PhysicalFile(status).identity] == nil else { return freed }
             if try folder.remove(hash) { freed.add(status) }
         }
-        // Alone it is what a cut between the two has left.
+        // A manifest alone is left from an interruption.
         try folder.remove(hash + ".refs")
         return freed
     }

@@ -2,13 +2,13 @@ package import HubCore
 
 /// The state of one file of a snapshot on disk.
 package enum SnapshotFile: Sendable, Hashable {
-    /// Not there, a broken link, another blob's link, or of the wrong size.
+    /// Missing, a broken link, a link to another blob, or of the wrong size.
     case absent
     /// A link to the blob of this digest, or to the file itself, with the right size.
     case present
 
-    /// Looks at a file of a snapshot: where it leads must have the size that the tree says, and where it is a link it
-    /// must be to the blob that the tree names. A plain file (a cache without links) is known by its size alone.
+    /// The state of a file in a snapshot: its target must have the tree's size, and a link must point to the tree's
+    /// blob. A plain file (a cache without links) is checked only by size.
     package static func state(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder) throws(AIError)
         -> SnapshotFile
     {
@@ -23,14 +23,13 @@ package enum SnapshotFile: Sendable, Hashable {
         return .present
     }
 
-    /// Whether a blob lies ready under its name, itself or through the shared store, with the right size.
+    /// Whether a blob exists with the right size, directly or through the shared store.
     package static func hasBlob(_ file: RepositoryFile, in folder: RepositoryFolder) throws(AIError) -> Bool {
         guard let status = try FileSystem.status(folder.blob(file.digest.hex)) else { return false }
         return status.kind == .file && status.size == file.size
     }
 
-    /// Makes the snapshot's link to its blob; where the file system has no links, the blob itself moves there, as
-    /// Python does it.
+    /// Creates the snapshot's link to its blob; without link support the blob itself is moved there, as in Python.
     package static func link(_ file: RepositoryFile, commit: Commit, in folder: RepositoryFolder, symlinks: Bool)
         throws(AIError)
     {
@@ -39,7 +38,7 @@ package enum SnapshotFile: Sendable, Hashable {
         let blob = folder.blob(file.digest.hex)
         guard symlinks else {
             guard FileSystem.exists(blob) else { return }
-            // A blob of the shared store belongs to others too: take a copy.
+            // A blob of the shared store is shared: make a copy.
             guard FileSystem.linkText(blob) == nil else {
                 return try FileCopy.copy(blob, to: path, through: folder.partialCopy(file.digest.hex))
             }
@@ -47,8 +46,8 @@ package enum SnapshotFile: Sendable, Hashable {
         }
         let text = RepositoryFolder.linkText(path: file.path, etag: file.digest.hex)
         if FileSystem.linkText(path) == text { return }
-        // Made elsewhere and renamed over, so that a reader never finds the name missing, and a crash leaves nothing in
-        // the snapshot.
+        // Created elsewhere and renamed, so that readers never find the name missing and a crash leaves nothing in the
+        // snapshot.
         let temporary = folder.partialLink(file.digest.hex)
         try FileSystem.createSymlink(text, at: temporary)
         try FileSystem.rename(temporary, to: path)
@@ -63,8 +62,8 @@ enum FileCopy {
         try copy(from: from, to: path, through: temporary)
     }
 
-    /// A new file with the same content: sharing the extents where the file system can, else byte by byte. It appears
-    /// under its name only when it is whole and on stable storage; before, it is at `temporary`.
+    /// A new file with the same content: a reflink if supported, else a byte copy. It gets its name only when complete
+    /// and on stable storage; before, it is at `temporary`.
     static func copy(from: borrowing FileDescriptor, to path: String, through temporary: String) throws(AIError) {
         try FileSystem.remove(temporary)
         do throws(AIError) {

@@ -1,12 +1,11 @@
 package import HubCore
 
 extension Trash {
-    /// Moves what a plan names into the trash. What an earlier run was cut off at comes first; a row that fails is in no
-    /// other's way.
+    /// Moves the items of a plan into the trash. Interrupted moves come first; a failed row does not stop the others.
     ///
     /// - Parameters:
-    ///   - protection: looked at now.
-    ///   - journal: where the plan has deletions from that were cut off and end here.
+    ///   - protection: read now.
+    ///   - journal: the source of the plan's interrupted deletions, which end here.
     package func take(_ plan: DeletionPlan, protection: Protection, journal: DeletionJournal? = nil)
         throws(AIError) -> Deletion.Outcome
     {
@@ -26,7 +25,7 @@ extension Trash {
         return outcome
     }
 
-    /// Whether it is done; false where it was spared.
+    /// Returns whether it is done; false if it was spared.
     private func take(_ row: DeletionPlan.Row, _ protection: Protection, _ outcome: inout Deletion.Outcome)
         throws(AIError) -> Bool
     {
@@ -45,15 +44,14 @@ extension Trash {
             outcome.spare(row, "in use: another process is writing \(etag.prefix(12))")
             return false
         }
-        // What moved before a fault has moved all the same.
+        // Counts also what was moved before an error.
         defer { outcome.trashedBytes += size(of: entry) }
         try carryOut(entry, folder)
         withExtendedLifetime(claim) {}
         return true
     }
 
-    /// Bytes that lie in an entry and have no name elsewhere: its emptying would free as many. What cannot be looked at is
-    /// not counted.
+    /// Bytes of an entry without names elsewhere: the bytes that emptying would free. Unreadable files are not counted.
     private func size(of entry: TrashEntry) -> Int64 {
         func size(_ folder: String, besides bookkeeping: Set<String>) -> Int64 {
             ((try? FileSystem.entries(folder)) ?? []).reduce(0) { sum, name in
@@ -69,9 +67,9 @@ extension Trash {
         return size(place(entry), besides: entry.bookkeeping.union(entry.payload == nil ? [] : ["1"]))
     }
 
-    /// Makes the moves that an earlier run was cut off at. What has changed since is wanted again, and stays.
+    /// Finishes interrupted moves. Files changed since stay.
     ///
-    /// - Returns: why an entry could not be finished: none of it is in the way of anything else.
+    /// - Returns: the errors of entries that could not be finished; they do not stop others.
     package func finish() -> [AIError] {
         do throws(AIError) {
             guard try FileSystem.status(path)?.kind == .directory, try !entryNames().isEmpty else { return [] }
@@ -99,13 +97,13 @@ extension Trash {
         guard let top = try OpenFolder.open(path), let folder = try top.ownFolder(OpenFolder.Entry(name)) else {
             return
         }
-        // A manifest that was cut off before it took the other's place.
+        // A temporary manifest from an interruption.
         for entry in try folder.entries()
         where entry.name.hasPrefix(TrashEntry.manifest + ".") && entry.name.hasSuffix(".tmp") {
             try folder.remove(entry)
         }
         guard let entry = try entry(name) else {
-            // Before its manifest nothing went into it.
+            // Without a manifest nothing was moved into it.
             try top.removeEmptyFolder(name)
             return
         }
@@ -117,9 +115,9 @@ extension Trash {
         withExtendedLifetime(claim) {}
     }
 
-    // MARK: What is to move
+    // MARK: Planning moves
 
-    /// The entry of a row; nil where nothing is there any more.
+    /// The entry of a row; nil if nothing is left.
     private func entry(for row: DeletionPlan.Row, _ folder: RepositoryFolder) throws(AIError) -> TrashEntry? {
         var names: [String] = []
         var blobs: Set<String> = []
@@ -169,7 +167,7 @@ extension Trash {
             payloads: payloads)
     }
 
-    /// The payloads that entries of `blobs/` lead to.
+    /// The payloads that entries of `blobs/` link to.
     private func payloads(of names: Set<String>, in folder: RepositoryFolder) -> [String] {
         let store = SharedStore(layout: layout)
         guard store.exists() else { return [] }
@@ -182,14 +180,14 @@ extension Trash {
 
     // MARK: Moving
 
-    /// - Parameter time: what has changed after it stays.
+    /// - Parameter time: files changed after it stay.
     private func carryOut(_ entry: TrashEntry, _ folder: RepositoryFolder, unchangedSince time: Double? = nil)
         throws(AIError)
     {
         do throws(AIError) {
             try moveAll(of: entry, to: write(entry), folder, unchangedSince: time)
         } catch {
-            // With half of it moved, a later run moves the rest.
+            // If only part was moved, a later run moves the rest.
             if try isEmpty(entry) { try settle(entry) }
             throw error
         }
@@ -209,7 +207,7 @@ extension Trash {
         guard let root = try OpenFolder.open(layout.root) else { return }
         let store = SharedStore(layout: layout)
         for hash in entry.payloads {
-            // A link can outlive what it led to.
+            // A link can outlive its target.
             guard let payloads = try store.folder(of: hash), try payloads.status(of: hash)?.kind == .file,
                 try kept.status(of: TrashEntry.payloadName(hash)) == nil
             else { continue }
@@ -217,7 +215,7 @@ extension Trash {
         }
         let blobs = "\(folder.name)/blobs/"
         for move in entry.moves where !move.from.hasPrefix(blobs) {
-            // All of it: its partials are locked like any other's.
+            // The whole folder: its partials may be locked.
             if move.from == folder.name, try !folder.heldLocks().isEmpty { continue }
             try self.move(move, from: root, to: kept, unchangedSince: time)
         }
@@ -235,12 +233,12 @@ extension Trash {
         if let top = try root.ownFolder(OpenFolder.Entry(folder.name)) {
             for name in ["refs", "trees", ".no_exist"] { try top.removeEmptyFolder(name) }
         }
-        // One that held nothing else is not a repository any more.
+        // Removes the repository if it is empty now.
         var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
         try removal.remove(partials: [])
     }
 
-    /// Notes that an entry is finished; an empty one is removed.
+    /// Marks an entry as finished; removes an empty one.
     private func settle(_ entry: TrashEntry) throws(AIError) {
         guard try !isEmpty(entry) else { return try remove(entry) }
         var entry = entry
@@ -274,7 +272,7 @@ extension Trash {
                 let kept = try write(entry)
                 for step in entry.moves { try move(step, from: root, to: kept, unchangedSince: nil) }
             } catch {
-                // Without its manifest nobody could ever delete it.
+                // Without its manifest the payload could never be deleted.
                 try? bringBackManifest(of: entry, to: root)
                 try? settle(entry)
                 throw error
@@ -283,7 +281,7 @@ extension Trash {
         try settle(entry)
     }
 
-    /// Undoes the first half of a move that was cut off: what the manifest says has to be asked again.
+    /// Undoes the first half of an interrupted move: the manifest must be checked again.
     private func bringBackManifest(of entry: TrashEntry, to root: OpenFolder) throws(AIError) {
         guard let manifest = entry.moves.first, let payload = entry.moves.last, entry.moves.count > 1,
             let (place, name) = try root.place(of: payload.from), try place.status(of: name) != nil,
@@ -292,14 +290,14 @@ extension Trash {
         if try place.status(of: Path.name(manifest.from)) == nil {
             try kept.move(manifest.to, to: place, as: Path.name(manifest.from))
         } else {
-            // Whoever linked to the payload since has made a new one.
+            // A client that linked to the payload since has written a new one.
             try kept.remove(manifest.to)
         }
     }
 }
 
 extension DeletionPlan.Row.Subject {
-    /// What it is, in a word.
+    /// The kind of row in a word.
     package var word: String {
         switch self {
         case .revision: "revision"
@@ -315,7 +313,7 @@ extension DeletionPlan.Row.Subject {
 }
 
 extension RepositoryFolder {
-    /// The refs that name a commit, by path below the repository.
+    /// The refs to a commit, by path relative to the repository.
     fileprivate func refs(naming commit: Commit) throws(AIError) -> [String] {
         var out: [String] = []
         func visit(_ place: OpenFolder, _ prefix: String) throws(AIError) {
@@ -331,7 +329,7 @@ extension RepositoryFolder {
         return out
     }
 
-    /// The blobs that all snapshots but one link to.
+    /// The blobs that the other snapshots link to.
     func linkedBlobs(below path: String, besides name: String) throws(AIError) -> Set<String> {
         var out: Set<String> = []
         for other in try FileSystem.entries(path) ?? [] where other != name {

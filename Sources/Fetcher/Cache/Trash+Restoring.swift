@@ -5,18 +5,18 @@ extension Trash {
     private enum Way {
         /// Nothing is in its place.
         case free
-        /// A file stands there that is not what its name says, and the trash has the one that is.
+        /// The existing file is damaged, and the trash has the right one.
         case damaged
-        /// Not at all: what it holds is there.
+        /// Not needed: the content exists.
         case held
     }
 
-    /// Puts an entry back as it was. Nothing is changed where something stands in its place, where something of it is gone,
-    /// or where a blob that it needs lies in another entry. A blob that is there too is read: what its name says is kept.
+    /// Restores an entry. Fails without changes if something is in its place, if something of it is missing, or if a
+    /// blob it needs is in another entry. If a blob exists in both places, it is read and the right one is kept.
     ///
-    /// An entry whose every part is back already, because an earlier restore was killed at its end, is only removed.
+    /// An entry that is already restored completely, because an earlier restore was killed at its end, is only removed.
     ///
-    /// - Parameter journal: forgets deletions of the folder that were cut off, which would continue with what is back.
+    /// - Parameter journal: drops interrupted deletions of the folder, which would delete restored files.
     package func restore(_ entry: TrashEntry, journal: DeletionJournal? = nil) throws(AIError) {
         var entry = entry
         let lock = try exclusive()
@@ -34,7 +34,7 @@ extension Trash {
         try checkWhole(waiting, of: entry, folder)
         var steps: [(move: TrashEntry.Move, way: Way)] = []
         for move in waiting { steps.append((move, try way(of: move, entry, folder))) }
-        // From here on it is on its way back: no later run may go on moving it away.
+        // From here on no later run may continue moving it to the trash.
         entry.isComplete = true
         let kept = try write(entry)
         journal?.forget(entry.folder)
@@ -43,17 +43,19 @@ extension Trash {
         try restorePayloads(of: entry, in: kept, folder)
         for (move, way) in steps.reversed() where way != .held {
             guard let (place, name) = try root.place(of: move.from, making: true) else { continue }
-            // Somebody's that has come since. What is not back yet still waits.
-            if way == .free, try place.status(of: name) != nil { throw inTheWay(Path.join(place.path, name)) }
+            // Something else has appeared meanwhile. The rest stays in the trash.
+            if way == .free, try place.status(of: name) != nil {
+                throw inTheWay(Path.join(place.path, name), of: entry)
+            }
             try kept.move(move.to, to: place, as: name)
         }
         withExtendedLifetime(claim) {}
         try remove(entry)
     }
 
-    // MARK: What stands in the place
+    // MARK: Existing files
 
-    /// Refuses where something else stands there.
+    /// Throws if something else is there.
     private func way(of move: TrashEntry.Move, _ entry: TrashEntry, _ folder: RepositoryFolder) throws(AIError)
         -> Way
     {
@@ -61,21 +63,26 @@ extension Trash {
         guard let there = try FileSystem.linkStatus(path) else { return .free }
         switch Path.parts(move.from).dropFirst().first {
         case "blobs": if let way = try wayOfBlob(kept, entry, folder, to: path) { return way }
-        // Made from the commit's own list.
+        // Derived from the commit's file list.
         case "trees", ".no_exist": return .held
         case "refs": if there.kind == .file, try FileSystem.text(path) == FileSystem.text(kept) { return .held }
         default: break
         }
-        throw inTheWay(path)
+        throw inTheWay(path, of: entry)
     }
 
-    private func inTheWay(_ path: String) -> AIError {
-        AIError(
-            .invalidInput, "\(path) already exists, and is not what would be restored",
-            advice: "move it away with hub rm --trash, then restore again", context: .init(path: path))
+    private func inTheWay(_ path: String, of entry: TrashEntry) -> AIError {
+        let snapshot = entry.commit.map { RepositoryFolder(cache: layout, name: entry.folder).snapshot($0) }
+        let isBack = snapshot.map { FileSystem.exists($0) && ($0 == path || $0.hasPrefix(path + "/")) } ?? false
+        let what = isBack ? "\(entry.title) is in the cache already" : "\(path) already exists with other content"
+        // Moved into the trash, it would be the first to be restored.
+        return AIError(
+            .invalidInput, "\(what), so it was not restored",
+            advice: "hub rm \(isBack ? entry.title : entry.repository?.description ?? entry.title) deletes what is there; then restore again",
+            context: .init(path: path))
     }
 
-    /// nil where neither the content is the same nor one of the two is what its name says.
+    /// nil if the contents differ and neither matches its name.
     private func wayOfBlob(_ kept: String, _ entry: TrashEntry, _ folder: RepositoryFolder, to path: String)
         throws(AIError) -> Way?
     {
@@ -95,7 +102,7 @@ extension Trash {
         return own == named && link == nil ? .damaged : nil
     }
 
-    /// The file in which the content lies of what may be a link into the shared store; nil where it leads elsewhere.
+    /// The file with the content, possibly through a link into the shared store; nil if the link points elsewhere.
     private func keptContent(_ kept: String, _ link: String?, _ entry: TrashEntry, _ folder: RepositoryFolder)
         -> String?
     {
@@ -117,9 +124,9 @@ extension Trash {
         }
     }
 
-    // MARK: What is missing
+    // MARK: Missing files
 
-    /// Refuses where something of an entry is neither in it nor in the cache, or a blob that its links need lies elsewhere.
+    /// Throws if something of an entry is neither in it nor in the cache, or a blob that its links need is elsewhere.
     private func checkWhole(_ waiting: [TrashEntry.Move], of entry: TrashEntry, _ folder: RepositoryFolder)
         throws(AIError)
     {
@@ -129,7 +136,7 @@ extension Trash {
         for move in entry.moves where !own.contains(move.from) && move.isContent {
             if try FileSystem.linkStatus(Path.join(layout.root, move.from)) == nil { gone.insert(move.from) }
         }
-        // A link that was broken when it went comes back as it was.
+        // A link that was broken before is restored as it was.
         let missing = try neededBlobs(waiting, of: entry, folder).subtracting(own)
         let others = try entries().filter { $0.folder == entry.folder && $0.name != entry.name }
         for path in gone.union(missing).sorted() {
@@ -154,7 +161,7 @@ extension Trash {
         }
     }
 
-    /// The blobs, by path from the cache, that links on their way back need and the cache has not.
+    /// The blobs, by path relative to the cache, that restored links need and the cache lacks.
     private func neededBlobs(_ moves: [TrashEntry.Move], of entry: TrashEntry, _ folder: RepositoryFolder)
         throws(AIError) -> Set<String>
     {
@@ -165,7 +172,7 @@ extension Trash {
         return Set(needed.filter { !FileSystem.exists(folder.blob($0)) }.map { "\(folder.name)/blobs/\($0)" })
     }
 
-    /// Whether what was at a path of the cache lies in an entry.
+    /// Whether an entry contains what was at a path of the cache.
     private func holds(_ entry: TrashEntry, _ path: String) -> Bool {
         entry.moves.contains { move in
             guard let rest = path.dropping(prefix: move.from), rest.isEmpty || rest.hasPrefix("/") else {
@@ -175,7 +182,7 @@ extension Trash {
         }
     }
 
-    /// The blobs that the links at `path` lead to once they are back at `place`.
+    /// The blobs that the links at `path` will point to at `place`.
     private func collectLinks(
         _ path: String, as place: String, _ folder: RepositoryFolder, _ blobs: inout Set<String>
     ) throws(AIError) {
@@ -189,7 +196,7 @@ extension Trash {
         }
     }
 
-    /// Puts payloads back into the store where they are gone, and the lines that say who needs them, before the links come.
+    /// Restores missing payloads to the store, and their manifest lines, before the links.
     private func restorePayloads(
         of entry: TrashEntry, in kept: OpenFolder, _ folder: RepositoryFolder
     ) throws(AIError) {
@@ -200,7 +207,7 @@ extension Trash {
         }
     }
 
-    /// The entries of `blobs/` in the trash that lead to a payload.
+    /// The entries of `blobs/` in the trash that link to a payload.
     private func blobNames(
         leadingTo hash: String, of entry: TrashEntry, _ folder: RepositoryFolder, _ store: SharedStore
     ) throws(AIError) -> [String] {
@@ -227,7 +234,7 @@ extension TrashEntry {
 }
 
 extension TrashEntry.Move {
-    /// Whether its loss is one: lists and notes are made again, and a partial may have become a blob.
+    /// Whether it is irreplaceable content: lists and metadata are recreated, and a partial may have become a blob.
     fileprivate var isContent: Bool {
         let part = Path.parts(from).dropFirst().first
         return part != "trees" && part != ".no_exist" && !(part == "blobs" && from.hasSuffix(".incomplete"))
@@ -235,15 +242,15 @@ extension TrashEntry.Move {
 }
 
 extension SharedStore {
-    /// Makes sure of a payload and of the lines of its manifest, under its lock. What was the store's own file comes back;
-    /// nothing new is published.
+    /// Restores a payload and its manifest lines, under its lock. Only the store's own file is restored; nothing new is
+    /// published.
     fileprivate func bringBack(_ hash: String, from kept: OpenFolder, for lines: [String]) throws(AIError) {
         guard let folder = try folder(of: hash, making: true) else { return }
         let lock = try lockFile(hash, in: folder)
         try lock.lock()
         let isThere = try folder.status(of: hash)?.kind == .file
         let known = isThere ? try FileSystem.text(payload(hash) + ".refs", limit: 64 << 20) : ""
-        // Without a manifest nobody deletes the payload, and none is to be made up.
+        // Without a manifest the payload is never deleted, and none is invented.
         if let known {
             try writeManifest(hash, Set(known.split(separator: "\n").map(String.init)).union(lines), in: folder)
         }

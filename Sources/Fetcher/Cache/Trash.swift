@@ -1,7 +1,7 @@
 package import HubCore
 
-/// A folder beside the cache into which deletions can move things instead, by rename alone: that is fast, frees nothing, and
-/// can be undone exactly. Each entry has its manifest before its first move.
+/// A folder beside the cache into which deletions move files by rename: fast, exactly reversible, frees nothing. Each
+/// entry's manifest is written before its first move.
 package struct Trash: Sendable {
     let layout: CacheLayout
     /// The folder; it need not exist.
@@ -12,9 +12,9 @@ package struct Trash: Sendable {
         path = layout.root + "-trash"
     }
 
-    /// Makes the folder, with the cache's own mode: what is in it is as private as before.
+    /// Creates the folder with the cache's mode, so that its contents stay as private.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` where nothing can be renamed into it.
+    /// - Throws: ``ErrorCode/invalidInput`` if nothing can be renamed into it.
     package func create() throws(AIError) {
         guard let cache = try FileSystem.status(layout.root) else { return }
         let place = FileSystem.exists(path) ? path : Path.parent(path)
@@ -29,10 +29,10 @@ package struct Trash: Sendable {
         try FileSystem.setMode(path, cache.mode)
     }
 
-    /// Held by whoever changes something in the trash: one at a time.
+    /// The exclusive lock for changes to the trash.
     func exclusive() throws(AIError) -> Lock {
         let folder = try FileDescriptor(path, [.directory])
-        // NFS wants a descriptor for writing, which a folder cannot have: there nothing is locked.
+        // NFS requires a writable descriptor, which folders do not have: there nothing is locked.
         if try folder.tryLock() == false { try folder.lock() }
         return Lock(folder)
     }
@@ -43,7 +43,7 @@ package struct Trash: Sendable {
         init(_ folder: consuming FileDescriptor) { self.folder = folder }
     }
 
-    /// The open folder of an entry; nil where it is gone.
+    /// The open folder of an entry; nil if it is gone.
     func folder(of entry: TrashEntry) throws(AIError) -> OpenFolder? {
         try OpenFolder.open(path)?.ownFolder(OpenFolder.Entry(entry.name))
     }
@@ -51,8 +51,8 @@ package struct Trash: Sendable {
     func place(_ entry: TrashEntry) -> String { Path.join(path, entry.name) }
     func place(_ name: String, of entry: TrashEntry) -> String { Path.join(place(entry), name) }
 
-    /// The entries of the trash, the newest first, and the faults of those that cannot be read. A folder without a manifest is
-    /// empty.
+    /// The entries of the trash, the newest first, and the errors of unreadable ones. A folder without a manifest
+    /// counts as empty.
     package func contents() throws(AIError) -> (entries: [TrashEntry], faults: [AIError]) {
         var out: [TrashEntry] = []
         var faults: [AIError] = []
@@ -69,9 +69,9 @@ package struct Trash: Sendable {
     /// The entries of ``contents()`` that can be read.
     package func entries() throws(AIError) -> [TrashEntry] { try contents().entries }
 
-    /// The folders that deletions have made there. Everything else there is somebody's own, and is left alone.
+    /// The folders created by deletions. Everything else there is left alone.
     ///
-    /// - Parameter prefix: what their names begin with.
+    /// - Parameter prefix: the prefix of their names.
     func entryNames(prefix: String = "") throws(AIError) -> [String] {
         var out: [String] = []
         for name in try FileSystem.entries(path) ?? [] {
@@ -83,7 +83,7 @@ package struct Trash: Sendable {
         return out
     }
 
-    /// An entry by its manifest; nil where it has none.
+    /// An entry by its manifest; nil if it has none.
     func entry(_ name: String) throws(AIError) -> TrashEntry? {
         guard let bytes = try FileSystem.contents(Path.join(Path.join(path, name), TrashEntry.manifest)) else {
             return nil
@@ -96,7 +96,7 @@ package struct Trash: Sendable {
         return entry
     }
 
-    /// Writes an entry's manifest, and makes its folder where it is missing.
+    /// Writes an entry's manifest, and creates its folder if missing.
     ///
     /// - Returns: that folder.
     @discardableResult
@@ -106,8 +106,8 @@ package struct Trash: Sendable {
         return folder
     }
 
-    /// Removes an entry's folder with all that is left in it. The manifest goes last: while it is there, whoever is asked
-    /// to bring the entry back can tell what of it is back.
+    /// Removes an entry's folder with its remaining contents. The manifest is deleted last, so that a restore can tell
+    /// what has already been restored.
     func remove(_ entry: TrashEntry) throws(AIError) {
         guard let folder = try folder(of: entry) else { return }
         for child in try folder.entries() where child.name != TrashEntry.manifest { try folder.removeTree(child) }
@@ -118,7 +118,7 @@ package struct Trash: Sendable {
 
     // MARK: Emptying
 
-    /// What the name of an entry begins with while it is being deleted.
+    /// The name prefix of an entry that is being deleted.
     private static let gone = ".deleted-"
 
     /// Deletes entries permanently.
@@ -128,7 +128,7 @@ package struct Trash: Sendable {
         defer { withExtendedLifetime(lock) {} }
         var freed = Deletion.Outcome.Freed()
         for entry in entries {
-            // Half an entry cannot be brought back.
+            // A partly deleted entry must not be restorable.
             try top.move(entry.name, to: top, as: Self.gone + entry.name)
         }
         for name in try entryNames(prefix: Self.gone) {
@@ -142,9 +142,9 @@ package struct Trash: Sendable {
         return Deletion.Outcome(freedBytes: freed.size, allocatedBytes: freed.allocated)
     }
 
-    /// Deletes what is in a folder.
+    /// Deletes the contents of a folder.
     ///
-    /// - Parameter uncounted: names that no plan counts either.
+    /// - Parameter uncounted: names that plans do not count.
     private func delete(
         _ folder: OpenFolder, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
     ) throws(AIError) {

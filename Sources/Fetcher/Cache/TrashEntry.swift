@@ -1,8 +1,8 @@
 package import HubCore
 
-/// What one row of a plan moved out of the cache, by its manifest.
+/// The files that one row of a plan moved out of the cache, by its manifest.
 package struct TrashEntry: Sendable, Hashable {
-    /// A name's way from the cache, where it was, to the entry's folder; both relative.
+    /// A move from the cache to the entry's folder; both paths are relative.
     struct Move: Sendable, Hashable {
         var from: String
         var to: String
@@ -16,21 +16,21 @@ package struct TrashEntry: Sendable, Hashable {
     var folder: String
     package var commit: Commit?
     package var refs: [String]
-    /// What it is, in a word or two.
+    /// The kind of item in a word or two.
     package var what: String
-    /// Bytes that its emptying frees, as planned.
+    /// Bytes that emptying frees, as planned.
     package var size: Int64
     /// Seconds since 1970.
     package var trashedAt: Double
-    /// In the order in which they are made, by which no moment leaves a ref without its snapshot or a link without its
-    /// blob; the way back is the other way round.
+    /// In the order of execution, which never leaves a ref without its snapshot or a link without its blob; restoring
+    /// reverses it.
     var moves: [Move]
-    /// Payloads of the shared store that entries of `blobs/` lead to: kept here by a second name.
+    /// Payloads of the shared store that entries of `blobs/` link to: kept here by a second name.
     var payloads: [String]
     /// Whether every move was made.
     var isComplete = false
 
-    /// Names in the entry's folder that hold no content of a model.
+    /// Names in the entry's folder without model content.
     var bookkeeping: Set<String> {
         let parts: Set<Substring> = ["refs", "trees", ".no_exist"]
         let names = moves.filter { move in Path.parts(move.from).dropFirst().first.map(parts.contains) ?? false }
@@ -38,10 +38,10 @@ package struct TrashEntry: Sendable, Hashable {
         return Set(names + [Self.manifest])
     }
 
-    /// The payload of the shared store that it is of; nil for an entry of a repository.
+    /// The payload of the shared store; nil for an entry of a repository.
     var payload: String? { folder.isEmpty ? moves.last.map { Path.name($0.from) } : nil }
 
-    /// Whether it goes back to a place where another would go: both hold the same snapshot, file of one, or repository.
+    /// Whether it would be restored to the same place as another: the same snapshot, file of one, or repository.
     package func holdsPlace(of other: TrashEntry) -> Bool {
         guard folder == other.folder else { return false }
         func places(_ entry: TrashEntry) -> Set<String> {
@@ -65,10 +65,10 @@ extension TrashEntry {
         ]
     }
 
-    /// A name for an entry made now, unlike any other.
+    /// A unique name for a new entry.
     static func newName(at time: Double) -> String { "\(Int64(time * 1000))-\(FileSystem.randomHex(3))" }
 
-    /// Whether a name is one that ``newName(at:)`` makes.
+    /// Whether a name has the form of ``newName(at:)``.
     static func isName(_ name: String) -> Bool {
         let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -77,7 +77,7 @@ extension TrashEntry {
             && parts[1].count == 6 && parts[1].allSatisfy { digits.contains($0) || letters.contains($0) }
     }
 
-    /// Reads a manifest; nil where it is none, or names something that such an entry never holds.
+    /// Reads a manifest; nil if invalid, or if it names paths outside such an entry.
     init?(name: String, json: JSON) {
         guard json["version"]?.int == 1, let folder = json["folder"]?.string, let what = json["what"]?.string,
             folder.isEmpty || RepositoryFolder.isName(folder), let moves = json["moves"]?.array,
@@ -95,7 +95,7 @@ extension TrashEntry {
             else { return nil }
             self.moves.append(Move(from: from, to: to))
         }
-        // A payload goes with its manifest, which goes first.
+        // A payload is moved with its manifest, which comes first.
         let payload = self.moves.last.map { [$0.from + ".refs", $0.from] }
         guard !folder.isEmpty || self.moves.map(\.from) == payload else { return nil }
         guard self.payloads.allSatisfy({ if case .sha256? = ContentDigest(etag: $0) { true } else { false } })
@@ -104,7 +104,7 @@ extension TrashEntry {
         }
     }
 
-    /// Whether a path is of a repository's folder, or, where that is empty, of a payload of the shared store.
+    /// Whether a path is in a repository's folder, or, if that is empty, a payload of the shared store.
     private static func isInside(_ path: String, _ folder: String) -> Bool {
         let parts = Path.parts(path, omittingEmpty: false)
         guard !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return false }

@@ -2,7 +2,7 @@ import HubCore
 
 /// The text of `trees/<commit>.json`.
 enum TreeText {
-    /// One of its files. Its texts live as long as the call that hands it over.
+    /// One of its files. Its texts are valid during the call.
     struct File {
         var path: String
         var size: Int64
@@ -11,7 +11,8 @@ enum TreeText {
         var xetHash: JSONCursor.Text?
     }
 
-    /// Hands over each file; false where the text is of another version or not sound, whatever was handed over by then.
+    /// Calls `body` for each file; returns false if the text has another version or is invalid, possibly after some
+    /// calls.
     static func read(_ bytes: [UInt8], _ body: (File) -> Void) -> Bool {
         let isSound = try? JSONCursor.read(bytes) { document in
             var (hasVersion, hasFiles) = (false, false)
@@ -61,8 +62,8 @@ enum TreeText {
 }
 
 extension RepositoryTree {
-    /// Writes a file of `trees/`, by which Python proves a snapshot whole without a network. Always all files of the
-    /// repository, whatever was fetched. Readable by the group, unlike Python's own.
+    /// Writes a file of `trees/`, which Python uses to check a snapshot's completeness offline. It lists all files of
+    /// the repository, fetched or not. Readable by the group, unlike Python's own.
     func write(to path: String) throws(AIError) {
         let members = files.map { file -> (key: String, value: JSON) in
             (

@@ -1,36 +1,36 @@
 package import Catalog
 package import HubCore
 
-/// What verifying one revision came to, or one folder of one's own.
+/// The verification result of a revision or a local folder.
 package struct Verification: Sendable {
-    /// What was verified.
+    /// The verified place.
     package enum Place: Sendable, Hashable {
         case snapshot(RepositoryFolder, Commit)
         /// The blobs of a repository that no snapshot links to.
         case orphans(RepositoryFolder)
-        /// Files of one commit in a folder of one's own.
+        /// Files of one commit in a local folder.
         case local(LocalFolder, Commit)
     }
 
     package let place: Place
-    /// nil for a folder of one's own of which nobody knows whose files it holds.
+    /// nil for a local folder whose repository is unknown.
     package var repository: Repository?
-    /// The files of the commit; nil where nobody could be asked: then only names and digests were compared.
+    /// The files of the commit; nil if unknown: then only names and digests were compared.
     package let tree: RepositoryTree?
     /// Files whose content was read.
     package internal(set) var checked = 0
-    /// Files that are as they were when they were last read.
+    /// Files unchanged since they were last verified.
     package internal(set) var skipped = 0
-    /// Files of the tree that are not here, and that no pull is known to have chosen.
+    /// Missing files of the tree that no pull is known to have chosen.
     package internal(set) var absent = 0
-    /// Files that nothing says the digest of.
+    /// Files with an unknown digest.
     package internal(set) var unknown = 0
     /// Bytes of the files checked or skipped.
     package internal(set) var bytes: Int64 = 0
     package internal(set) var problems: [VerificationProblem] = []
-    /// What could not be found out, and what could not be mended.
+    /// Errors of verification and repair.
     package internal(set) var faults: [AIError] = []
-    /// Bytes fetched to mend it.
+    /// Bytes fetched for the repair.
     package internal(set) var fetchedBytes: Int64 = 0
 
     init(_ place: Place, _ repository: Repository?, tree: RepositoryTree?) {
@@ -44,7 +44,7 @@ package struct Verification: Sendable {
         }
     }
 
-    /// The folder that holds the files.
+    /// The folder of the files.
     package var path: String {
         switch place {
         case .snapshot(let folder, let commit): folder.snapshot(commit)
@@ -53,41 +53,44 @@ package struct Verification: Sendable {
         }
     }
 
-    /// Notes what could not be found out: each reason once, for it mostly holds for all the files of a folder.
+    /// Records an error, each reason once, because it usually applies to all files of a folder.
     mutating func noteUnknown(_ fault: AIError) {
         if !faults.contains(where: { $0.code == fault.code }) { faults.append(fault) }
     }
 
-    /// What is wrong still. A file that does not belong there harms nothing.
+    /// The remaining damage. Extra files are harmless.
     package var damage: [VerificationProblem] { problems.filter { $0.kind != .extra && !$0.isRepaired } }
 
-    /// Whether every file is there and what it should be; nil where that could not be found out.
+    /// Whether all that is wrong is that files are missing.
+    package var isIncomplete: Bool { !damage.isEmpty && damage.allSatisfy { $0.kind == .missing } }
+
+    /// Whether every file is present and correct; nil if unknown.
     package var isSound: Bool? {
         if !damage.isEmpty { return false }
         guard faults.isEmpty, unknown == 0 else { return nil }
-        // Only of a snapshot does the tree tell what is missing.
+        // Only for a snapshot does the tree show missing files.
         if case .snapshot = place, tree == nil { return nil }
         return true
     }
 }
 
-/// What is wrong with one file.
+/// A problem of one file.
 package struct VerificationProblem: Sendable {
     package enum Kind: String, Sendable {
-        /// Its bytes are others.
+        /// The content differs.
         case mismatch
         case missing
-        /// It ends too soon.
+        /// The file is too short.
         case truncated
-        /// It is no file of the commit.
+        /// The file is not in the commit.
         case extra
-        /// Nothing lies where the link leads.
+        /// The link's target is missing.
         case brokenLink = "broken link"
     }
 
-    /// What was to be found, or was found.
+    /// An expected or actual value.
     package enum Finding: Sendable, Hashable {
-        /// A digest, or where a link leads.
+        /// A digest, or a link's target.
         case text(String)
         case bytes(Int64)
     }
@@ -96,15 +99,15 @@ package struct VerificationProblem: Sendable {
     package let kind: Kind
     package var expected: Finding?
     package var actual: Finding?
-    /// Where the damage is, in bytes; empty where that is not known.
+    /// The damaged byte ranges; empty if unknown.
     package internal(set) var ranges: [Range<Int64>] = []
-    /// Whether everything outside those ranges is known to be right.
+    /// Whether everything outside those ranges is known to be intact.
     var isPlaced = false
-    /// What should be there.
+    /// The expected file.
     var file: RepositoryFile?
-    /// The damaged file as it was when it was read.
+    /// The damaged file and its state when read.
     var damaged: (path: String, stamp: FileStamp)?
-    /// Whether somebody changed it after it was fetched.
+    /// Whether it was changed after it was fetched.
     package internal(set) var isForeign = false
     package internal(set) var isRepaired = false
 
@@ -115,7 +118,7 @@ package struct VerificationProblem: Sendable {
     }
 }
 
-/// How far verifying is.
+/// The progress of a verification.
 package struct VerificationProgress: Sendable {
     package struct Active: Sendable {
         package var path: String
@@ -130,7 +133,7 @@ package struct VerificationProgress: Sendable {
 }
 
 extension CachedRevision {
-    /// Since when every file is known to be what its blob's name says; nil where one is not, or has changed since.
+    /// Since when every file is verified to match its blob's name; nil if one is not, or has changed since.
     package func verifiedAt(_ verified: VerifiedContent, in folder: RepositoryFolder) throws(AIError) -> Double? {
         guard !files.isEmpty, !verified.isEmpty else { return nil }
         var oldest = Double.infinity
@@ -143,7 +146,7 @@ extension CachedRevision {
         return oldest
     }
 
-    /// A file that verifying found not to hold what it should, unless it has changed since.
+    /// A file that verification found damaged, unless it has changed since.
     package func knownDamage(_ verified: VerifiedContent, in folder: RepositoryFolder) throws(AIError) -> String? {
         guard verified.hasDamage else { return nil }
         let blobs = verified.damage(in: folder.name)
@@ -159,7 +162,7 @@ extension CachedRevision {
 }
 
 extension Workspace {
-    /// What was verified in the cache; nothing where the catalog cannot be used.
+    /// The cache's verified content; empty if the catalog cannot be used.
     package func verified() async -> VerifiedContent {
         await Offload.run { [dispensable, layout] in
             dispensable.use { catalog throws(AIError) in try catalog.verified(inCache: layout.root) } ?? .init()

@@ -1,27 +1,27 @@
 package import HubCore
 
-/// What is to be verified together: what the names alone tell of it, and the files that must be read.
+/// A set of files to verify together: the result from names only, and the files to read.
 package struct VerificationTarget: Sendable {
-    /// That a file must hold certain content.
+    /// A file and its required content.
     struct Claim: Sendable {
-        /// As it is called in the repository.
+        /// The path in the repository.
         var name: String
-        /// Where it can be read.
+        /// The path on disk.
         var path: String
         var digest: ContentDigest
-        /// nil where nobody knows it.
+        /// nil if unknown.
         var size: Int64?
-        /// What the tree says; nil where it is not known.
+        /// The tree's entry; nil if unknown.
         var file: RepositoryFile?
-        /// By what ``VerifiedFile`` knows it.
+        /// Its folder in ``VerifiedFile``.
         var folder: String
-        /// Whether somebody changed it after it was fetched.
+        /// Whether it was changed after it was fetched.
         var isForeign = false
     }
 
     var result: Verification
     var claims: [Claim] = []
-    /// By what the catalog knows the cache, or the folder of one's own.
+    /// The catalog's key of the cache or local folder.
     let cache: String
 
     init(_ result: Verification, cache: String) { (self.result, self.cache) = (result, cache) }
@@ -29,14 +29,14 @@ package struct VerificationTarget: Sendable {
     package var repository: Repository? { result.repository }
     package var commit: Commit? { result.commit }
 
-    /// Looks at a cached revision: what is missing, leads nowhere or does not belong there, and what must be read. What
-    /// cannot be looked at is a fault of the result.
+    /// The target of a cached revision: missing files, broken links, extra files, and the files to read. Unreadable
+    /// files are faults of the result.
     ///
     /// - Parameters:
-    ///   - tree: the files of the commit; nil where nobody could be asked, `fault` being the reason: blobs are then
-    ///     compared with their names.
-    ///   - choice: what pulls have chosen of the files; nil where that is not known. What was not chosen is not missing.
-    ///   - files: looks only at what matches; one that is named by its path has been chosen.
+    ///   - tree: the files of the commit; nil if unknown, with the reason in `fault`: blobs are then compared with
+    ///     their names.
+    ///   - choice: the file choice of pulls; nil if unknown. Files that were not chosen are not missing.
+    ///   - files: checks only matching files; a file named by its path counts as chosen.
     package init(
         _ revision: CachedRevision, of repository: CachedRepository, tree: RepositoryTree?, fault: AIError? = nil,
         choice: FileChoice?, files: GlobPattern? = nil
@@ -99,13 +99,13 @@ package struct VerificationTarget: Sendable {
                 folder: isLink ? folder.name : "\(folder.name)/snapshots/\(commit.hash)/\(file.path)"))
     }
 
-    /// Where the tree is not known: what a blob's name says of it.
+    /// Without a tree: the digest in a blob's name.
     private mutating func addByNames(_ entries: [CachedFile], _ folder: RepositoryFolder, _ commit: Commit) {
         for entry in entries {
             let path = Path.join(folder.snapshot(commit), entry.path)
             let isThere: Bool
             do throws(AIError) { isThere = try entry.isBroken ? FileSystem.status(path) != nil : true } catch {
-                // Where a link leads may be there all the same.
+                // The link's target may still exist.
                 result.noteUnknown(error)
                 continue
             }
@@ -122,7 +122,7 @@ package struct VerificationTarget: Sendable {
         }
     }
 
-    /// The blobs that no snapshot links to, which a pull would take for what their names say; nil where there are none.
+    /// The blobs without links, which a pull would reuse by name; nil if there are none.
     package init?(orphansOf repository: CachedRepository) {
         let folder = repository.folder
         self.init(
@@ -138,7 +138,7 @@ package struct VerificationTarget: Sendable {
 }
 
 extension CachedRepository {
-    /// Why something could not be read when the cache was looked at; nil where a folder and all below it could.
+    /// Why a folder, or something below it, could not be read in the scan; nil if all could.
     package func unreadable(below path: String) -> AIError? {
         problems.first { $0.kind == .unreadable && ($0.path == path || $0.path.hasPrefix(path + "/")) }.map {
             AIError(.ioError, $0.text, context: .init(path: $0.path))

@@ -2,26 +2,25 @@ import Catalog
 import HubCore
 import Synchronization
 
-/// Reads what is cached and compares it with its digests: on every processor at once, each file in one go, and each
-/// physical file once however many names it has.
+/// Reads cached files and compares them with their digests: on all processors, each physical file once.
 ///
-/// What was found right is remembered with the file's size, modification time and inode, and is not read again while
-/// those stay as they are.
+/// A verified file is recorded with its size, modification time and inode, and is not read again while those are
+/// unchanged.
 package final class Verifier: Sendable {
     private struct Reading {
-        /// Which target each claim is of.
+        /// The claims with the index of their target.
         var claims: [(target: Int, claim: VerificationTarget.Claim)]
         var size: Int64
     }
 
     private struct State {
         var targets: [VerificationTarget]
-        /// What nobody has begun with, the smallest first.
+        /// Files not yet begun, the smallest first.
         var queue: [Reading] = []
         var progress = VerificationProgress()
         var active: [Int: VerificationProgress.Active] = [:]
         var nextKey = 0
-        /// What was proven and is not in the catalog yet, by cache.
+        /// Verified files not yet in the catalog, by cache.
         var proven: [String: [VerifiedFile]] = [:]
         var provenBytes: Int64 = 0
     }
@@ -32,11 +31,11 @@ package final class Verifier: Sendable {
     private let isFull: Bool
     private let report: @Sendable (VerificationProgress) -> Void
     private let isCancelled = Atomic(false)
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameters:
-    ///   - isFull: reads what has not changed as well.
-    ///   - report: hears how far it is, from several threads, for each step of reading.
+    ///   - isFull: also reads unchanged files.
+    ///   - report: called with the progress, from several threads, for each step of reading.
     package init(
         _ targets: [VerificationTarget], catalog: DispensableCatalog, isFull: Bool,
         report: @escaping @Sendable (VerificationProgress) -> Void = { _ in }
@@ -44,12 +43,12 @@ package final class Verifier: Sendable {
         self.catalog = catalog
         self.isFull = isFull
         self.report = report
-        state = Mutex(State(targets: targets))
+        state = Lock(State(targets: targets))
     }
 
-    /// Verifies everything; what became of each target, in their order.
+    /// Verifies everything; returns the result of each target, in order.
     ///
-    /// - Throws: `CancellationError`; what was proven until then is remembered.
+    /// - Throws: `CancellationError`; results so far are stored.
     package func run() async throws -> [Verification] {
         await Offload.run { self.prepare() }
         let workers = min(Machine.processors, state.withLock { $0.queue.count })
@@ -67,7 +66,7 @@ package final class Verifier: Sendable {
         return state.withLock { $0.targets.map { $0.result.sorted } }
     }
 
-    // MARK: What must be read
+    // MARK: Files to read
 
     private func prepare() {
         var targets = state.withLock(\.targets)
@@ -77,7 +76,7 @@ package final class Verifier: Sendable {
                 known[cache] = catalog.use { catalog throws(AIError) in try catalog.verified(inCache: cache) }
             }
         }
-        /// One inode may be wanted by SHA-256 and by git's hash.
+        /// One inode may need both SHA-256 and git's hash.
         struct Key: Hashable {
             var identity: PhysicalFile.Identity
             var isSHA256: Bool
@@ -90,7 +89,7 @@ package final class Verifier: Sendable {
                     targets[target].result.noteUnknown(error)
                     continue
                 }
-                // It may go at any moment.
+                // It may vanish at any moment.
                 guard let status = found else {
                     targets[target].result.problems.append(.missing(claim))
                     continue
@@ -116,7 +115,7 @@ package final class Verifier: Sendable {
         }
     }
 
-    /// The largest that nobody has begun with, so that the end does not wait for one that began last.
+    /// The largest remaining file, so that no large one starts last.
     private func next() -> Reading? {
         isCancelled.load(ordering: .relaxed) ? nil : state.withLock { $0.queue.popLast() }
     }
@@ -134,7 +133,7 @@ package final class Verifier: Sendable {
             let found = try read(reading, key)
             for (target, claim) in reading.claims { judge(claim, found, target) }
         } catch is CancellationError {
-            // Nothing is said of it.
+            // No result is recorded.
         } catch {
             let fault = AIError.wrapping(error)
             state.withLock { state in
@@ -150,9 +149,9 @@ package final class Verifier: Sendable {
         keep(all: false)
     }
 
-    /// What a file holds, and what it was like while it was read.
+    /// The digest of a file, and its state while it was read.
     private struct Found {
-        /// nil where the size alone tells that it is not right.
+        /// nil if the size is already wrong.
         var digest: ContentDigest?
         var ranges = RangeDigests()
         var stamp: FileStamp
@@ -164,7 +163,7 @@ package final class Verifier: Sendable {
             let file = try FileDescriptor(unnoticed: path)
             let stamp = try file.status().stamp
             var found = Found(stamp: stamp)
-            // One of another size is not read for its digest.
+            // A file of the wrong size is not hashed.
             if claims.contains(where: { $0.size == nil || $0.size == stamp.size }) {
                 let hasher = ContentHasher(like: claims[0].digest, size: stamp.size)
                 try hasher.update(file) { count in
@@ -175,7 +174,7 @@ package final class Verifier: Sendable {
                 found.digest = hasher.finish()
             }
             let isRight = claims.allSatisfy { $0.digest == found.digest }
-            // Damage must be that of what lies there now.
+            // Damage must be of the current file.
             if try file.status().stamp == stamp, try isRight || FileSystem.status(path)?.stamp == stamp {
                 return found
             }
@@ -229,7 +228,7 @@ package final class Verifier: Sendable {
             state.provenBytes += found.stamp.size
         }
         guard !found.ranges.isEmpty else { return }
-        // By these later damage is placed, whoever fetched it.
+        // Stored to locate later damage.
         catalog.use { catalog throws(AIError) in
             guard try catalog.rangeDigests(of: claim.digest) == nil else { return }
             try catalog.remember(found.ranges, of: claim.file ?? claim.content(found.stamp.size))
@@ -252,7 +251,7 @@ package final class Verifier: Sendable {
         problem.isForeign = claim.isForeign
         let size = claim.size ?? found.stamp.size
         let ranges = catalog.use { catalog throws(AIError) in try catalog.rangeDigests(of: claim.digest) } ?? nil
-        // What cannot be read for this is damaged all the same.
+        // Unreadable files are still damaged.
         if claim.digest.isSHA256, let ranges,
             let damage = try? ranges.damage(in: claim.path, digest: claim.digest, size: size),
             !damage.isEmpty || found.stamp.size > size
@@ -264,9 +263,9 @@ package final class Verifier: Sendable {
         return problem
     }
 
-    // MARK: What is remembered
+    // MARK: Storing results
 
-    /// Hands what was proven to the catalog: all of it, or when it is so much that it would be a pity to lose it.
+    /// Stores verified files in the catalog: all, or only once there are many.
     private func keep(all: Bool) {
         let proven = state.withLock { state -> [String: [VerifiedFile]] in
             guard all || state.provenBytes >= 1 << 30 else { return [:] }
@@ -281,7 +280,7 @@ package final class Verifier: Sendable {
 }
 
 extension VerificationTarget.Claim {
-    /// A file of this content, for what knows it by its digest.
+    /// A file with this content, for lookups by digest.
     fileprivate func content(_ size: Int64) -> RepositoryFile {
         RepositoryFile(path: name, size: size, oid: digest.hex, sha256: digest.isSHA256 ? digest.hex : nil)
     }
@@ -294,7 +293,7 @@ extension VerificationProblem {
 }
 
 extension Verification {
-    /// With the problems by their paths, whichever thread was first.
+    /// With the problems sorted by path.
     fileprivate var sorted: Verification {
         var out = self
         out.problems.sort { ($0.path, $0.kind.rawValue) < ($1.path, $1.kind.rawValue) }

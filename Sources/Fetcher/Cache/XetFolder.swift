@@ -1,19 +1,18 @@
 package import HubCore
 
-/// What the Xet transfers of Python's client keep beside the cache: chunks and shards that are fetched and made again
-/// when they are missing, and the uploads of which something is still to be sent (`staging`).
-/// https://huggingface.co/docs/huggingface_hub/guides/manage-cache#chunk-based-caching-xet
+/// The Xet client's folder beside the cache: chunks and shards, which are recreated when missing, and unfinished
+/// uploads (`staging`). https://huggingface.co/docs/huggingface_hub/guides/manage-cache#chunk-based-caching-xet
 package struct XetFolder: Sendable, Hashable {
     package let path: String
 
     package init(path: String) { self.path = path }
 
-    /// What lies in it.
+    /// Its contents.
     package struct Contents: Sendable, Hashable {
         /// st_size of all files, each physical file once.
         package var bytes: Int64 = 0
         package var files = 0
-        /// When a file of it was last written, seconds since 1970; 0 where there is none.
+        /// When a file of it was last written, seconds since 1970; 0 if there is none.
         package var newest: Double = 0
         /// Folders that could not be read.
         package var unreadable: [String] = []
@@ -21,7 +20,7 @@ package struct XetFolder: Sendable, Hashable {
         package init() {}
     }
 
-    /// What it holds now; an absent folder holds nothing.
+    /// Its current contents; an absent folder is empty.
     package func contents() -> Contents {
         var contents = Contents()
         var seen: Set<PhysicalFile.Identity> = []
@@ -47,13 +46,13 @@ package struct XetFolder: Sendable, Hashable {
         return contents
     }
 
-    /// What can be fetched and made again, and so can go.
+    /// The files that can be recreated, and so deleted.
     package struct Removable: Sendable, Hashable {
-        /// A folder comes behind what is in it.
+        /// A folder comes after its contents.
         package fileprivate(set) var entries: [Entry] = []
-        /// Bytes that their going frees: st_size of the files that have no other name.
+        /// Bytes freed by deleting them: st_size of the files without another name.
         package fileprivate(set) var size: Int64 = 0
-        /// When something in it was last read or changed, seconds since 1970; nil where it is empty.
+        /// When something in it was last read or changed, seconds since 1970; nil if it is empty.
         package fileprivate(set) var lastUsedAt: Double?
 
         package var isEmpty: Bool { entries.isEmpty }
@@ -80,14 +79,14 @@ package struct XetFolder: Sendable, Hashable {
         }
     }
 
-    /// What could go now.
+    /// The files that could be deleted now.
     package func removable() throws(AIError) -> Removable {
         var out = Removable()
         for server in try servers() { for cache in server.caches { try out.list(cache) } }
         return out
     }
 
-    /// The folders of servers with those of their folders that can go; a link is none of them.
+    /// The folders of servers with their deletable subfolders; links are left out.
     private func servers() throws(AIError) -> [(path: String, caches: [String])] {
         func folders(_ path: String) throws(AIError) -> [String] {
             var out: [String] = []
@@ -100,19 +99,19 @@ package struct XetFolder: Sendable, Hashable {
         guard try FileSystem.linkStatus(path)?.kind == .directory else { return [] }
         var out: [(path: String, caches: [String])] = []
         for server in try folders(path) {
-            // What never was a server's folder is somebody's own.
+            // Other folders are not ours.
             let caches = try folders(server).filter { Self.caches.contains(Path.name($0)) }
             if !caches.isEmpty { out.append((server, caches)) }
         }
         return out
     }
 
-    /// Newer and older clients do not spell them alike.
+    /// Newer and older clients use different names.
     private static let caches: Set<String> = ["chunk_cache", "chunk-cache", "shard_cache", "shard-cache"]
 
-    /// Deletes what can be fetched and made again, and returns the bytes that went. What waits to be uploaded stays.
+    /// Deletes the files that can be recreated, and returns the freed bytes. Pending uploads stay.
     ///
-    /// - Parameter now: nothing goes where anything was written within the hour before: a transfer may be at work.
+    /// - Parameter now: nothing is deleted if anything was written within the hour before: a transfer may be running.
     package func sweep(now: Double) throws(AIError) -> Int64 {
         let before = contents()
         guard isIdle(before, now: now) else { return 0 }

@@ -1,13 +1,13 @@
 import CCurl
 import HubCore
 
-/// What libcurl's result codes mean to a person. https://curl.se/libcurl/c/libcurl-errors.html
+/// Converts libcurl's result codes to errors. https://curl.se/libcurl/c/libcurl-errors.html
 enum CurlFault {
     /// - Parameters:
-    ///   - detail: libcurl's own words about this transfer; may be empty.
-    ///   - errno: of the system call that failed; 0 where none did.
-    ///   - proxy: the address of the proxy in the settings; empty where there is none.
-    ///   - tunnel: the status that the proxy answered to CONNECT; 0 where it was not asked.
+    ///   - detail: libcurl's message about this transfer; may be empty.
+    ///   - errno: of the failed system call; 0 for none.
+    ///   - proxy: the address of the proxy in the settings; empty if there is none.
+    ///   - tunnel: the proxy's status for CONNECT; 0 if not used.
     static func error(
         _ code: CURLcode, detail: String, errno: Int32 = 0, proxy: String = "", tunnel: Int = 0, address: String
     ) -> AIError {
@@ -20,7 +20,7 @@ enum CurlFault {
         }
         if shortageCodes.contains(code.rawValue) {
             if let shortage = Shortage.descriptors("cannot connect to \(place)") { return shortage }
-            // libcurl's words where its resolver, which is a thread, cannot begin.
+            // libcurl's message if its resolver thread cannot start.
             if detail.contains("thread failed to start") {
                 return AIError(
                     .ioError, "cannot look up \(place): no thread can be started", advice: BackgroundThread.advice)
@@ -31,7 +31,7 @@ enum CurlFault {
                 .unreachable, "the proxy \(proxyName) asks for a name and a password (407)", advice: proxyPassword)
         }
         if tunnel >= 300 {
-            // What is behind the proxy may be down for a moment; a refusal stays one.
+            // The host behind the proxy may be down for a moment; a refusal is permanent.
             return fault(
                 tunnel >= 500 ? .serverError : .unreachable,
                 "the proxy \(proxyName) refuses to connect to \(place) (HTTP \(tunnel))", advice: proxyAdvice)
@@ -74,14 +74,14 @@ enum CurlFault {
         }
     }
 
-    /// What libcurl also says where this process has no descriptor or thread left.
+    /// Codes that can also mean that this process has no descriptors or threads left.
     private static let shortageCodes = [
         CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_FAILED_INIT,
     ].map(\.rawValue)
     static let proxyAdvice = "check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY"
     static let proxyPassword = "write them before the host in HTTPS_PROXY: name:password@host:port"
 
-    /// Host and port of a proxy, without the name and the password that may stand before them.
+    /// Host and port of a proxy, without user name and password.
     private static func name(ofProxy address: String) -> String {
         let shown = Secrets.address(address)
         let authority = shown.range(of: "://").map { shown[$0.upperBound...] } ?? shown[...]

@@ -13,7 +13,7 @@ package struct HTTPClient: Sendable {
         self.token = token
     }
 
-    /// Adds the token where the address is of its own origin, and that origin is safe for it.
+    /// Adds the token if the address has its origin, and that origin is safe.
     package func authorise(_ request: inout HTTPRequest) {
         request.token = token
         request.fields["Authorization"] = nil
@@ -26,12 +26,12 @@ package struct HTTPClient: Sendable {
     /// Takes the next bytes of a body; an error ends the exchange.
     package typealias Intake = @Sendable (UnsafeRawBufferPointer) -> AIError?
 
-    /// Asks, follows at most ten redirects, and returns the last answer, whatever its status.
+    /// Sends a request, follows at most ten redirects, and returns the last response, whatever its status.
     ///
     /// - Parameters:
-    ///   - limit: an answer of more bytes is refused,
-    ///   - cutsOff: or, where this says so, ended there: a server may send a whole file where its beginning was asked for.
-    ///   - intake: gets the body of a success as it arrives, on the engine's thread; the response then has none.
+    ///   - limit: a longer response is an error,
+    ///   - cutsOff: or, if set, cut off there: a server may send a whole file instead of its beginning.
+    ///   - intake: receives the body of a successful response on the engine's thread; the response then has none.
     package func response(
         to request: HTTPRequest, limit: Int = 16 << 20, cutsOff: Bool = false, intake: Intake? = nil
     ) async throws -> HTTPResponse {
@@ -73,7 +73,7 @@ private final class Exchange: @unchecked Sendable {
     private var continuation: CheckedContinuation<HTTPResponse, any Error>?
     private var isCancelled = false
 
-    /// Of a refusal or a redirect no more than this is of interest.
+    /// Maximum bytes kept of an error's or redirect's body.
     private static let noteLimit = 64 << 10
 
     init(engine: HTTPEngine, request: HTTPRequest, limit: Int, cutsOff: Bool, intake: HTTPClient.Intake?) {
@@ -106,6 +106,7 @@ private final class Exchange: @unchecked Sendable {
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) -> HTTPTransfer.Verdict {
+        engine.assertOnThread()
         let isTooMuch = bytes.count > limit - received
         if isTooMuch, !cutsOff {
             let shown = SafeAddress.shown(request.address)
@@ -131,6 +132,7 @@ private final class Exchange: @unchecked Sendable {
     }
 
     private func finish(_ result: Result<HTTPResponse, any Error>) {
+        engine.assertOnThread()
         transfer = nil
         continuation?.resume(with: result)
         continuation = nil

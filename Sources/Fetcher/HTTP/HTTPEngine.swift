@@ -1,11 +1,16 @@
 import CCurl
 package import HubCore
-import Synchronization
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// All HTTP of a process: one thread that drives a curl-multi handle. Transfers are started from any thread; their
-/// callbacks, timers and blocks all run on the engine's thread, so that what they share needs no lock. The thread ends
-/// when nobody holds the engine any more.
-/// https://curl.se/libcurl/c/libcurl-multi.html
+/// callbacks, timers and blocks all run on the engine's thread, so shared state needs no lock. The thread ends when the
+/// engine is released. https://curl.se/libcurl/c/libcurl-multi.html
 package final class HTTPEngine: @unchecked Sendable {
     /// How the engine reaches the network.
     package struct Settings: Sendable {
@@ -21,15 +26,15 @@ package final class HTTPEngine: @unchecked Sendable {
         /// The proxies for http and for https addresses.
         package var httpProxy: String?
         package var httpsProxy: String?
-        /// The hosts that need no proxy, in libcurl's notation, which is everybody's.
+        /// The hosts that need no proxy, in libcurl's notation.
         package var noProxy: String?
 
-        /// What the environment says.
+        /// The settings of the environment.
         package init(_ environment: HubEnvironment = .process) throws(AIError) {
             connectTimeout = try environment.downloadTimeout()
             stallTimeout = try environment.downloadTimeout()
             certificateFile = environment.first("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-            // libcurl reads HTTP_PROXY in lower case alone, for CGI's sake; Python reads both.
+            // libcurl reads http_proxy only in lower case, because of CGI; Python reads both.
             httpProxy = environment.first("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
             httpsProxy = environment.first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
             noProxy = environment.first("no_proxy", "NO_PROXY")
@@ -39,7 +44,7 @@ package final class HTTPEngine: @unchecked Sendable {
                         .invalidInput, "the certificate file \(file) does not exist",
                         advice: "it is set by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
                 }
-                // Python takes a folder by the same variables.
+                // Python accepts a folder in the same variables.
                 if status.kind == .directory { (certificateFile, certificateFolder) = (nil, file) }
             }
         }
@@ -55,14 +60,15 @@ package final class HTTPEngine: @unchecked Sendable {
     let settings: Settings
     private let multi: UnsafeMutableRawPointer
     /// Blocks handed over from other threads.
-    private let inbox = Mutex<[@Sendable () -> Void]>([])
+    private let inbox = Lock<[@Sendable () -> Void]>([])
 
-    // Only the engine's thread touches what follows.
+    // Only the engine's thread touches what follows; see assertOnThread().
+    private var thread: pthread_t?
     private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
     /// In the order in which they are due.
     private var timers: [Timer] = []
-    /// Above zero while libcurl is calling back. It forbids calls that change the multi handle from there, so those wait
-    /// in `deferred`. https://curl.se/libcurl/c/curl_multi_perform.html
+    /// Above zero during libcurl's callbacks, which must not change the multi handle; such calls wait in `deferred`.
+    /// https://curl.se/libcurl/c/curl_multi_perform.html
     private var callbackDepth = 0
     private var deferred: [() -> Void] = []
     private var isStopped = false
@@ -74,7 +80,7 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Starts the thread.
     ///
-    /// - Throws: ``ErrorCode/ioError`` where memory, descriptors or threads are wanting.
+    /// - Throws: ``ErrorCode/ioError`` if memory, descriptors or threads are lacking.
     package init(_ settings: Settings) throws(AIError) {
         _ = Self.initialised
         guard let multi = curl_multi_init() else { throw Shortage.error("cannot start libcurl") }
@@ -83,6 +89,7 @@ package final class HTTPEngine: @unchecked Sendable {
         // Connections are kept for reuse up to this many; each transfer has its own budget above.
         _ = hub_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
         try BackgroundThread.start { [weak self] in
+            self?.thread = pthread_self()
             while let engine = self { engine.step() }
         }
     }
@@ -97,8 +104,8 @@ package final class HTTPEngine: @unchecked Sendable {
 
     private static let initialised: Void = { curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
-    /// Ends every transfer as cancelled, and from now on every new one as soon as it starts. Blocks and timers run as before,
-    /// so that whoever waits for an end is told.
+    /// Cancels every transfer, and every new one when it starts. Blocks and timers still run, so that waiting callers
+    /// are notified.
     package func stop() {
         perform { [self] in
             isStopped = true
@@ -117,7 +124,7 @@ package final class HTTPEngine: @unchecked Sendable {
         curl_multi_wakeup(multi)
     }
 
-    /// Waits so many seconds, or until the task is cancelled. `Task.sleep` would need a thread of Dispatch.
+    /// Waits this many seconds, or until the task is cancelled. `Task.sleep` would need a thread of Dispatch.
     package func sleep(_ seconds: Double) async throws {
         let pause = Pause()
         try await withTaskCancellationHandler {
@@ -132,7 +139,7 @@ package final class HTTPEngine: @unchecked Sendable {
         }
     }
 
-    /// What waits in ``sleep(_:)``. Touched on the engine's thread alone.
+    /// A waiting ``sleep(_:)``. Used only on the engine's thread.
     private final class Pause: @unchecked Sendable {
         private var continuation: CheckedContinuation<Void, any Error>?
         private var outcome: Result<Void, any Error>?
@@ -150,8 +157,18 @@ package final class HTTPEngine: @unchecked Sendable {
 
     // MARK: On the engine's thread
 
-    /// Runs a block on the engine's thread after so many seconds. Only to be called on that thread.
+    /// Ends a debug build on any other thread than the engine's.
+    ///
+    /// The invariant: transfers, the exchanges and pulls that they belong to, and every block given to ``perform(_:)`` and
+    /// ``after(_:_:)`` use one thread, so that their state needs no lock. Other threads reach that state by
+    /// ``perform(_:)`` alone.
+    func assertOnThread() {
+        assert(thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false, "not on the engine's thread")
+    }
+
+    /// Runs a block on the engine's thread after this many seconds. Only to be called on that thread.
     func after(_ seconds: Double, _ body: @escaping () -> Void) {
+        assertOnThread()
         let due = Clock.nanoseconds + UInt64(max(0, seconds) * 1e9)
         let place = timers.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
         timers.insert(Timer(due: due, body: body), at: place)
@@ -159,11 +176,13 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Starts a transfer. Only to be called on the engine's thread.
     func start(_ transfer: HTTPTransfer) {
+        assertOnThread()
         guard callbackDepth == 0 else {
             deferred.append { [self] in start(transfer) }
             return
         }
         transfer.aroundCallback = { [unowned self] body in
+            assertOnThread()
             callbackDepth += 1
             body()
             callbackDepth -= 1
@@ -184,6 +203,7 @@ package final class HTTPEngine: @unchecked Sendable {
 
     /// Ends a transfer without further callbacks. Only to be called on the engine's thread.
     func cancel(_ transfer: HTTPTransfer) {
+        assertOnThread()
         transfer.mute()
         guard callbackDepth == 0 else {
             deferred.append { [self] in cancel(transfer) }
@@ -194,9 +214,9 @@ package final class HTTPEngine: @unchecked Sendable {
         transfer.dispose()
     }
 
-    /// Continues a transfer that a verdict paused; what was held back is delivered at once. Only to be called on the engine's
-    /// thread.
+    /// Continues a paused transfer; held-back bytes are delivered at once. Only to be called on the engine's thread.
     func resume(_ transfer: HTTPTransfer) {
+        assertOnThread()
         guard callbackDepth == 0 else {
             deferred.append { [self] in resume(transfer) }
             return

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// Header fields in the order they came; names compare without regard to case.
+/// Header fields in order; names are case-insensitive.
 package struct HTTPFields: Sendable, Hashable {
     package private(set) var fields: [Field] = []
 
@@ -42,25 +42,25 @@ package struct HTTPFields: Sendable, Hashable {
     }
 }
 
-/// What is asked of a server.
+/// A request.
 package struct HTTPRequest: Sendable {
     package enum Method: String, Sendable { case get = "GET", head = "HEAD", post = "POST" }
     package var method: Method
     package var address: String
     package var fields: HTTPFields
     package var body: [UInt8]?
-    /// Seconds for the whole exchange; nil where only silence ends it.
+    /// Time limit of the whole exchange in seconds; nil for only the stall timeout.
     package var deadline: Int?
     /// Seconds to connect, where that differs from the engine's setting.
     package var connectTimeout: Int?
-    /// Whether HTTP/2 may be spoken. Many small answers gain by it; ranges of large files do better on connections of
-    /// their own, where one lost packet stalls one range.
+    /// Whether HTTP/2 is allowed. Many small responses profit; ranges of large files use separate connections, so that
+    /// a lost packet stalls only one range.
     package var allowsHTTP2: Bool
-    /// Bytes that the system may take in before they are read, where that is to be less than it would choose.
+    /// The socket's receive buffer in bytes, to make it smaller than the default.
     package var receiveBuffer: Int?
-    /// Whether the body may come compressed, and is unpacked on the way.
+    /// Whether a compressed body is accepted; it is decompressed on receipt.
     package var acceptsCompression: Bool
-    /// The token that is taken out of the answer's head, whether it goes along or not: a server may quote it.
+    /// The token to mask in the response's head, sent or not: a server may quote it.
     var token: AccessToken?
 
     package init(
@@ -83,17 +83,17 @@ package struct HTTPHead: Sendable {
     package var fields: HTTPFields
     /// The address that answered.
     package var address: String
-    /// The token that was taken out of the fields, and may stand in the body.
+    /// The token masked in the fields, which may also occur in the body.
     var token: AccessToken?
 
     package var isSuccess: Bool { (200..<300).contains(status) }
     package var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) && fields["Location"] != nil }
     package var contentLength: Int64? { fields["Content-Length"].flatMap { Int64($0) } }
 
-    /// Where a redirect leads, as an absolute address.
+    /// The target of a redirect as an absolute address.
     ///
-    /// - Throws: ``ErrorCode/protocolViolation`` for what is not http or https, and for the way from https to http,
-    ///   which would show to the line what was secret.
+    /// - Throws: ``ErrorCode/protocolViolation`` for other schemes than http and https, and for a downgrade from https
+    ///   to http.
     package func redirectTarget() throws(AIError) -> String {
         let shown = SafeAddress.shown(address)
         guard let location = fields["Location"], let target = SafeAddress.resolve(location, against: address) else {

@@ -1,23 +1,21 @@
 import CCurl
 import HubCore
 
-/// One request on its way: a curl easy handle and what is called as its answer comes. Everything here happens on the
-/// engine's thread.
+/// A running request: a curl easy handle with its callbacks. Used only on the engine's thread.
 final class HTTPTransfer {
-    /// What to do after a piece of the answer.
+    /// How to continue after a piece of the response.
     enum Verdict {
         case go
-        /// Hold this piece back, and the transfer with it, until ``HTTPEngine/resume(_:)``; it then comes again. Only for
-        /// pieces of the body.
+        /// Pause the transfer until ``HTTPEngine/resume(_:)``; this piece is then delivered again. Only for the body.
         case pause
-        /// End the transfer as if it had come to its end.
+        /// End the transfer as if complete.
         case enough
         /// End the transfer; it then finishes with this error.
         case abort(AIError)
     }
 
     let request: HTTPRequest
-    /// Status and fields are there; nothing of the body yet. Not called for interim answers (1xx).
+    /// Called with the head, before the body. Not called for interim responses (1xx).
     var onHead: (HTTPHead) -> Verdict = { _ in .go }
     /// The next bytes of the body.
     var onBody: (UnsafeRawBufferPointer) -> Verdict = { _ in .go }
@@ -37,7 +35,7 @@ final class HTTPTransfer {
     private var abortion: AIError?
     private var hasEnough = false
     private var proxy = ""
-    /// Where libcurl writes what went wrong; it keeps the address.
+    /// libcurl's error buffer.
     private let errorText: UnsafeMutablePointer<CChar>
 
     init(_ request: HTTPRequest) {
@@ -69,12 +67,12 @@ final class HTTPTransfer {
         set(CURLOPT_URL, request.address)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_NOSIGNAL, 1)
-        // A server's ".." must reach us as it is, not folded away.
+        // Keep ".." in paths unchanged.
         set(CURLOPT_PATH_AS_IS, 1)
         // Redirects are followed by hand: the token must go no further than its origin.
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_CONNECTTIMEOUT, request.connectTimeout ?? settings.connectTimeout)
-        // Less than a byte a second for so long is a stall.
+        // Less than a byte per second for this long is a stall.
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
         set(CURLOPT_LOW_SPEED_TIME, settings.stallTimeout)
         if let deadline = request.deadline { set(CURLOPT_TIMEOUT, deadline) }
@@ -90,11 +88,11 @@ final class HTTPTransfer {
             // Instead of the system's file, not beside it.
             results.append(hub_curl_set_string(curl, CURLOPT_CAINFO, nil))
         }
-        // Always set, so that libcurl does not look into the process's environment itself.
+        // Always set, so that libcurl does not read the environment.
         proxy = settings.proxy(for: request.address)
         set(CURLOPT_PROXY, proxy)
         set(CURLOPT_NOPROXY, settings.noProxy ?? "")
-        // A proxy's "200 Connection established" would otherwise pass for the head of the answer.
+        // Otherwise a proxy's "200 Connection established" would count as the response's head.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         switch request.method {
         case .get: set(CURLOPT_HTTPGET, 1)
@@ -134,7 +132,7 @@ final class HTTPTransfer {
 
     /// One line of the head: a status line, a field, or the empty line that ends it.
     private func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        // Trailers of a chunked body come this way too, after the head is complete. Nobody asks for them.
+        // Trailers of a chunked body come this way too, after the head is complete. They are ignored.
         guard head == nil else { return true }
         var line = Substring(String(decoding: bytes, as: UTF8.self))
         while let last = line.last, last.isNewline { line.removeLast() }
@@ -152,7 +150,7 @@ final class HTTPTransfer {
             return obey(verdict)
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            // What a server quotes of the token goes no further than here.
+            // Masks the token if a server quotes it.
             fields.append(masked(String(line[..<colon])), masked(String(value)))
         }
         return true
@@ -160,7 +158,7 @@ final class HTTPTransfer {
 
     private func masked(_ text: String) -> String { request.token?.masked(in: text) ?? text }
 
-    /// What libcurl wants to hear: the number of bytes taken, or that the transfer pauses.
+    /// Returns the number of bytes taken, or the code for a pause.
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard bytes.count > 0, abortion == nil, !hasEnough else { return 0 }
         var verdict = Verdict.go
@@ -169,8 +167,8 @@ final class HTTPTransfer {
         return obey(verdict) ? bytes.count : 0
     }
 
-    /// Lets a paused transfer go on; for ``HTTPEngine/resume(_:)``. libcurl delivers the held bytes at once, and that they
-    /// were refused is told by this result alone: the transfer itself would go on behind the hole.
+    /// Continues a paused transfer, for ``HTTPEngine/resume(_:)``. libcurl delivers the held bytes at once; only this
+    /// result reports that they were refused.
     func unpause() -> CURLcode { handle.map { curl_easy_pause($0, CURLPAUSE_CONT) } ?? CURLE_OK }
 
     private func obey(_ verdict: Verdict) -> Bool {
@@ -182,7 +180,7 @@ final class HTTPTransfer {
         return false
     }
 
-    /// curl is done with it.
+    /// Called when curl has finished.
     func complete(_ code: CURLcode) {
         if let abortion {
             finish(.failure(abortion))
@@ -212,7 +210,7 @@ final class HTTPTransfer {
         end(result)
     }
 
-    /// Lets go of the closures, which hold their owners; nothing is called any more.
+    /// Releases the closures; nothing is called any more.
     func mute() {
         isEnded = true
         (onHead, onBody, onEnd) = ({ _ in .go }, { _ in .go }, { _ in })

@@ -1,10 +1,8 @@
 import HubCore
-import Synchronization
 
-/// An engine that is made when it is first needed: most commands never touch the network, and libcurl's start takes
-/// longer than they do.
+/// An engine created on first use: most commands never use the network, and starting libcurl takes longer than they do.
 final class LazyEngine: Sendable {
-    private let made = Mutex<HTTPEngine?>(nil)
+    private let made = Lock<HTTPEngine?>(nil)
 
     func engine(_ environment: HubEnvironment) throws(AIError) -> HTTPEngine {
         let settings = try HTTPEngine.Settings(environment)

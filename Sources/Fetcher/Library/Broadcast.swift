@@ -1,7 +1,6 @@
-import Synchronization
+import HubCore
 
-/// Tells the newest of something to whoever listens. A listener that is slow misses what was in between, never the last;
-/// one that stops listening stops for itself alone.
+/// Sends the latest value to all listeners. A slow listener misses values in between, never the last one.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var newest: Element?
@@ -10,7 +9,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         var nextKey = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var newest: Element? { state.withLock { $0.newest } }
 
@@ -33,7 +32,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         for listener in listeners.values { listener.finish() }
     }
 
-    /// What is sent from now on, the newest so far first.
+    /// The values from now on, beginning with the latest.
     func stream() -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let key = state.withLock { state -> Int? in
@@ -45,7 +44,7 @@ final class Broadcast<Element: Sendable>: Sendable {
             }
             guard let key else { return continuation.finish() }
             continuation.onTermination = { [weak self] _ in
-                // What is taken out is let go of after the lock is.
+                // Released only after the lock.
                 let gone = self?.state.withLock { $0.listeners.removeValue(forKey: key) }
                 _ = gone
             }

@@ -2,7 +2,7 @@ import Catalog
 public import HubCore
 import ModelFormats
 
-/// What a download would cost, found out without fetching anything and without writing into the cache.
+/// The cost of a download, computed without fetching or writing anything.
 public struct DownloadEstimate: Sendable, Hashable {
     /// The model as it was asked for.
     public let identifier: ModelIdentifier
@@ -18,24 +18,24 @@ public struct DownloadEstimate: Sendable, Hashable {
     public let cachedBytes: Int64
     /// Bytes of those files that other models of the cache have, and that are shared with them instead of fetched.
     public let reusableBytes: Int64
-    /// Bytes that earlier downloads brought of files that are not whole.
+    /// Bytes of incomplete files from earlier downloads.
     public let partialBytes: Int64
     /// Bytes to fetch: what is left of ``totalBytes``, content that several files share once.
     public let downloadBytes: Int64
-    /// Bytes that the disk must find room for.
+    /// Bytes needed on the disk.
     public let neededBytes: Int64
     /// Bytes that are free on the cache's disk.
     public let freeBytes: Int64
-    /// Bytes a second of the last downloads from this Hub; nil where there were none.
+    /// Bytes a second of the last downloads from this Hub; nil if there were none.
     public let bytesPerSecond: Double?
 
-    /// Bytes of memory that running the largest set of weights among the files takes; nil where there are no weights. What it
-    /// was reckoned from is ``memoryBasis``.
+    /// Bytes of memory that running the largest set of weights among the files takes; nil if there are no weights. See
+    /// ``memoryBasis``.
     public let memoryBytes: Int64?
-    /// What ``memoryBytes`` rests on; nil where there are no weights.
+    /// The basis of ``memoryBytes``; nil if there are no weights.
     public let memoryBasis: MemoryBasis?
 
-    /// What a figure of memory was reckoned from. Nothing is fetched for it.
+    /// The basis of a memory estimate. Nothing is fetched for it.
     public enum MemoryBasis: Sendable, Hashable {
         /// The weights, and keys and values of so many positions as the cached `config.json` describes them.
         case configuration(positions: Int)
@@ -44,17 +44,17 @@ public struct DownloadEstimate: Sendable, Hashable {
         case weights
     }
 
-    /// Bytes that are free on the cache's disk once it is here; negative where they do not suffice.
+    /// Bytes that are free on the cache's disk once it is here; negative if they do not suffice.
     public var freeBytesAfter: Int64 { freeBytes - neededBytes }
     /// Whether the disk has room for it.
     public var fits: Bool { neededBytes <= freeBytes }
-    /// Seconds that it takes at ``bytesPerSecond``; nil where that is not known.
+    /// Estimated seconds at ``bytesPerSecond``; nil if unknown.
     public var estimatedSeconds: Double? {
         guard let rate = bytesPerSecond, rate > 0 else { return nil }
         return Double(downloadBytes) / rate
     }
 
-    /// Looks at the disk and asks the catalog. Blocks.
+    /// Reads the disk and the catalog. Blocks.
     init(_ identifier: ModelIdentifier, _ plan: PullPlan, _ workspace: Workspace) throws(AIError) {
         self.identifier = identifier
         commit = plan.commit
@@ -71,7 +71,7 @@ public struct DownloadEstimate: Sendable, Hashable {
         let need = try plan.largestVariant.map { variant throws(AIError) in try plan.memoryNeed(of: variant) }
         memoryBytes = need?.bytes
         memoryBasis = need.map { $0.context.map(MemoryBasis.configuration(positions:)) ?? .weights }
-        // An estimate is as good without a rate as with none.
+        // The rate is optional.
         let origin = workspace.configuration.endpoint.origin.description
         bytesPerSecond =
             workspace.dispensable.use { catalog throws(AIError) in

@@ -1,6 +1,6 @@
 import HubCore
 
-/// How far a download is. Counted in bytes, never in files.
+/// The progress of a download, in bytes.
 public struct DownloadProgress: Sendable, Hashable {
     /// Bytes of the wanted files that are on this machine.
     public var bytesDownloaded: Int64
@@ -12,7 +12,7 @@ public struct DownloadProgress: Sendable, Hashable {
     public var filesCompleted: Int
     /// Files wanted.
     public var totalFiles: Int
-    /// Bytes a second over the last five seconds; nil before there is anything to measure.
+    /// Bytes a second over the last five seconds; nil before the first measurement.
     public var bytesPerSecond: Double?
 
     /// From 0 to 1.
@@ -21,14 +21,14 @@ public struct DownloadProgress: Sendable, Hashable {
     }
     /// From 0 to 100, rounded down: 100 means done.
     public var percentComplete: Int { Int(fractionCompleted * 100) }
-    /// Seconds left at the present rate; nil where that is not known or is zero.
+    /// Seconds left at the present rate; nil if unknown or zero.
     public var estimatedTimeRemaining: Double? {
         guard let rate = bytesPerSecond, rate > 0 else { return nil }
         return Double(totalBytes - bytesDownloaded) / rate
     }
-    /// `12.3 MB/s`; nil where the rate is not known.
+    /// `12.3 MB/s`; nil if the rate is unknown.
     public var formattedSpeed: String? { bytesPerSecond.map { "\(ByteCount(Int64($0)))/s" } }
-    /// `1:05`, `2:03:04`; nil where the time left is not known.
+    /// `1:05`, `2:03:04`; nil if the remaining time is unknown.
     public var formattedETA: String? {
         estimatedTimeRemaining.map { seconds in
             let whole = Int(min(seconds.rounded(.up), 359_999))

@@ -5,24 +5,24 @@ public import struct Foundation.URL
 #endif
 public import HubCore
 
-/// Where a download stands.
+/// The state of a download.
 public enum DownloadState: Sendable, Hashable {
-    /// It is being found out what there is to fetch.
+    /// Determining what to fetch.
     case pending
     /// Bytes are being fetched.
     case downloading
-    /// No request is on its way; what came is kept, and the locks are held. ``DownloadTask/resume()`` goes on.
+    /// No request is running; received bytes and locks are kept. ``DownloadTask/resume()`` continues.
     case paused
-    /// Every byte is here and is being proven.
+    /// Every byte is here and is being verified.
     case verifying
-    /// Every file is in this folder, and proven.
+    /// Every file is in this folder and verified.
     case completed(URL)
-    /// It ended with this error; what came is kept for the next download.
+    /// It failed with this error; received bytes are kept for the next download.
     case failed(AIError)
-    /// It was cancelled; what came is kept for the next download.
+    /// It was cancelled; received bytes are kept for the next download.
     case cancelled
 
-    /// Whether work is being done: neither resting nor over.
+    /// Whether it is working: neither paused nor over.
     public var isActive: Bool {
         switch self {
         case .pending, .downloading, .verifying: true
@@ -38,7 +38,7 @@ public enum DownloadState: Sendable, Hashable {
         }
     }
 
-    /// Errors are the same where code, message and context are; what lies beneath them is not compared.
+    /// Errors are equal if code, message and context are; causes are not compared.
     public static func == (left: DownloadState, right: DownloadState) -> Bool {
         switch (left, right) {
         case (.pending, .pending), (.downloading, .downloading), (.paused, .paused), (.verifying, .verifying),

@@ -4,23 +4,22 @@ public import struct FoundationEssentials.URL
 public import struct Foundation.URL
 #endif
 public import HubCore
-import Synchronization
 
 /// A download of one model at one commit, shared by all who want it.
 ///
-/// Whoever asks a ``ModelManager`` for a task gets one that goes on until it is done or cancelled, whether anybody holds it
-/// or waits for it, as Swift's own tasks and those of URLSession do. A download that is known only to callers of
-/// ``ModelManager/download(_:patterns:progress:)`` goes on as long as one of them waits: a caller whose own task is
-/// cancelled leaves at once, and with the last one the work ends. ``cancel()`` ends it for everybody.
+/// A task obtained from a ``ModelManager`` runs until it is done or cancelled, even if nothing holds it, like Swift's
+/// tasks and those of URLSession. A download started only by ``ModelManager/download(_:patterns:progress:)`` runs while
+/// at least one caller waits: a cancelled caller leaves at once, and the last one ends the work. ``cancel()`` ends it
+/// for all.
 ///
-/// Ended in any way but by completing, it keeps what came: the next download goes on from there.
+/// Unless completed, it keeps the received bytes: the next download resumes.
 public final class DownloadTask: Sendable {
     /// The model as it was first asked for.
     public let identifier: ModelIdentifier
     /// The commit that is fetched.
     public let commit: Commit
 
-    /// What tells one download of a manager from another.
+    /// Identifies a download of a manager.
     struct Key: Hashable {
         var repository: Repository
         var commit: Commit
@@ -33,7 +32,7 @@ public final class DownloadTask: Sendable {
         var key: Key
         var puller: Puller
         var options: Puller.Options
-        /// What the commit was asked for by: a branch, a tag; nil for the commit itself.
+        /// The requested branch or tag; nil for the commit itself.
         var ref: String?
     }
 
@@ -41,26 +40,26 @@ public final class DownloadTask: Sendable {
     private let puller: Puller
     private let options: Puller.Options
     private let onEnd: @Sendable (DownloadTask) -> Void
-    private let record: Mutex<Record>
+    private let record: Lock<Record>
     private let progresses = Broadcast<DownloadProgress>()
     private let conditions = Broadcast<DownloadState>()
     private var control: PullControl { options.control }
 
     private struct Record {
-        /// It is known what there is to do, and there is something.
+        /// The plan is known and not empty.
         var isBegun = false
         /// Whether anything of it comes over the network.
         var needsNetwork = false
         var isPaused = false
         var isVerifying = false
-        /// Over, or about to be: nobody can join any more.
+        /// Over, or about to be: no caller can join any more.
         var isClosed = false
         var outcome: DownloadState?
         var rate = RateEstimator()
-        /// Whether it goes on though nobody waits.
+        /// Whether it continues without waiting callers.
         var isKept = false
         var waiters = 1
-        /// The names that it was asked for by, and those of them that are still to be noted in `refs/`.
+        /// The requested names, and those of them not yet written to `refs/`.
         var names: Set<String> = []
         var refs: [String] = []
         var work: Task<Void, Never>?
@@ -75,7 +74,7 @@ public final class DownloadTask: Sendable {
 
     /// A download that one caller waits for; ``begin()`` starts it.
     ///
-    /// - Parameter onEnd: called when nobody can join any more, before anybody hears of the end.
+    /// - Parameter onEnd: called when no caller can join any more, before the end is reported.
     init(_ order: Order, onEnd: @escaping @Sendable (DownloadTask) -> Void) {
         identifier = order.identifier
         commit = order.key.commit
@@ -85,29 +84,29 @@ public final class DownloadTask: Sendable {
         self.onEnd = onEnd
         var first = Record()
         if let ref = order.ref { (first.names, first.refs) = ([ref], [ref]) }
-        record = Mutex(first)
+        record = Lock(first)
         conditions.send(.pending)
     }
 
-    // MARK: How it stands
+    // MARK: State
 
-    /// Where it stands now.
+    /// The current state.
     public var state: DownloadState { record.withLock { $0.state } }
 
-    /// How far it is; nil before the first bytes are counted.
+    /// The current progress; nil before the first bytes are counted.
     public var progress: DownloadProgress? { progresses.newest }
 
-    /// How far it is, at most ten times a second, the newest first; ends with the task. Each use is a subscription of its
-    /// own: one that is read slowly misses what was in between and never the last, and leaving the loop ends that
-    /// subscription alone.
+    /// The progress, at most ten times a second, beginning with the latest; ends with the task. Each use is a separate
+    /// subscription: a slow reader misses values in between but never the last.
     public var updates: AsyncStream<DownloadProgress> { progresses.stream() }
 
-    /// Where it stands, from now to its end, which is always told. Subscribed to like ``updates``.
+    /// The states from now to the end, which is always sent. Subscribed to like ``updates``.
     public var states: AsyncStream<DownloadState> { conditions.stream() }
 
-    /// Waits for the end and gives the snapshot folder. Cancelling the waiting task ends the waiting, not the download.
+    /// Waits for the end and returns the snapshot folder. Cancelling the waiting task ends the waiting, not the
+    /// download.
     ///
-    /// - Throws: `CancellationError` where the download or the waiting was cancelled; the download's ``AIError``.
+    /// - Throws: `CancellationError` if the download or the waiting was cancelled; the download's ``AIError``.
     public func value() async throws -> URL {
         for await state in states {
             switch state {
@@ -122,24 +121,24 @@ public final class DownloadTask: Sendable {
 
     // MARK: Steering
 
-    /// Ends all requests and keeps what they brought; returns when none is on its way any more. The task keeps its locks,
-    /// and whoever waits goes on waiting, until ``resume()`` or ``cancel()``. Before it is known what there is to fetch,
-    /// that is still found out. Nothing where the task is over.
+    /// Ends all requests and keeps the received bytes; returns when no request is running. The task keeps its locks,
+    /// and callers keep waiting, until ``resume()`` or ``cancel()``. Planning still finishes. Does nothing if the task
+    /// is over.
     public func pause() async {
         await withCheckedContinuation { continuation in control.pause { continuation.resume() } }
-        // Somebody may have resumed it meanwhile.
+        // It may have been resumed meanwhile.
         change { $0.isPaused = control.settings.isPaused }
     }
 
-    /// Goes on after ``pause()``. Nothing where the task is not paused.
+    /// Continues after ``pause()``. Does nothing if the task is not paused.
     public func resume() {
         control.resume()
         change { $0.isPaused = control.settings.isPaused }
     }
 
-    /// Ends the download for everybody who waits for it; what came is kept. Returns at once: ``state`` is
-    /// ``DownloadState/cancelled`` when the last request and lock are gone, or ``DownloadState/completed(_:)`` where only
-    /// the last proof was left to do.
+    /// Ends the download for all waiting callers; received bytes are kept. Returns at once: ``state`` is
+    /// ``DownloadState/cancelled`` when the last request and lock are gone, or ``DownloadState/completed(_:)`` if only
+    /// the last verification was left.
     public func cancel() {
         let work = record.withLock { record in
             record.isClosed = true
@@ -154,13 +153,13 @@ public final class DownloadTask: Sendable {
         set { control.change { $0.connections = newValue.map { max(1, $0) } } }
     }
 
-    /// Bytes a second over all connections, at least 1; nil for as fast as it goes. May be set at any time.
+    /// Bytes a second over all connections, at least 1; nil for unlimited. May be set at any time.
     public var bytesPerSecond: Int64? {
         get { control.settings.bytesPerSecond }
         set { control.change { $0.bytesPerSecond = newValue.map { max(1, $0) } } }
     }
 
-    /// Changes the record, and tells where that changes the state. Under the lock, so that states are told in order.
+    /// Changes the record and reports a change of state. Under the lock, so that states are reported in order.
     private func change(_ body: (inout Record) -> Void) {
         record.withLock { record in
             let before = record.state
@@ -170,15 +169,15 @@ public final class DownloadTask: Sendable {
         }
     }
 
-    // MARK: Who wants it
+    // MARK: Callers
 
-    /// How many wait for it whose interest keeps it going.
+    /// The number of waiting callers that keep it running.
     var waiters: Int { record.withLock { $0.waiters } }
 
-    /// Counts one more who waits.
+    /// Adds a waiting caller.
     ///
-    /// - Parameter ref: the name that they asked for.
-    /// - Returns: false where it is too late.
+    /// - Parameter ref: the requested name.
+    /// - Returns: false if it is too late.
     func join(_ ref: String?) -> Bool {
         record.withLock { record in
             guard !record.isClosed else { return false }
@@ -188,9 +187,9 @@ public final class DownloadTask: Sendable {
         }
     }
 
-    /// Waits as one of those who are counted; ``value()`` is for those who are not.
+    /// Waits as a counted caller; ``value()`` is for others.
     ///
-    /// - Parameter progress: hears how far it is, and nothing after this has returned.
+    /// - Parameter progress: called with the progress, never after this has returned.
     func attend(_ progress: (@Sendable (DownloadProgress) -> Void)?) async throws -> URL {
         async let told: Void = tell(progress)
         do {
@@ -209,8 +208,8 @@ public final class DownloadTask: Sendable {
         for await now in updates { progress(now) }
     }
 
-    /// Counts one less who waits; the last one ends a download that nobody keeps, and waits until it has ended, so that what
-    /// came is safe and the locks are free.
+    /// Removes a waiting caller; the last one ends a download that is not kept, and waits for its end, so that received
+    /// bytes are safe and the locks are free.
     func leave() async {
         let isAbandoned = record.withLock { record in
             record.waiters -= 1
@@ -221,7 +220,7 @@ public final class DownloadTask: Sendable {
         await settle()
     }
 
-    /// From now on it goes on though nobody waits. Takes the place of one who waits.
+    /// From now on it runs without waiting callers. Replaces one waiting caller.
     func keep() {
         record.withLock { record in
             record.isKept = true
@@ -229,13 +228,13 @@ public final class DownloadTask: Sendable {
         }
     }
 
-    /// Whether it was asked for by this revision; nil means by any.
+    /// Whether it was requested by this revision; nil means any.
     func isNamed(_ revision: String?) -> Bool {
         guard let revision, revision != commit.hash else { return true }
         return record.withLock { $0.names.contains(revision) }
     }
 
-    /// Waits until it is known what there is to do, and until it is done where that is nothing.
+    /// Waits for the plan, and for the end if the plan is empty.
     func begun() async throws {
         for await state in states {
             switch state {
@@ -278,7 +277,7 @@ public final class DownloadTask: Sendable {
             let plan = try await plan(tree, ref)
             let result = try await puller.pull(plan, options) { [self] in hear($0) }
             if let error = result.error { throw error }
-            // Whoever came meanwhile by another name of the commit finds it by that name too.
+            // Also writes names of the commit requested meanwhile.
             ref = nextRef(closing: true)
             if ref == nil { return URL(filePath: result.path) }
         }

@@ -1,8 +1,7 @@
 import HubCore
-import Synchronization
 
-/// The downloads of one manager: one for each model, commit and choice of files, and those that are still finding out
-/// which commit they want.
+/// The downloads of one manager: one for each model, commit and choice of files, and those still resolving their
+/// commit.
 final class Downloads: Sendable {
     private struct Preparation {
         var reference: ModelReference
@@ -15,13 +14,13 @@ final class Downloads: Sendable {
         var nextKey = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
-    /// The download that an order is part of, begun if there is none. The caller is counted as one who waits for it.
+    /// The download for an order, started if there is none. The caller is counted as waiting.
     ///
     /// - Parameters:
-    ///   - prepare: finds the commit, and whatever must be known or agreed to before anything is fetched.
-    ///   - order: what is wanted at that commit.
+    ///   - prepare: resolves the commit and does the checks needed before anything is fetched.
+    ///   - order: the files at that commit.
     func task(
         for reference: ModelReference, prepare: @escaping @Sendable () async throws -> Commit,
         order: (Commit) -> DownloadTask.Order
@@ -43,7 +42,7 @@ final class Downloads: Sendable {
 
     private func join(_ order: DownloadTask.Order, _ number: Int) throws -> DownloadTask {
         try state.withLock { state in
-            // Cancelled in the moment between.
+            // Cancelled in between.
             guard state.preparations[number] != nil else { throw CancellationError() }
             if let known = state.tasks.first(where: { $0.key == order.key && $0.join(order.ref) }) { return known }
             let new = DownloadTask(order) { [self] task in remove(task) }
@@ -58,8 +57,8 @@ final class Downloads: Sendable {
     /// The downloads that are not over.
     var active: [DownloadTask] { state.withLock { $0.tasks } }
 
-    /// Cancels what was asked for by this reference, by whatever revision where it names none, and waits until it has ended;
-    /// whether there was anything.
+    /// Cancels the downloads requested by this reference (any revision if it has none), and waits for their end;
+    /// returns whether there were any.
     func cancel(_ reference: ModelReference) async -> Bool {
         let (tasks, preparations) = state.withLock { state in
             let wanted = state.preparations.filter { $0.value.reference.isPart(of: reference) }
@@ -77,7 +76,7 @@ final class Downloads: Sendable {
 }
 
 extension ModelReference {
-    /// Whether another reference names this one too: the same revision, or none.
+    /// Whether another reference includes this one: the same revision, or none.
     fileprivate func isPart(of other: ModelReference) -> Bool {
         repository == other.repository && (other.revision == nil || (revision ?? "main") == other.revision)
     }

@@ -3,25 +3,25 @@ package import ModelFormats
 import Synchronization
 
 extension Puller {
-    /// What the headers of some weights of a plan and the small files beside them say; nothing else is fetched.
+    /// The metadata from the headers of a plan's weights and the small files beside them; nothing else is fetched.
     ///
     /// - Parameter paths: the weights of one model; what is neither safetensors nor GGUF among them has no header.
     package func sources(_ plan: PullPlan, of paths: Set<String>) async throws -> ModelSources {
         try await HeaderReader(plan, self, eagerBytes: HeaderReader.usualHeader).sources(of: paths)
     }
 
-    /// What the names of a plan's files and `config.json` say: enough to know most models that cannot be run before they
-    /// are fetched. `config.json` comes from the cache, else from the Hub and proven; nothing is written.
+    /// The metadata from a plan's file names and `config.json`: enough to detect most models that cannot run before
+    /// fetching them. `config.json` comes from the cache, else verified from the Hub; nothing is written.
     package func outline(_ plan: PullPlan) async throws -> ModelSources {
         try await HeaderReader(plan, self).outline()
     }
 }
 
 extension HeaderReader {
-    /// The header of a shard mostly has fewer bytes than this: some 130 for each tensor.
+    /// A shard's header is usually smaller than this: some 130 bytes per tensor.
     static let usualHeader = 32 << 10
 
-    /// What the headers of some weights and the small files beside them say, for showing it.
+    /// The metadata from the headers of some weights and the small files beside them, for display.
     ///
     /// - Parameter paths: the weights of one model; what is neither safetensors nor GGUF among them has no header.
     func sources(of paths: Set<String>) async throws -> ModelSources {
@@ -47,7 +47,7 @@ extension HeaderReader {
         sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
         let ggufs = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .gguf }
         let tensors = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .safetensors }
-        // As of a folder: what a GGUF file says of itself goes before a config.json.
+        // As for a folder: a GGUF file's metadata takes precedence over config.json.
         if !tensors.isEmpty || ggufs.isEmpty { sources.configuration = try await configuration(isForgiving: true) }
         if !tensors.isEmpty {
             try await readSafetensors(tensors, into: &sources)
@@ -81,12 +81,12 @@ extension HeaderReader {
         sources.isLoadable = plan.tree.files.contains { SafetensorsFolder.isEntry($0.path) }
     }
 
-    /// An index of so many bytes costs next to nothing; the headers alone say what a model is.
+    /// Maximum size of an index to read; the headers are enough without it.
     private static let smallIndex: Int64 = 1 << 20
-    /// An index costs two requests, a shard one: with so many shards the Hub would be asked more than 40 times.
+    /// An index costs two requests, a shard one: more shards would need more than 40 requests.
     private static let manyShards = 30
 
-    /// Bytes of a GGUF header that are asked for first, and then twice as many as there are.
+    /// Bytes of a GGUF header to request first, then doubled.
     private static let ggufStep = 1 << 20
 
     private func readGGUF(_ files: [RepositoryFile], into sources: inout ModelSources) async throws {
@@ -127,7 +127,7 @@ extension HeaderReader {
         sources.hasChatTemplate = model.header["tokenizer.chat_template"] != nil
     }
 
-    /// The most of `tokenizer_config.json` that is worth reading for one fact.
+    /// Maximum bytes of `tokenizer_config.json` to read.
     private static let tokenizerLimit: Int64 = 2 << 20
 
     private func readTokenizer(into sources: inout ModelSources) async throws {
@@ -138,7 +138,7 @@ extension HeaderReader {
         } else if file("tokenizer.model") != nil || file("spiece.model") != nil {
             sources.tokenizerKind = "SentencePiece"
         } else {
-            sources.faults.append("no tokenizer")
+            sources.faults.append(TokenizerKind.none)
         }
         if file("chat_template.jinja") != nil || file("chat_template.json") != nil {
             sources.hasChatTemplate = true

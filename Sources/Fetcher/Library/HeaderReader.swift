@@ -2,17 +2,17 @@ import HubCore
 import ModelFormats
 import Synchronization
 
-/// Reads what the files of a plan say of themselves: from the cache where they are there, else by ranges from the Hub.
-/// What breaks its format is refused, and so is what cannot be read.
+/// Reads the headers and documents of a plan's files: from the cache, else by ranges from the Hub. Malformed and
+/// unreadable files are errors.
 final class HeaderReader: Sendable {
     enum Header: Sendable {
         case safetensors(SafetensorsHeader)
         case gguf(GGUFPreamble)
     }
 
-    /// The most bytes of `config.json` or an index. The largest index of a published model has some 9 MB.
+    /// Maximum bytes of `config.json` or an index. The largest index of a published model has some 9 MB.
     private static let documentLimit: Int64 = 64 << 20
-    /// The most bytes of all headers together, which a server makes up as it likes.
+    /// Maximum bytes of all headers together; the server is untrusted.
     static let headerLimit = 256 << 20
     /// Headers read at once.
     private static let width = 8
@@ -21,8 +21,8 @@ final class HeaderReader: Sendable {
     let client: HubClient
     private let isOffline: Bool
     let headerBytes = Atomic(0)
-    /// Bytes that are asked for before it is known how long a header is. Eight say that; some thousands mostly hold all of
-    /// it, which spares a request.
+    /// Bytes to request before the header's length is known. Eight are enough for the length; a few thousand usually
+    /// contain the whole header, which saves a request.
     private let eagerBytes: Int
 
     init(_ plan: PullPlan, _ puller: Puller, eagerBytes: Int = 8) {
@@ -32,9 +32,9 @@ final class HeaderReader: Sendable {
         isOffline = puller.isOffline
     }
 
-    /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, and what keeps the Hub from being asked.
+    /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, and errors of requests to the Hub.
     func read(_ identifier: ModelIdentifier) async throws -> ModelHeaders {
-        // What the files say is what a server says, in errors too.
+        // File contents come from a server, in errors too.
         do { return try await headers(identifier) } catch let error as AIError {
             throw error.rewriting(client.masked)
         }
@@ -106,7 +106,7 @@ final class HeaderReader: Sendable {
         return try ModelConfiguration(try await document(file), path: shown(file), isForgiving: isForgiving)
     }
 
-    /// A JSON file, proven.
+    /// A JSON file, verified.
     func document(_ file: RepositoryFile) async throws -> JSON {
         guard file.size <= Self.documentLimit else {
             throw AIError.malformed(shown(file), "it has \(ByteCount(file.size)), too large for such a file")
@@ -125,10 +125,9 @@ final class HeaderReader: Sendable {
         }
     }
 
-    /// Holds the indexes of shards against the headers. Where only some of the shards are wanted there is nothing to hold
-    /// them against.
+    /// Checks the indexes against the headers, if all shards are wanted.
     ///
-    /// - Parameter limit: bytes of an index that is read.
+    /// - Parameter limit: maximum bytes of an index.
     func checkIndexes(_ shards: [String: SafetensorsFolder.Shard], limit: Int64 = .max) async throws {
         let folders = Set(shards.keys.map(Path.parent))
         for file in plan.tree.files

@@ -1,9 +1,8 @@
 import HubCore
-import Synchronization
 
-/// A workspace that is opened when it is first needed, where that may block.
+/// A workspace opened on first use, where blocking is allowed.
 final class LazyWorkspace: Sendable {
-    private let made = Mutex<Workspace?>(nil)
+    private let made = Lock<Workspace?>(nil)
     private let open: @Sendable () -> Workspace
 
     init(_ open: @escaping @Sendable () -> Workspace) { self.open = open }

@@ -12,11 +12,11 @@ struct MirrorRun {
     private var beganAnew = false
     private var isOvertaken = false
 
-    /// So many pages in a row may name nothing new before the list counts as one without an end.
+    /// Maximum consecutive pages without new models before the list counts as endless.
     private static let patience = 10
-    /// A list of more models counts as one without an end: the Hub has some three million.
+    /// A list of more models counts as endless: the Hub has some three million.
     private static let mostModels = 30_000_000
-    /// After so many models the search index is tidied.
+    /// After this many models the search index is merged.
     private static let many = 5000
 
     init(
@@ -38,12 +38,12 @@ struct MirrorRun {
         let lock = try await self.lock()
         defer { withExtendedLifetime(lock) {} }
         while try await isOvertakenGoingOn() {}
-        // Each page has become a part of the search index, and a search looks into every part.
+        // Each page has become a segment of the search index, and a search reads every segment.
         if report.added + report.changed >= Self.many { try await stored { try $0.tidySearch() } }
     }
 
-    /// Whether the catalog came to stand elsewhere meanwhile. Each time another process has taken a page, or another file
-    /// is in the place, so that this comes to an end.
+    /// Whether the catalog's progress has changed meanwhile, because another process has taken a page or the file was
+    /// replaced. Each time there is progress, so this terminates.
     private mutating func isOvertakenGoingOn() async throws -> Bool {
         do {
             try await goOn()
@@ -59,7 +59,7 @@ struct MirrorRun {
         if let interrupted = try await stored({ [kind, scope] in try $0.interruptedWalk(kind, scope) }) {
             if !isOvertaken { hear(.resumed(models: interrupted.models, beganAt: interrupted.beganAt)) }
             let isAtEnd = try await walk(interrupted, isStored: true)
-            // What changed since that walk began lies above it, unless it had to begin anew.
+            // Changes since that walk began come before it in the list, unless it was restarted.
             guard isAtEnd, kind == .recent, !beganAnew else {
                 report.isComplete = isAtEnd
                 return
@@ -71,8 +71,8 @@ struct MirrorRun {
 
     // MARK: Walking
 
-    /// Goes page after page, each kept before the next is asked for unless they come faster than they can be kept (see
-    /// ``GatheredPages``); whether it came to the end.
+    /// Walks page by page. Each is stored before the next is requested, unless they arrive faster than they can be
+    /// stored (see ``GatheredPages``). Returns whether it reached the end.
     private mutating func walk(_ start: MirrorWalk, isStored: Bool) async throws -> Bool {
         var walk = start
         var place = walk.cursor
@@ -90,7 +90,7 @@ struct MirrorRun {
             let page: ListingPage
             do {
                 try Task.checkCancellation()
-                // What is in the catalog was checked, but may have been written by others since.
+                // The catalog's cursor was checked, but may have been changed since.
                 let address = try client.listingCursor(place, .model)
                 page = try await client.listing(
                     .model, at: sized(address, sizes.first), asked: requests.add)
@@ -114,7 +114,7 @@ struct MirrorRun {
             guard report.models + gathered.records.count <= Self.mostModels else {
                 throw try await endless("has more than \(Self.mostModels) models")
             }
-            // A page counts even where its link leads astray: the walk then stands at this page.
+            // A page counts even if its link is invalid: the walk then stays at this page.
             let next = Result { try page.next.map { try client.listingCursor($0, .model) } }
             let mark = page.next != nil && reaches(known, page.records) ? known : nil
             let isAtEnd = page.next == nil || mark != nil
@@ -148,27 +148,27 @@ struct MirrorRun {
         return MirrorWalk(kind, cursor: address, newest: newest, at: Timestamp.now)
     }
 
-    /// When the Hub's models last changed, asked before a walk over everything: what it brings is no older than that.
+    /// When the Hub's models last changed, requested before a full walk, whose results are no older than that.
     private func lastChange() async throws -> Double? {
         let address = client.listingAddress(.model, sort: .updated, author: options.author, size: 20)
         return newest(try await client.listing(.model, at: address, asked: requests.add).records)
     }
 
-    /// The last change among models. A date in the future is somebody's mistake: were it believed, all real changes would
-    /// be older and pass for known.
+    /// The last change among models. A date in the future is ignored: otherwise all real changes would be older and
+    /// count as known.
     private func newest(_ records: [ModelRecord]) -> Double? {
         let now = Timestamp.now
         return records.lazy.compactMap(\.updatedAt).filter { $0 <= now }.max()
     }
 
-    /// Whether everything behind this page is known. That can only be told where the page is in the order asked for.
+    /// Whether everything after this page is known, which requires that the page is sorted.
     private func reaches(_ known: Double?, _ records: [ModelRecord]) -> Bool {
         let dates = records.compactMap(\.updatedAt)
         guard kind == .recent, let known, let last = dates.last, last < known else { return false }
         return zip(dates, dates.dropFirst()).allSatisfy { $0 >= $1 }
     }
 
-    /// Keeps the pages that have been gathered.
+    /// Stores the gathered pages.
     private mutating func take(_ walk: MirrorWalk, next: String?, downTo mark: Double?) async throws -> MirrorStep {
         let (records, pages) = (gathered.records, gathered.pages.count)
         let began = ContinuousClock.now
@@ -177,7 +177,7 @@ struct MirrorRun {
         if kind == .recent { walk.newest = [walk.newest, newest(records)].compactMap { $0 }.max() }
         let exhaustive = records.map { record in
             var record = record
-            // A server that knows no `expand` sends no date, and its silence says nothing.
+            // A server without `expand` sends no date, and its missing fields mean nothing.
             record.isExhaustive = record.updatedAt != nil
             return record
         }
@@ -201,17 +201,16 @@ struct MirrorRun {
         return step
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// The address with so many models to a page, or as many as the limit allows. It is otherwise left as the Hub gave it.
+    /// The address with this page size, or what the limit allows, otherwise unchanged.
     private func sized(_ address: String, _ wanted: Int?) -> String {
         guard let size = Self.size(address) else { return address }
         let allowed = min(wanted ?? size, room)
         return allowed == size ? address : Self.resized(address, to: allowed)
     }
 
-    /// The sizes of a page to try at a place where an earlier run stopped, before its own: that may have had a limit,
-    /// which is none of this run's.
+    /// Larger page sizes to try when resuming: the earlier run may have had a limit.
     private func largerSizes(than address: String) -> [Int] {
         guard let size = Self.size(address) else { return [] }
         var sizes: [Int] = []
@@ -234,12 +233,12 @@ struct MirrorRun {
         return "\(parts[0])?\(items.joined(separator: "&"))"
     }
 
-    /// Whether the server understood and does not want this address.
+    /// Whether the server rejected this address.
     private static func isRefusal(_ error: AIError) -> Bool {
         [400, 404, 410, 422].contains(error.context.status ?? 0)
     }
 
-    /// The first page again, with fewer models to it.
+    /// The first page again, with a smaller page size.
     private func smaller(_ walk: MirrorWalk, _ refusal: AIError) throws -> MirrorWalk {
         let size = Self.size(walk.cursor) ?? 0
         guard let next = HubClient.listingSizes.first(where: { $0 < size }) else { throw refusal }
@@ -256,7 +255,7 @@ struct MirrorRun {
         return try await begin()
     }
 
-    /// Waits where the Hub has few requests left for us.
+    /// Waits if the Hub allows few more requests.
     private func heed(_ rate: RateLimit?) async throws {
         guard let seconds = rate?.secondsToSpare else { return }
         client.log("\(rate?.remaining ?? 0) requests are left; waiting \(seconds) s for more")
@@ -264,13 +263,13 @@ struct MirrorRun {
         try await sync.pause(Double(seconds))
     }
 
-    /// A list that leads nowhere. Where it stands is of no use to a later run.
+    /// The error for an endless list. Its progress is of no use to a later run.
     private func endless(_ what: String) async throws -> AIError {
         try await stored { [kind, scope] in try $0.forgetWalk(kind, scope) }
         return AIError(.protocolViolation, "the list of models of \(client.endpoint.origin) \(what)")
     }
 
-    // MARK: Here
+    // MARK: Storing
 
     private func stored<Value: Sendable>(_ body: @escaping @Sendable (Catalog) throws -> Value) async throws
         -> Value
@@ -291,10 +290,9 @@ struct MirrorRun {
     }
 }
 
-/// Pages that are kept in one transaction. The real Hub takes a second for a page, which is kept in a few milliseconds on
-/// its own; a mirror in the next room is faster than the catalog, which then takes twice as many models a second where
-/// they come by the ten thousand: so pages are gathered for as long as the last transaction took, a second at most, for
-/// others wait to write meanwhile.
+/// Pages that are stored in one transaction. The real Hub takes a second per page, which is stored in milliseconds. A
+/// local mirror is faster than the catalog, which stores twice as many models per second in large transactions: so
+/// pages are gathered for as long as the last transaction took, at most a second, because other writers wait.
 private struct GatheredPages {
     private(set) var records: [ModelRecord] = []
     /// The models of each page.
@@ -302,9 +300,9 @@ private struct GatheredPages {
     private let since: ContinuousClock.Instant
     private let patience: Duration
 
-    /// What a killed sync asks for again is at most so much.
+    /// The most that a killed sync requests again.
     private static let mostPages = 32
-    /// Small pages are nothing to wait for.
+    /// Small pages are not gathered.
     private static let fewestModels = 500
 
     /// - Parameters:

@@ -1,16 +1,15 @@
 package import Catalog
 package import HubCore
-import Synchronization
 
-/// Brings what the catalog knows of the Hub's models up to date; see DESIGN.md, "The mirror".
+/// Updates the catalog's mirror of the Hub's models; see DESIGN.md, "The mirror".
 package struct MirrorSync: Sendable {
     let catalog: Catalog
     let client: HubClient
     let pause: @Sendable (Double) async throws -> Void
-    /// How long pages are gathered for one transaction; nil for as long as the last one took.
+    /// Time to gather pages for one transaction; nil for the duration of the last one.
     var gathering: Duration?
 
-    /// - Parameter pause: waits so many seconds for the Hub's limit on requests, or throws where the task is cancelled.
+    /// - Parameter pause: waits this many seconds for the Hub's rate limit, or throws if the task is cancelled.
     package init(
         catalog: Catalog, client: HubClient,
         pause: (@Sendable (Double) async throws -> Void)? = nil
@@ -20,42 +19,42 @@ package struct MirrorSync: Sendable {
         self.pause = pause ?? { try await client.http.engine.sleep($0) }
     }
 
-    /// What is brought up to date.
+    /// The options of a run.
     package struct Options: Sendable {
         /// Only the models of this user or organisation.
         package var author: String?
-        /// Whether every model is looked at, not only what changed.
+        /// Whether every model is listed, not only changes.
         package var isWhole = false
-        /// At most so many models in this run.
+        /// Maximum number of models in this run.
         package var limit: Int?
 
         package init() {}
     }
 
-    /// What a run came to.
+    /// The result of a run.
     package struct Report: Sendable, Hashable {
-        /// Models listed, each time they were.
+        /// Number of models listed, with repetitions.
         package var models = 0
         package var added = 0
         package var changed = 0
         package var unchanged = 0
         package var vanished = 0
-        /// Models that the Hub does not list and that may be another Hub's.
+        /// Models that the Hub does not list and that may belong to another Hub.
         package var elsewhere = 0
         package var pages = 0
         package var requests = 0
-        /// Whether all was seen that there was to see.
+        /// Whether the walk reached the end.
         package var isComplete = false
     }
 
     package enum Event: Sendable {
-        /// Another process is at it; this one waits.
+        /// Another process is syncing; this one waits.
         case queued
-        /// Goes on where an earlier run was cut off.
+        /// Resumes an interrupted run.
         case resumed(models: Int, beganAt: Double)
-        /// The Hub does not know the place any more where an earlier run was cut off: that walk begins anew.
+        /// The Hub no longer knows the interrupted run's cursor: the walk restarts.
         case restarted
-        /// The catalog was made again meanwhile, or another process walks too: this run goes on where the catalog stands.
+        /// The catalog was rebuilt, or another process walks too: this run continues from the catalog's progress.
         case overtaken
         /// A page is in the catalog.
         case page(Report)
@@ -63,13 +62,13 @@ package struct MirrorSync: Sendable {
         case waiting(seconds: Double)
     }
 
-    /// What was done, and what ended it early.
+    /// The report, and the error that ended the run early.
     package struct Result: Sendable {
         package var report: Report
         package var error: AIError?
     }
 
-    /// Walks to the end, or as far as the limit lets. What came is kept, whatever happens; the next run goes on there.
+    /// Walks to the end or the limit. Received pages are always kept; the next run continues there.
     package func run(_ options: Options = Options(), hear: @escaping @Sendable (Event) -> Void = { _ in }) async
         -> Result
     {
@@ -83,18 +82,17 @@ package struct MirrorSync: Sendable {
 
 /// Counts from any thread.
 final class RequestCounter: Sendable {
-    private let number = Mutex(0)
+    private let number = Lock(0)
     var count: Int { number.withLock { $0 } }
     func add() { number.withLock { $0 += 1 } }
 }
 
-/// That this process is the one that brings a catalog's mirror up to date: flock on a file beside it, never deleted. It
-/// spares the Hub work only; the mirror stays right because the transaction of each page looks whether the catalog still
-/// stands where the walk does.
+/// The lock of the process that updates a catalog's mirror: flock on a file beside it, never deleted. It only saves
+/// requests; correctness relies on each page's transaction, which checks the catalog's progress.
 final class MirrorLock: Sendable {
     private let file: FileDescriptor
 
-    /// nil where another process holds it. Where the file system has no flock everyone holds it.
+    /// nil if another process holds it. Without flock support every process gets it.
     init?(_ catalog: Catalog) throws(AIError) {
         let path = Path.join(Path.parent(catalog.path), "sync.lock")
         file = try FileDescriptor(path, [.write, .create, .noFollow, .nonBlocking], mode: 0o600)

@@ -1,7 +1,6 @@
 public import HubCore
 
-/// What a model says of itself before any of its weights are fetched: its `config.json` and the headers of its weight
-/// files.
+/// A model's metadata before its weights are fetched: `config.json` and the headers of its weight files.
 public struct ModelHeaders: Sendable, Hashable {
     /// One weight file whose header was read.
     public struct WeightFile: Sendable, Hashable {
@@ -19,19 +18,19 @@ public struct ModelHeaders: Sendable, Hashable {
 
     /// The model as it was asked for.
     public let identifier: ModelIdentifier
-    /// The commit that was looked at.
+    /// The commit.
     public let commit: Commit
     /// `model_type` of `config.json`; nil for GGUF without one.
     public let modelType: String?
     /// `architectures` of `config.json`: `LlamaForCausalLM`.
     public let architectures: [String]
-    /// How the weights are quantised by `config.json`; nil where it does not say that they are.
+    /// The quantisation according to `config.json`; nil if there is none.
     public let quantization: String?
-    /// Positions that the model was made for, by `config.json`.
+    /// Maximum positions according to `config.json`.
     public let contextLength: Int?
     /// The weight files that the download would fetch or has, in the order of the repository.
     public let weights: [WeightFile]
-    /// Paths of further weight files, whose format has no header that could be read: PyTorch's pickles, ONNX.
+    /// Paths of weight files in formats without a readable header: PyTorch's pickles, ONNX.
     public let unreadWeights: [String]
 
     /// Bytes of all files of ``weights``.

@@ -3,11 +3,12 @@ public import HubCore
 extension ModelManager {
     // MARK: Deleting
 
-    /// Deletes a model from the cache, or one revision where the identifier names it, and returns the bytes freed. Files
+    /// Deletes a model from the cache, or one revision if the identifier has one, and returns the bytes freed. Files
     /// that other revisions need stay.
     ///
-    /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/invalidInput`` where it is pinned, ``ErrorCode/ioError`` where it is being downloaded or another process is using it:
-    ///   then nothing is deleted. ``ErrorCode/catalogUnusable`` where the pins cannot be read.
+    /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/invalidInput`` if it is pinned, ``ErrorCode/ioError`` if it is
+    ///   being downloaded or used by another process: then nothing is deleted. ``ErrorCode/catalogUnusable`` if the
+    ///   pins cannot be read.
     @discardableResult
     public func delete(_ model: ModelIdentifier) async throws -> ByteCount {
         let reference = try reference(model)
@@ -33,12 +34,12 @@ extension ModelManager {
         }
     }
 
-    /// Deletes all models from the cache, with what unfinished downloads of them left, and returns the bytes freed. Data sets
-    /// and Spaces that share the cache stay.
+    /// Deletes all models from the cache, including unfinished downloads, and returns the bytes freed. Data sets and
+    /// Spaces that share the cache stay.
     ///
-    /// - Throws: ``ErrorCode/ioError`` where any model is being downloaded or another process is using it, and
-    ///   ``ErrorCode/invalidInput`` where one is pinned: then nothing is deleted. ``ErrorCode/catalogUnusable`` where
-    ///   the pins cannot be read.
+    /// - Throws: ``ErrorCode/ioError`` if any model is being downloaded or used by another process, and
+    ///   ``ErrorCode/invalidInput`` if one is pinned: then nothing is deleted. ``ErrorCode/catalogUnusable`` if the
+    ///   pins cannot be read.
     @discardableResult
     public func clearCache() async throws -> ByteCount {
         guard downloads.active.isEmpty else {

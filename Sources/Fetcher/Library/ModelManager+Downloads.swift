@@ -8,16 +8,16 @@ public import HubCore
 extension ModelManager {
     // MARK: Fetching
 
-    /// Fetches what is missing of a model, proves every byte, and returns the snapshot folder. Whoever fetches the same
-    /// commit and the same choice of files meanwhile shares the transfer. Cancelling the calling task leaves it to the
-    /// others; with the last one it ends, and the next call goes on from what was received.
+    /// Fetches the missing files of a model, verifies every byte, and returns the snapshot folder. Concurrent calls for
+    /// the same commit and files share the transfer. A cancelled caller leaves it to the others; it ends with the last
+    /// one, and the next call resumes it.
     ///
     /// - Parameters:
-    ///   - patterns: the Hub's globs; only files that match one. nil means all. The choice is remembered for the revision as
-    ///     that of `hub pull` is.
-    ///   - progress: called at most ten times a second, in order, and not again after the call has returned. It may take its
-    ///     time: it then misses what was in between.
-    /// - Throws: the first file's error where any failed; the other files are kept. `CancellationError` where the calling
+    ///   - patterns: the Hub's globs; only files that match one. nil means all. The choice is stored for the revision,
+    ///     as by `hub pull`.
+    ///   - progress: called at most ten times a second, in order, and not again after the call has returned. If it is
+    ///     slow, it misses values in between.
+    /// - Throws: the first file's error if any failed; the other files are kept. `CancellationError` if the calling
     ///   task or the download was cancelled.
     @discardableResult
     public func download(
@@ -28,10 +28,10 @@ extension ModelManager {
 
     /// The same, once the caller has agreed to what it costs.
     ///
-    /// - Parameter approve: is told the cost before anything is fetched, that of a model that is here too; refuses by false or
-    ///   by an error of its own. What it agreed to is fetched, though a branch moves on meanwhile.
-    /// - Throws: as ``download(_:patterns:progress:)``; `CancellationError` where `approve` says false;
-    ///   ``ErrorCode/diskFull`` where there is no room and it says true all the same.
+    /// - Parameter approve: called with the cost before anything is fetched, also for a cached model; it refuses by
+    ///   returning false or throwing. The approved commit is fetched even if the branch moves meanwhile.
+    /// - Throws: as ``download(_:patterns:progress:)``; `CancellationError` if `approve` returns false;
+    ///   ``ErrorCode/diskFull`` if there is no room although it returned true.
     @discardableResult
     public func downloadWithEstimation(
         _ model: ModelIdentifier, patterns: [String]? = nil,
@@ -46,13 +46,13 @@ extension ModelManager {
         return try await task.attend(progress)
     }
 
-    /// The same, once the model's own headers have been found sound: `config.json` and the headers of all weight files are
-    /// read first, by ranges, and no weight is fetched where they are not.
+    /// The same after checking the model's headers: `config.json` and the headers of all weight files are read first,
+    /// by ranges, and no weights are fetched if they are malformed.
     ///
-    /// - Parameter accept: may refuse what it cannot use by an error of its own, which the call then throws.
-    /// - Throws: as ``download(_:patterns:progress:)``; ``ErrorCode/malformedModel`` for a header, `config.json` or index
-    ///   that breaks its format or disagrees with the others; ``ErrorCode/unsupportedModel`` where there is no weight file
-    ///   whose header can be read (safetensors or GGUF), or no `config.json` beside safetensors.
+    /// - Parameter accept: may throw to refuse the model; the call rethrows the error.
+    /// - Throws: as ``download(_:patterns:progress:)``; ``ErrorCode/malformedModel`` for a header, `config.json` or
+    ///   index that breaks its format or disagrees with the others; ``ErrorCode/unsupportedModel`` if there is no
+    ///   weight file with a readable header (safetensors or GGUF), or no `config.json` beside safetensors.
     @discardableResult
     public func downloadValidated(
         _ model: ModelIdentifier, patterns: [String]? = nil,
@@ -65,12 +65,12 @@ extension ModelManager {
         return try await task.attend(progress)
     }
 
-    /// The download of a model as something to watch and to steer, begun if nobody has begun it. It goes on until it is done
-    /// or cancelled, whether anybody holds the task or not. Returns when it is known what there is to fetch: the task of a
-    /// model that is here is ``DownloadState/completed(_:)`` then.
+    /// The download of a model as a task to observe and control, started if necessary. It runs until it is done or
+    /// cancelled, even if the task is released. Returns once the plan is known: the task of a complete model is then
+    /// ``DownloadState/completed(_:)``.
     ///
     /// - Parameter patterns: the Hub's globs; only files that match one. nil means all.
-    /// - Throws: what keeps it from beginning: no such model, no network, no room on the disk.
+    /// - Throws: if it cannot start: no such model, no network, no room on the disk.
     public func downloadTask(for model: ModelIdentifier, patterns: [String]? = nil) async throws -> DownloadTask {
         let task = try await join(model, patterns)
         do { try await task.begun() } catch {
@@ -81,8 +81,8 @@ extension ModelManager {
         return task
     }
 
-    /// Ends the downloads of a model for everybody who waits for them: those asked for by the identifier's revision, or by
-    /// any where it names none. Returns when the last request and lock are gone; what came is kept.
+    /// Ends the downloads of a model for all callers: those requested by the identifier's revision, or all if it has
+    /// none. Returns when the last request and lock are gone; received bytes are kept.
     ///
     /// - Returns: whether there was anything to cancel.
     @discardableResult
@@ -90,7 +90,7 @@ extension ModelManager {
         await downloads.cancel(try reference(model))
     }
 
-    /// The shared download of a model, with the caller counted as one who waits for it.
+    /// The shared download of a model, with the caller counted as waiting.
     ///
     /// - Parameter check: may refuse the plan before anything is fetched.
     private func join(

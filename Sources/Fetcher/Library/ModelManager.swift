@@ -6,21 +6,21 @@ public import struct Foundation.URL
 #endif
 public import HubCore
 
-/// The models on this machine: fetches them, says where they are, counts and deletes them. One manager serves one cache
-/// and one Hub; it is safe to use from any task, and whoever asks it for the same model shares one download.
+/// Manages the models on this machine: fetching, locating, measuring and deleting. One manager serves one cache and one
+/// Hub; it is safe to use from any task, and callers fetching the same model share one download.
 public final class ModelManager: Sendable {
     let downloads = Downloads()
     private let opening: LazyWorkspace
 
-    /// A manager of the cache that all Hugging Face libraries share. Nothing is opened before it is needed.
+    /// A manager of the cache that all Hugging Face libraries share. Everything is opened on first use.
     ///
-    /// An `HF_ENDPOINT` that is not the address of a Hub is an ``ErrorCode/invalidInput`` of the first call that asks the
-    /// Hub. What needs only the cache works all the same.
+    /// With an invalid `HF_ENDPOINT` the first call that needs the Hub throws ``ErrorCode/invalidInput``. Calls that
+    /// need only the cache work.
     ///
     /// - Parameters:
-    ///   - cacheDirectory: another cache; nil means the one that the environment names.
-    ///   - environment: gives the cache, the token, proxies, certificates, and the Hub's address unless the configuration
-    ///     names one.
+    ///   - cacheDirectory: another cache; nil means the environment's.
+    ///   - environment: gives the cache, the token, proxies, certificates, and the Hub's address unless the
+    ///     configuration has one.
     public init(
         _ configuration: HFConfiguration = .default, cacheDirectory: String? = nil,
         environment: HubEnvironment = .process
@@ -36,16 +36,16 @@ public final class ModelManager: Sendable {
 
     /// The model as the Hub names it.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a model of this machine, and for a name or revision that can be none.
+    /// - Throws: ``ErrorCode/invalidInput`` for a local model, and for an invalid name or revision.
     func reference(_ model: ModelIdentifier) throws(AIError) -> ModelReference {
         if let revision = model.revision { try RepositoryPath.checkRevision(revision) }
         return ModelReference(try model.hubRepository(), revision: model.revision)
     }
 
-    // MARK: What is here
+    // MARK: Cached models
 
-    /// Whether every file of the model is in the cache, with its right size. Asks the disk, not the network; false where
-    /// the files of the revision are not known.
+    /// Whether every file of the model is in the cache with the right size. Uses no network; false if the revision's
+    /// file list is unknown.
     public func isCached(_ model: ModelIdentifier) async throws -> Bool {
         let reference = try reference(model)
         let workspace = await workspace()
@@ -60,7 +60,7 @@ public final class ModelManager: Sendable {
         }
     }
 
-    /// The snapshot folder of a model, whole or not; nil where there is none. A local model's own path.
+    /// The snapshot folder of a model, complete or not; nil if there is none. For a local model its own path.
     public func localPath(for model: ModelIdentifier) async throws -> URL? {
         if model.provider == .local {
             return FileSystem.exists(model.repository) ? URL(filePath: model.repository) : nil
@@ -72,7 +72,7 @@ public final class ModelManager: Sendable {
         }
     }
 
-    /// The cached revisions of models, whoever fetched them.
+    /// The cached revisions of models, from any client.
     public func cachedModels() async throws -> [CachedModelInfo] {
         let workspace = await workspace()
         let protection = Protection(pins: await workspace.pins())
@@ -94,15 +94,15 @@ public final class ModelManager: Sendable {
         }
     }
 
-    /// Bytes of all files that the cached models need, each physical file once. Unfinished downloads are not counted, nor are
-    /// data sets and Spaces that share the cache.
+    /// Bytes of all files that the cached models need, each physical file once. Excludes unfinished downloads, and data
+    /// sets and Spaces that share the cache.
     public func cacheSize() async throws -> ByteCount {
         var state = try await workspace().state()
         state.repositories = state.models
         return ByteCount(state.totalSize)
     }
 
-    /// Notes that a cached model was used, for whoever decides later what may go.
+    /// Records a use of a cached model, for later clean-ups.
     ///
     /// - Throws: ``ErrorCode/notCached``.
     public func markAccessed(_ model: ModelIdentifier) async throws {

@@ -3,22 +3,22 @@ import HubCore
 /// Takes content that is already on this machine instead of fetching it.
 enum BlobReuse {
     enum Outcome {
-        /// In its place; what the digest came to at the ends of its ranges.
+        /// In place, with its range digests.
         case taken(RangeDigests)
-        /// The content is not what its name says.
+        /// The content does not match its digest.
         case different
-        /// Another process is at work on it.
+        /// Another process holds the lock.
         case locked
     }
 
-    /// Proves the content at `source` anew, and gives it its place: sharing the extents where the file system can, else
-    /// by a hard link, else by a copy. Where the source is that place, there is nothing to do but the proof.
+    /// Verifies the content at `source` and puts it in place: by a reflink if supported, else a hard link, else a copy.
+    /// If the source is already in place, it is only verified.
     ///
     /// - Parameters:
-    ///   - links: whether a hard link will do. Not where people may change the file.
-    ///   - isCancelled: asked while the content is proven, which takes long where it is large.
-    ///   - progress: hears how many further bytes have been read.
-    /// - Throws: `CancellationError`; ``AIError`` where the source cannot be read or the new name cannot be made.
+    ///   - links: whether a hard link is allowed. Not if users may change the file.
+    ///   - isCancelled: checked during verification.
+    ///   - progress: called with the number of further bytes read.
+    /// - Throws: `CancellationError`; ``AIError`` if the source cannot be read or the new name cannot be created.
     static func adopt(
         _ file: RepositoryFile, from source: String, to places: TransferPlaces, links: Bool = true,
         isCancelled: () -> Bool,
@@ -46,7 +46,7 @@ enum BlobReuse {
             progress(count)
         }
         guard hasher.finish() == file.digest else { return .different }
-        // What an earlier pull began to fetch of it is of no more use.
+        // An earlier pull's partial is no longer needed.
         try places.sweep()
         let blob = places.content
         if real == FileSystem.resolved(blob) { return .taken(hasher.ranges) }
@@ -73,7 +73,7 @@ enum BlobReuse {
         return .taken(hasher.ranges)
     }
 
-    /// A new file that shares the extents of another; false where the file system cannot.
+    /// Creates a reflink; false if unsupported.
     private static func reflink(_ source: String, to path: String) throws(AIError) -> Bool {
         let from = try FileDescriptor(source)
         let to = try FileDescriptor(path, [.write, .create, .exclusive])

@@ -1,7 +1,7 @@
 import HubCore
 
-/// Files that are known not to hold what they should, though they are there with the right size: by digest, each as it
-/// was when that was found out. What has been put into their place since is none of them.
+/// Files known to be damaged although their size is right: by digest, with their state when found. A file replaced
+/// since does not count.
 package struct DamagedFiles: Sendable {
     private var stamps: [ContentDigest: Set<FileStamp>] = [:]
 

@@ -1,36 +1,35 @@
 import HubCore
 import Synchronization
 
-/// One blob on its way into the cache. All of this is touched on the engine's thread alone; what blocks (digests,
-/// flushing, locks) runs on the two queues, touches nothing here but ``disk`` and the atomics, and comes back to that
-/// thread.
+/// The transfer of one blob into the cache. Used only on the engine's thread; blocking work (digests, flushing, locks)
+/// runs on the two queues, uses only ``disk`` and the atomics, and reports back to that thread.
 final class FileTransfer: @unchecked Sendable {
     enum Phase {
-        /// Not begun; begun, and waiting for its lock or to be opened; proving content that the cache has under another
-        /// name; fetching; whole; done.
+        /// Not begun; waiting for its lock or to be opened; verifying content that the cache has under another name;
+        /// fetching; complete; done.
         case queued, waiting, adopting, fetching, finishing, ended
     }
 
     /// One request for a range of the file.
     final class Part {
-        /// What was asked for.
+        /// The requested range.
         let asked: Range<Int64>
-        /// Where the part ends: before the end of what was asked where the rest was given to another connection.
+        /// The end of the part: earlier than requested if the rest was given to another connection.
         var end: Int64
         /// Position of the next byte.
         var next: Int64
         var transfer: HTTPTransfer?
         var redirects = 0
-        /// Which of the Hub's answers about the place of the content this goes by.
+        /// The number of the Hub's answer for the location used.
         var answer = 0
-        /// Whether this request asks the Hub where the content lies.
+        /// Whether this request asks the Hub for the location.
         var isResolving = false
         /// Whether received bytes are held back.
         var isPaused = false
-        /// Whether it was let go on, and is the next to use the rate.
+        /// Whether it was resumed and is the next to use the rate.
         var isNext = false
         let startedAt = Clock.seconds
-        /// When a byte last came, or could last have come.
+        /// When a byte last arrived or could have arrived.
         var heardAt = Clock.seconds
 
         init(_ range: Range<Int64>) {
@@ -44,52 +43,52 @@ final class FileTransfer: @unchecked Sendable {
         func rate(at now: Double) -> Double { Double(next - asked.lowerBound) / max(0.001, now - startedAt) }
     }
 
-    /// The file; one of them where several paths share the content.
+    /// The file, or one of several paths with this content.
     let file: RepositoryFile
     /// All paths of the repository that have this content.
     let paths: [String]
     let job: PullJob
     let places: TransferPlaces
     var phase = Phase.queued
-    /// Ended, and its lock given back.
+    /// Ended, with its lock released.
     var isClosed = false
     /// Another process holds the lock.
     var isLockedOut = false
-    /// That process, where the system says which, and the bytes that it has.
+    /// That process, if known, and its bytes.
     var holder: Int32?
     var bytesElsewhere: Int64 = 0
-    /// Where the cache holds the content under another name; nil once it has been tried.
+    /// The path of the content under another name in the cache; nil once tried.
     var source: String?
-    /// The transfer of the same content in another repository or revision, which goes first.
+    /// The transfer of the same content in another repository or revision, which runs first.
     var twin: FileTransfer?
-    /// Bytes of ``source`` that have been proven.
+    /// Verified bytes of ``source``.
     let adopted = Atomic<Int64>(0)
-    /// Tells the queues that the work is over.
+    /// Tells the queues to stop.
     let isCancelled = Atomic(false)
 
     /// Written to the partial.
     var received = IntervalSet()
     var parts: [Part] = []
-    /// Where the content lies, once the Hub has said so.
+    /// The content's location, once known.
     var location: String?
-    /// How often the Hub has said so.
+    /// The number of locations received.
     var answers = 0
-    /// Whether the Hub itself serves the content, so that nobody need ask where it is.
+    /// Whether the Hub itself serves the content, so that no location is needed.
     var isServedDirectly = false
     /// The server ignores ranges: one request from the beginning.
     var isSingleStream = false
 
-    /// Failures since a new byte last came. Requests that were under way together and fail together are one.
+    /// Failures since the last new byte. Concurrent requests that fail together count as one.
     var failures = 0
-    /// Failures since a byte last came to a request that was made after one: how long to wait with the next.
+    /// Failures since the last byte of a later request; determines the next delay.
     var setbacks = 0
     /// The clock's seconds of the last failure.
     var failedAt = -Double.infinity
-    /// Ranges that fell silent and were asked for again.
+    /// Number of stalled ranges that were requested again.
     var stalls = 0
-    /// How often the whole was there and its digest was wrong.
+    /// Number of complete fetches with a wrong digest.
     var mismatches = 0
-    /// The clock's seconds before which nothing is asked again.
+    /// The clock's seconds before which nothing is requested again.
     var notBefore = 0.0
     var receivedBytes: Int64 = 0
 
@@ -111,19 +110,19 @@ final class FileTransfer: @unchecked Sendable {
         self.source = source
         places = job.places(file)
         disk = PartialFile(file, at: places)
-        // What waits for the disk must not keep the digests waiting. What is digested in a moment needs no second queue.
+        // Disk waits must not delay digests. A small file needs no second queue.
         hashQueue = file.size > 1 << 20 ? SerialQueue(.computing) : ioQueue
     }
 
     var isWholeHere: Bool { received.front == file.size }
 
-    /// Bytes that are here, for the progress.
+    /// Bytes present, for the progress.
     var progress: Int64 {
         if phase == .adopting { return min(file.size, adopted.load(ordering: .relaxed)) }
         return isLockedOut ? bytesElsewhere : received.count
     }
 
-    /// The next range to ask for: the first gap that nobody is fetching, no longer than `length`.
+    /// The next range to request: the first gap not being fetched, at most `length` bytes.
     func nextRange(length: Int64) -> Range<Int64>? {
         if isSingleStream { return parts.isEmpty && !isWholeHere ? 0..<file.size : nil }
         var taken = received
@@ -132,7 +131,7 @@ final class FileTransfer: @unchecked Sendable {
         return gap.lowerBound..<gap.lowerBound + min(length, gap.upperBound - gap.lowerBound)
     }
 
-    /// Ends all requests; nothing of them is heard any more.
+    /// Ends all requests, without further callbacks.
     func cancelParts(_ engine: HTTPEngine) {
         for part in parts { if let transfer = part.transfer { engine.cancel(transfer) } }
         parts = []

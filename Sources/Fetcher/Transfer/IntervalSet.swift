@@ -11,7 +11,7 @@ package struct IntervalSet: Sendable, Hashable {
     package var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
     package var isEmpty: Bool { ranges.isEmpty }
 
-    /// Where the run of positions that begins at 0 ends; 0 where 0 is not in the set.
+    /// The end of the run that begins at 0; 0 if 0 is not in the set.
     package var front: Int64 { ranges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0 }
 
     package mutating func insert(_ range: Range<Int64>) {

@@ -10,13 +10,13 @@ import Darwin
 /// A partial on the disk, its map and its lock. Opened, flushed and finished on the transfer's own queue; written on the
 /// engine's thread; read for the digest on a third. All access is by position, so that they do not interfere.
 final class PartialFile: @unchecked Sendable {
-    /// What opening found.
+    /// The result of opening.
     enum Opening {
         /// Another process holds the lock.
         case locked
-        /// The blob is there by now.
+        /// The blob exists by now.
         case blobExists
-        /// Ready, with these bytes safe from an earlier run.
+        /// Ready, with the safe bytes of an earlier run.
         case ready(IntervalSet, note: String?)
     }
 
@@ -38,14 +38,14 @@ final class PartialFile: @unchecked Sendable {
 
     /// Takes the lock, checks whether the blob exists by now, and opens the partial.
     ///
-    /// - Parameter restart: drops what an earlier run left.
+    /// - Parameter restart: discards an earlier run's bytes.
     func open(restart: Bool) throws(AIError) -> Opening {
         if lock == nil {
             let attempt = try BlobLock.attempt(places.lock)
             switch consume attempt {
             case .held: return .locked
             case .unsupported:
-                // Two that open one partial would write into what one of them has proven.
+                // Two processes with one partial would write into each other's verified bytes.
                 places.nonce = places.nonce ?? nonce
             case .taken(let taken): lock = consume taken
             }
@@ -63,7 +63,8 @@ final class PartialFile: @unchecked Sendable {
             try discard()
             return try make(note)
         } catch {
-            // Made or promoted just now by a process that the lock does not keep out because the lock's file was deleted.
+            // Created or promoted just now by a process that the lock did not exclude because the lock file was
+            // deleted.
             guard error.errno == ENOENT || error.errno == EEXIST, FileSystem.exists(Path.parent(path)) else {
                 throw error
             }
@@ -83,10 +84,10 @@ final class PartialFile: @unchecked Sendable {
         return .ready(IntervalSet(), note: note)
     }
 
-    /// What an earlier run left, if it can be trusted: the size is right and the map is of this content.
+    /// Resumes an earlier run's partial, if the size is right and the map is for this content.
     ///
-    /// The partial itself is locked too. Where somebody deleted the lock's file, a second process would otherwise write
-    /// into the partial that the first one is about to prove.
+    /// The partial itself is locked too. Otherwise, after a deleted lock file, a second process could write into a
+    /// partial being verified.
     private func resume(_ note: inout String?) throws(AIError) -> Opening? {
         guard let status = try FileSystem.linkStatus(path), status.kind == .file else { return nil }
         guard let map = RangeMap.read(places.map), map.digest == file.digest, map.size == file.size else {
@@ -121,7 +122,7 @@ final class PartialFile: @unchecked Sendable {
         try descriptor!.write(bytes, at: offset)
     }
 
-    /// Puts what was written on stable storage, and then says so in the map.
+    /// Flushes written bytes to stable storage, then records them in the map.
     func flush(_ written: IntervalSet) throws(AIError) {
         guard descriptor != nil else { return }
         try descriptor!.synchronizeData()
@@ -129,11 +130,11 @@ final class PartialFile: @unchecked Sendable {
             digest: file.digest, size: file.size, inode: inode, nonce: nonce,
             owner: places.nonce.map { _ in ProcessOwner.current.description }, safe: written)
         do throws(AIError) { try map.write(places.map) } catch {
-            // Python's prune deletes what ends in ".incomplete" at any moment. The next flush says it all again.
+            // Python's prune may delete ".incomplete" files at any moment. The next flush writes the map again.
             guard error.errno == ENOENT else { throw error }
             return
         }
-        // A name that a power cut takes away would take its safe bytes with it.
+        // A power cut must not lose the name of the safe bytes.
         if !isNamed { try FileSystem.synchronizeDirectory(Path.parent(path)) }
         isNamed = true
     }
@@ -141,7 +142,7 @@ final class PartialFile: @unchecked Sendable {
     /// Feeds the next bytes of the front to the digest.
     func hash(_ range: Range<Int64>) throws(AIError) {
         guard descriptor != nil, let hasher else { throw AIError(.ioError, "\(path) is not open") }
-        // So little that it is still in the processor's cache when it comes to the digest.
+        // Small enough to stay in the CPU cache for the digest.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
         defer { buffer.deallocate() }
         var at = range.lowerBound
@@ -155,12 +156,12 @@ final class PartialFile: @unchecked Sendable {
         }
     }
 
-    /// The whole is here: its digest.
+    /// The digest of the complete content.
     func digest() -> ContentDigest? { hasher?.finish() }
-    /// What the digest came to at the ends of its ranges.
+    /// The range digests.
     var ranges: RangeDigests { hasher?.ranges ?? RangeDigests() }
 
-    /// Gives the proven content its name. The lock is kept until the links are made.
+    /// Renames the verified content into place. The lock is kept until the links are made.
     func promote() throws(AIError) {
         guard descriptor != nil else { throw AIError(.ioError, "\(path) is not open") }
         try descriptor!.synchronizeData()
@@ -174,7 +175,7 @@ final class PartialFile: @unchecked Sendable {
         if file.size > 4 << 20 { try FileSystem.synchronizeDirectory(Path.parent(places.content)) }
     }
 
-    /// Renames the partial; false where its name is gone or another file's.
+    /// Renames the partial; false if its name is gone or belongs to another file.
     private func rename(to blob: String) throws(AIError) -> Bool {
         guard try FileSystem.linkStatus(path)?.inode == inode else { return false }
         do throws(AIError) { try FileSystem.rename(path, to: blob) } catch {
@@ -184,12 +185,12 @@ final class PartialFile: @unchecked Sendable {
         return true
     }
 
-    /// Closes the partial and gives the lock back.
+    /// Closes the partial and releases the lock.
     ///
-    /// - Parameter isUnused: nothing was received, now or before: a partial of the file's size would only take room.
+    /// - Parameter isUnused: nothing was received, now or before: the partial is discarded.
     func close(isUnused: Bool) {
         if isUnused, descriptor != nil, (try? FileSystem.linkStatus(path))??.inode == inode {
-            // What stays is a partial like any other, which the next pull or gc deals with.
+            // A leftover partial is handled by the next pull or gc.
             try? discard()
         }
         descriptor = nil

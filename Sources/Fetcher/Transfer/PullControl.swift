@@ -1,12 +1,12 @@
+import HubCore
 import Synchronization
 
-/// Steers a pull from outside, before and while it runs: how many connections, how fast, and whether it rests. Safe from
-/// any thread.
+/// Controls a pull before and while it runs: connections, rate and pausing. Safe from any thread.
 package final class PullControl: Sendable {
     package struct Settings: Sendable, Hashable {
-        /// Connections at once over all files, at least 1; nil leaves it to the pull.
+        /// Connections at once over all files, at least 1; nil for automatic.
         package var connections: Int?
-        /// Bytes a second over all connections, at least 1; nil for as fast as it goes.
+        /// Bytes a second over all connections, at least 1; nil for unlimited.
         package var bytesPerSecond: Int64?
         package var isPaused = false
     }
@@ -17,20 +17,20 @@ package final class PullControl: Sendable {
         var nextKey = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     package init(connections: Int? = nil, bytesPerSecond: Int64? = nil) {
-        state = Mutex(State(settings: Settings(connections: connections, bytesPerSecond: bytesPerSecond)))
+        state = Lock(State(settings: Settings(connections: connections, bytesPerSecond: bytesPerSecond)))
     }
 
     package var settings: Settings { state.withLock { $0.settings } }
 
-    /// Changes the settings; pulls under way follow at once.
+    /// Changes the settings; running pulls apply them at once.
     package func change(_ body: (inout Settings) -> Void) { apply(body) {} }
 
-    /// Ends all requests and keeps what they brought; the pull holds its locks and goes on at ``resume()``.
+    /// Ends all requests and keeps the received bytes; the pull keeps its locks and continues with ``resume()``.
     ///
-    /// - Parameter settled: called once nothing is on its way any more.
+    /// - Parameter settled: called once no request is running.
     package func pause(settled: @escaping @Sendable () -> Void = {}) { apply({ $0.isPaused = true }, settled) }
 
     package func resume() { change { $0.isPaused = false } }
@@ -40,12 +40,13 @@ package final class PullControl: Sendable {
             body(&state.settings)
             return Array(state.observers.values)
         }
-        // Whoever observes calls back, so that the last one to follow is the one that says so.
+        // Each observer calls back; the last one completes the change.
         let left = Countdown(observers.count, done)
         for observer in observers { observer { left.one() } }
     }
 
-    /// Calls `body` at every change; it calls its argument when it has followed. The key takes it back.
+    /// Calls `body` at every change; it calls its argument when the change is applied. The returned key removes the
+    /// observer.
     func observe(_ body: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) -> Int {
         state.withLock { state in
             state.nextKey += 1
@@ -57,7 +58,7 @@ package final class PullControl: Sendable {
     func remove(_ key: Int) { state.withLock { _ = $0.observers.removeValue(forKey: key) } }
 }
 
-/// Calls its closure when it has been told so many times.
+/// Calls its closure after a number of calls.
 private final class Countdown: Sendable {
     private let left: Atomic<Int>
     private let done: @Sendable () -> Void

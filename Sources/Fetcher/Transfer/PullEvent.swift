@@ -1,10 +1,10 @@
 package import HubCore
 
-/// What a pull tells while it runs, in order, from one thread. The progress is that of all models of the call.
+/// The events of a running pull, in order, from one thread. The progress is that of all models of the call.
 package enum PullEvent: Sendable {
-    /// What is to be done.
+    /// The plan.
     case planned(PullPlan)
-    /// Another process is at work on the same file; its number, where the system says it.
+    /// Another process is fetching the same file; its pid, if known.
     case waiting(path: String, process: Int32?)
     /// Bytes on the disk changed. At most ten times a second.
     case progress(PullProgress)
@@ -16,23 +16,23 @@ package enum PullEvent: Sendable {
     case finished(PulledFile)
 }
 
-/// How far a pull is.
+/// The progress of a pull.
 package struct PullProgress: Sendable {
-    /// One file under way.
+    /// One file being fetched.
     package struct Active: Sendable {
-        /// The place of its plan among those of the call.
+        /// The index of its plan in the call.
         package var plan: Int
         package var path: String
         package var received: Int64
         package var size: Int64
         package var isVerifying: Bool
     }
-    /// That nothing is done here but wait for other processes.
+    /// The pull only waits for other processes.
     package struct Waiting: Sendable {
-        /// One of them, where the system says which.
+        /// One of them, if known.
         package var process: Int32?
     }
-    /// Bytes of all files, and of those the ones that are here.
+    /// Bytes of all files, and those present.
     package var totalBytes: Int64
     package var completedBytes: Int64
     package var filesDone: Int
@@ -40,11 +40,11 @@ package struct PullProgress: Sendable {
     package var isPaused = false
     package var active: [Active]
     package var waiting: Waiting?
-    /// Seconds since a byte last came, where nothing but the server keeps the pull waiting.
+    /// Seconds since the last byte, if only the server delays the pull.
     package var silence = 0.0
 }
 
-/// What became of one file.
+/// The result of one file.
 package struct PulledFile: Sendable {
     package enum Status: String, Sendable {
         /// Bytes came over the network in this pull.

@@ -1,24 +1,24 @@
 import Catalog
 import HubCore
 
-/// One repository's part in a session. Touched on the engine's thread alone.
-final class PullJob: @unchecked Sendable {
-    /// The place of its plan among those of the call.
+/// One repository's part in a session.
+final class PullJob: Sendable {
+    /// The index of its plan in the call.
     let index: Int
     let repository: Repository
     let commit: Commit
     let folder: RepositoryFolder
-    /// The folder that the files go to; nil where that is the cache.
+    /// The local folder for the files; nil for the cache.
     let local: LocalFolder?
-    /// Whether snapshots may be links here.
+    /// Whether snapshots may use links.
     let symlinks: Bool
-    /// Whether what somebody changed in the folder is replaced.
+    /// Whether changed files in the folder are replaced.
     let replacesChanged: Bool
-    /// What is to be done; several paths may share one content.
+    /// The files to fetch; several paths may share one content.
     let missing: [RepositoryFile]
-    /// Where files are whose content only has to be proven and given its place, by path.
+    /// The paths of content that only has to be verified and put in place.
     let sources: [String: String]
-    var outcomes: [PulledFile] = []
+    let outcomes: Lock<[PulledFile]>
 
     init(_ plan: PullPlan, index: Int, symlinks: Bool) {
         self.index = index
@@ -30,6 +30,7 @@ final class PullJob: @unchecked Sendable {
         replacesChanged = plan.replacesChanged
         places = { plan.places($0) }
         var missing: [RepositoryFile] = []
+        var outcomes: [PulledFile] = []
         var sources: [String: String] = [:]
         for (file, state) in plan.files where state != .present {
             if state == .foreign {
@@ -43,15 +44,16 @@ final class PullJob: @unchecked Sendable {
         }
         self.missing = missing
         self.sources = sources
+        self.outcomes = Lock(outcomes)
     }
 
-    /// Where a file comes together.
+    /// The paths for assembling a file.
     let places: @Sendable (RepositoryFile) -> TransferPlaces
 
-    /// Where a file can be read once it is whole.
+    /// The path of a complete file.
     func place(_ path: String) -> String { local?.place(path) ?? Path.join(folder.snapshot(commit), path) }
 
-    /// That a file is somebody's own work, which no pull takes away unasked.
+    /// The error for a user's own file, which a pull does not replace by default.
     static func isForeign(_ file: RepositoryFile, _ local: LocalFolder?) -> AIError {
         AIError(
             .fileChanged,
@@ -61,12 +63,12 @@ final class PullJob: @unchecked Sendable {
             context: .init(path: file.path))
     }
 
-    /// The file in the cache, where it has one; that is for a folder of one's own to copy.
+    /// The file in the cache, if present, for a local folder to copy.
     func cached(_ file: RepositoryFile) throws(AIError) -> String? {
         try SnapshotFile.hasBlob(file, in: folder) ? folder.blob(file.digest.hex) : nil
     }
 
-    /// By what the catalog knows content that has been proven just now.
+    /// The catalog's record of content verified just now.
     func verified(_ file: RepositoryFile) throws(AIError) -> (cache: String, file: VerifiedFile)? {
         guard let status = try FileSystem.status(places(file).content) else { return nil }
         return (
@@ -75,7 +77,7 @@ final class PullJob: @unchecked Sendable {
         )
     }
 
-    /// One transfer for each content; in a folder of one's own, for each file.
+    /// One transfer per content; in a local folder, per file.
     func transfers() -> [FileTransfer] {
         var groups: [String: [RepositoryFile]] = [:]
         for file in missing { groups[places(file).content, default: []].append(file) }
@@ -84,7 +86,7 @@ final class PullJob: @unchecked Sendable {
         }
     }
 
-    /// Gives every path of a proven content its place: the entry in the snapshot, or the note beside the folder.
+    /// Puts verified content in place at every path: the entry in the snapshot, or the metadata of a local folder.
     ///
     /// - Parameter isNew: whether the content was fetched, or was here before.
     func place(_ file: RepositoryFile, at paths: [String], isNew: Bool) throws(AIError) {
@@ -92,7 +94,7 @@ final class PullJob: @unchecked Sendable {
         for path in paths {
             let place = place(path)
             if !symlinks, !isNew {
-                // Other revisions may link to a blob that was there before: it stays where it is, as Python has it.
+                // Other revisions may link to an existing blob: it stays, as in Python.
                 try FileSystem.createDirectories(Path.parent(place))
                 try FileCopy.copy(
                     folder.blob(file.digest.hex), to: place, through: folder.partialCopy(file.digest.hex))
@@ -101,7 +103,7 @@ final class PullJob: @unchecked Sendable {
             var entry = file
             entry.path = path
             try SnapshotFile.link(entry, commit: commit, in: folder, symlinks: symlinks)
-            // Where there are no links, the blob itself has moved to the first path.
+            // Without links, the blob itself has moved to the first path.
             if !FileSystem.exists(place), path != paths[0] {
                 try FileCopy.copy(self.place(paths[0]), to: place, through: folder.partialCopy(file.digest.hex))
             }

@@ -1,57 +1,57 @@
 package import HubCore
 
-/// What a pull of one repository at one commit has to do.
+/// The work of pulling one repository at one commit.
 package struct PullPlan: Sendable {
-    /// What is there of one wanted file.
+    /// The state of one wanted file.
     package enum State: Sendable, Hashable {
         /// In the snapshot.
         case present
-        /// The blob is there; only the link is missing.
+        /// The blob exists; only the link is missing.
         case blob
-        /// The content is on this machine at this path, and only has to be proven and given its place: in another
-        /// repository of the cache, in the store that they share; for a folder of one's own in the cache or in that place.
+        /// The content is on this machine at this path, and only has to be verified and put in place: in another
+        /// repository of the cache or the shared store; for a local folder in the cache or already in place.
         case elsewhere(String)
-        /// Something else lies in its place, in a folder of one's own, that no pull has left there.
+        /// Another file, not from a pull, is in its place in a local folder.
         case foreign
-        /// To be fetched; so many of its bytes are safe in a partial.
+        /// To be fetched; this many bytes are safe in a partial.
         case missing(safe: Int64)
     }
 
     package var repository: Repository
     package var folder: RepositoryFolder
-    /// The folder of one's own that the files go to; nil where that is the cache.
+    /// The local folder for the files; nil for the cache.
     package let local: LocalFolder?
     package var commit: Commit
-    /// The branch or tag to note in `refs/`; nil where a commit was asked for.
+    /// The branch or tag to write to `refs/`; nil if a commit was requested.
     package var ref: String?
     package var tree: RepositoryTree
-    /// What is wanted of the tree.
+    /// The choice of files.
     package let choice: FileChoice
-    /// Whether that is what earlier pulls chose, for nothing was asked for now.
+    /// Whether the choice is that of earlier pulls.
     package internal(set) var isFollowing = false
-    /// Whether what somebody has changed in a folder of one's own is replaced.
+    /// Whether changed files in a local folder are replaced.
     let replacesChanged: Bool
     /// The wanted files in the order of the tree.
     package var files: [(file: RepositoryFile, state: State)]
 
-    /// What is there and counts for nothing.
+    /// Damaged files, which count as missing.
     let damaged: DamagedFiles
 
-    /// Whether the cache had nothing of the repository.
+    /// Whether the repository is new to the cache.
     let isNew: Bool
 
-    /// Bytes that partials occupy which a pull uses or gives back, by path.
+    /// Bytes of partials that a pull uses or removes, by path.
     private(set) var reservedBytes: [String: Int64] = [:]
 
-    /// Where the files are when all is done.
+    /// The final path of the files.
     package var path: String { local?.path ?? folder.snapshot(commit) }
-    /// A folder, made or not, on the file system that must have room.
+    /// A folder, existing or not, on the file system that needs space.
     package var root: String { local?.path ?? folder.cache.root }
 
     package var totalBytes: Int64 { files.lazy.map(\.file).totalSize }
     package var cachedBytes: Int64 { sum { $0 == .present || $0 == .blob } }
     package var reusableBytes: Int64 { sum { if case .elsewhere = $0 { true } else { false } } }
-    /// What this plan costs alone.
+    /// The cost of only this plan.
     package var totals: PullTotals { PullTotals([self]) }
 
     /// Whether anything must be fetched.
@@ -63,12 +63,12 @@ package struct PullPlan: Sendable {
         files.reduce(0) { counts($1.state) ? $0.addingClamped($1.file.size) : $0 }
     }
 
-    /// Looks at the disk for every wanted file. Writes nothing.
+    /// Checks every wanted file on disk. Writes nothing.
     ///
     /// - Parameters:
-    ///   - force: takes nothing in the cache for present; in a folder of one's own nothing for worth keeping that differs.
-    ///   - damaged: is not taken for present.
-    /// - Throws: ``ErrorCode/nothingMatches`` where the choice leaves no file.
+    ///   - force: treats nothing in the cache as present; in a local folder changed files are replaced.
+    ///   - damaged: files that do not count as present.
+    /// - Throws: ``ErrorCode/nothingMatches`` if the choice leaves no file.
     package init(
         _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, choice: FileChoice,
         force: Bool, local: LocalFolder? = nil, damaged: DamagedFiles = DamagedFiles()
@@ -115,7 +115,7 @@ package struct PullPlan: Sendable {
         interrupted: Set<String>
     ) throws(AIError) -> State {
         if force, local == nil { return .missing(safe: 0) }
-        // In a repository that is not here nothing can be; there are trees of a million files.
+        // Nothing to check in a new repository; some trees have a million files.
         if isNew, local == nil, !file.isLFS { return .missing(safe: 0) }
         if let local {
             var found =
@@ -138,12 +138,12 @@ package struct PullPlan: Sendable {
             }
             if try places(file).isReady() { return .blob }
         } else {
-            // Where a pull was cut off in its last step, or while it fetched this once more, something is left to tidy.
+            // An interrupted pull may have left files to clean up.
             let isTidy = !interrupted.contains(file.digest.hex)
             if isTidy, try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
             if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
         }
-        // Never by git's SHA-1, which can be forged.
+        // Never by git's SHA-1, which has collisions.
         if file.isLFS {
             if let hash = file.xetHash, let payload = try store?.ready(hash, size: file.size) {
                 return .elsewhere(payload)
@@ -156,7 +156,7 @@ package struct PullPlan: Sendable {
         return .missing(safe: try safeBytes(of: file))
     }
 
-    /// Where a file comes together.
+    /// The paths for assembling a file.
     func places(_ file: RepositoryFile) -> TransferPlaces {
         var places = local?.places(file) ?? folder.places(file)
         guard !damaged.isEmpty else { return places }
@@ -167,7 +167,7 @@ package struct PullPlan: Sendable {
         return places
     }
 
-    /// Bytes safe in a partial, whose room is noted.
+    /// The safe bytes in a partial; also records its reserved space.
     private mutating func safeBytes(of file: RepositoryFile) throws(AIError) -> Int64 {
         let places = places(file)
         guard let partial = try FileSystem.linkStatus(places.partial), partial.kind == .file else { return 0 }
@@ -180,7 +180,7 @@ package struct PullPlan: Sendable {
 }
 
 extension Sequence where Element == RepositoryFile {
-    /// Bytes of all files together. A server says how large they are, so that the sum may be more than there are numbers.
+    /// Bytes of all files together. The sizes come from a server, so the sum is clamped.
     var totalSize: Int64 { reduce(0) { $0.addingClamped($1.size) } }
 }
 

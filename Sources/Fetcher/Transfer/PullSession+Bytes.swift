@@ -1,17 +1,17 @@
 import HubCore
 
-/// What happens to bytes as they come, and what is told of them.
+/// Received bytes and progress.
 extension PullSession {
     var unflushed: Int64 { active.reduce(0) { $0 + $1.unflushed } }
 
-    /// Whether something is under way after which less is unflushed.
+    /// Whether running work will reduce the unflushed bytes.
     private var isDraining: Bool {
         active.contains { $0.isFlushing || ($0.phase == .finishing && $0.unflushed > 0) }
     }
 
-    /// Whether received bytes must wait: until more is on stable storage, or for the rate.
+    /// Whether received bytes must wait for a flush or for the rate.
     ///
-    /// - Parameter isNext: whether it is this part's turn to use the rate. Others wait behind those that wait already.
+    /// - Parameter isNext: whether it is this part's turn to use the rate. Others queue.
     private func mustHold(isNext: Bool) -> Bool {
         if unflushed >= limits.unflushedBytes, isDraining || startFlush() { return true }
         let now = Clock.seconds
@@ -26,10 +26,11 @@ extension PullSession {
         return true
     }
 
-    /// Takes received bytes; whether the transfer goes on, waits, or has all that is wanted of it.
+    /// Handles received bytes; returns whether the transfer continues, waits, or is complete.
     func receive(_ bytes: UnsafeRawBufferPointer, _ part: FileTransfer.Part, of file: FileTransfer)
         -> HTTPTransfer.Verdict
     {
+        engine.assertOnThread()
         if mustHold(isNext: part.isNext) {
             part.isPaused = true
             return .pause
@@ -37,9 +38,9 @@ extension PullSession {
         part.isNext = false
         let now = Clock.seconds
         (part.heardAt, heardAt) = (now, now)
-        // What lies behind the part's end comes over another connection.
+        // Bytes after the part's end come over another connection.
         let wanted = bytes.prefix(Int(clamping: part.end - part.next))
-        // What is there already may be in the digest: it must stay as it is, whatever comes a second time.
+        // Existing bytes may already be in the digest, so they are never overwritten.
         let new = file.received.gaps(in: part.next..<part.next + Int64(wanted.count))
         do throws(AIError) {
             for range in new {
@@ -61,7 +62,7 @@ extension PullSession {
         return part.left == 0 && part.end < part.asked.upperBound ? .enough : .go
     }
 
-    /// Begins flushing the file with the most to flush; false where there is nothing that could be.
+    /// Starts flushing the file with the most unflushed bytes; false if there is none.
     private func startFlush() -> Bool {
         let dirty = active.filter { $0.phase == .fetching && $0.unflushed > 0 && !$0.isFlushing }
         guard let file = dirty.max(by: { $0.unflushed < $1.unflushed }) else { return false }
@@ -69,9 +70,10 @@ extension PullSession {
         return true
     }
 
-    /// Lets transfers go on that were held, one by one, for each may use up what there was to give: those of small files
-    /// first, so that files become whole, and of the others the one that has waited longest.
+    /// Resumes held transfers one by one, because each may use up the budget: small files first, so that files
+    /// complete, then the longest waiting.
     func resumeHeld() {
+        engine.assertOnThread()
         let held = active.flatMap { file in
             file.parts.filter(\.isPaused).map { (part: $0, rank: isSmall(file) ? 0 : $0.heardAt) }
         }
@@ -84,10 +86,11 @@ extension PullSession {
         }
     }
 
-    // MARK: Telling
+    // MARK: Progress
 
-    /// Tells how it stands even while nothing comes, so that a stall shows, and looks after those that are silent or slow.
+    /// Reports progress even without new bytes, so that a stall shows, and handles stalled and slow ranges.
     func tick() {
+        engine.assertOnThread()
         guard isRunning else { return }
         showProgress()
         reissueStalled()
@@ -96,6 +99,7 @@ extension PullSession {
     }
 
     func showProgress(now: Bool = false) {
+        engine.assertOnThread()
         let time = Clock.seconds
         guard now || time - lastProgress >= 0.1 else { return }
         lastProgress = time
@@ -118,7 +122,7 @@ extension PullSession {
         report(.progress(progress), 0)
     }
 
-    /// Whether requests are under way and nothing else could be: neither bytes that are held back nor work on the disk.
+    /// Whether the pull waits only for requests, not for held bytes or the disk.
     private var isSilent: Bool {
         var parts = 0
         for file in active {

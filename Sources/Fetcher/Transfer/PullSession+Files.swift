@@ -4,6 +4,7 @@ import Synchronization
 /// The steps of one file: open, fill, verify, link.
 extension PullSession {
     func open(_ file: FileTransfer, restart: Bool) {
+        engine.assertOnThread()
         if let source = file.source { return adopt(file, from: source, restart: restart) }
         file.ioQueue.async { [self] in
             let result = Result { () throws(AIError) in try file.disk.open(restart: restart) }
@@ -11,7 +12,7 @@ extension PullSession {
         }
     }
 
-    /// Takes content that the cache has under another name if that is possible; otherwise fetches it like any other.
+    /// Reuses content that the cache has under another name if possible; otherwise fetches it.
     private func adopt(_ file: FileTransfer, from source: String, restart: Bool) {
         file.phase = .adopting
         file.source = nil
@@ -37,8 +38,9 @@ extension PullSession {
     private func adopted(
         _ file: FileTransfer, from source: String, _ result: Result<BlobReuse.Outcome, any Error>, restart: Bool
     ) {
+        engine.assertOnThread()
         guard file.phase == .adopting else { return }
-        // A file of a local folder that no note says is the Hub's.
+        // A file of a local folder without valid metadata.
         let isInPlace = source == file.places.content
         switch result {
         case .success(.taken):
@@ -56,14 +58,14 @@ extension PullSession {
         case .failure(let error):
             let error = AIError.wrapping(error)
             client.log("\(file.file.path): not taken from \(source): \(error.message)")
-            // What cannot be read is not replaced.
+            // An unreadable file is not replaced.
             if isInPlace { return end(file, failed: error) }
         }
         file.phase = .waiting
         open(file, restart: restart)
     }
 
-    /// Another process is fetching this content: tries again until it has finished.
+    /// Another process is fetching this content: retries until it has finished.
     private func waitForLock(_ file: FileTransfer, restart: Bool) {
         if !file.isLockedOut {
             file.isLockedOut = true
@@ -74,7 +76,7 @@ extension PullSession {
         engine.after(0.05) { [self] in if file.phase == .waiting { open(file, restart: restart) } }
     }
 
-    /// Looks twice a second how far the process is that holds the lock.
+    /// Checks the progress of the lock's holder twice a second.
     private func watchHolder(of file: FileTransfer, isFirst: Bool) {
         guard file.phase == .waiting, file.isLockedOut else { return }
         file.ioQueue.async { [self] in
@@ -90,6 +92,7 @@ extension PullSession {
     }
 
     private func opened(_ file: FileTransfer, _ result: Result<PartialFile.Opening, AIError>, restart: Bool) {
+        engine.assertOnThread()
         guard file.phase != .ended else { return }
         switch result {
         case .failure(let error): end(file, failed: error)
@@ -111,9 +114,10 @@ extension PullSession {
 
     /// Decides what a file needs next: more bytes, the digest of those at the front, a flush, or its end.
     func advance(_ file: FileTransfer) {
+        engine.assertOnThread()
         guard file.phase == .fetching else { return }
         let front = file.received.front
-        // Each step costs a change of threads, so that many small ones would cost as much as the digest.
+        // Each step costs a thread switch, so many small ones would cost as much as the digest.
         if !file.isHashing, front >= min(file.file.size, file.hashed + limits.hashStep), front > file.hashed {
             file.isHashing = true
             let range = file.hashed..<min(front, file.hashed + 32 << 20)
@@ -134,6 +138,7 @@ extension PullSession {
     }
 
     func flush(_ file: FileTransfer) {
+        engine.assertOnThread()
         file.isFlushing = true
         let (written, bytes) = (file.received, file.unflushed)
         file.ioQueue.async { [self] in
@@ -151,6 +156,7 @@ extension PullSession {
     }
 
     private func prove(_ file: FileTransfer) {
+        engine.assertOnThread()
         file.phase = .finishing
         showProgress(now: true)
         file.hashQueue.async { [self] in
@@ -200,6 +206,7 @@ extension PullSession {
     }
 
     private func link(_ file: FileTransfer, as status: PulledFile.Status) {
+        engine.assertOnThread()
         file.phase = .finishing
         file.ioQueue.async { [self] in
             let result = Result { () throws(AIError) in

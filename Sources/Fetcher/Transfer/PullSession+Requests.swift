@@ -1,6 +1,6 @@
 import HubCore
 
-/// One range: the request, the checks of its response, and what each failure leads to.
+/// One range: the request, the checks of its response, and the handling of failures.
 extension PullSession {
     func fetch(_ file: FileTransfer, _ range: Range<Int64>) {
         let part = FileTransfer.Part(range)
@@ -13,8 +13,9 @@ extension PullSession {
     }
 
     private func ask(_ address: String, for part: FileTransfer.Part, of file: FileTransfer) {
+        engine.assertOnThread()
         var request = HTTPRequest(.get, address)
-        // Compressed ranges could not be put in their place.
+        // Compressed ranges have no file positions.
         request.fields["Accept-Encoding"] = "identity"
         let isWhole = part.asked == 0..<file.file.size
         if !isWhole || file.file.isLFS, !file.isSingleStream {
@@ -23,7 +24,7 @@ extension PullSession {
             request.allowsHTTP2 = true
         }
         if let rate = settings.bytesPerSecond {
-            // What waits in the system's buffers has used the line already: as much as comes in a quarter of a second.
+            // Bytes in the system's buffers bypass the rate limit: allow a quarter of a second's worth.
             request.receiveBuffer = Int(min(1 << 20, max(16 << 10, rate / 4 / Int64(budget.ranges))))
         }
         client.http.authorise(&request)
@@ -44,7 +45,7 @@ extension PullSession {
         }
         transfer.onBody = { [self] bytes in
             guard takesBody else {
-                // Only the beginning of an error's body is of interest.
+                // Only the start of an error's body is used.
                 if message.count < 4096 { message.append(contentsOf: bytes.prefix(4096)) }
                 return .go
             }
@@ -106,7 +107,8 @@ extension PullSession {
                 throw violation(file, "has \(length) bytes\(page), not the \(file.file.size) of the file list")
             }
             if asksRange, part.asked != 0..<file.file.size {
-                // The server does not support ranges. What is there stays; the whole file is fetched once, from the beginning.
+                // The server does not support ranges. Existing bytes are kept; the whole file is fetched once, from the
+                // beginning.
                 client.log("\(file.file.path): the server ignores ranges; fetching it in one piece")
                 file.isSingleStream = true
                 throw AIError(.connectionLost, "the server ignores ranges")
@@ -117,6 +119,7 @@ extension PullSession {
     }
 
     private func ended(_ part: FileTransfer.Part, of file: FileTransfer, _ head: HTTPHead, _ message: [UInt8]) {
+        engine.assertOnThread()
         if head.isSuccess {
             guard part.left == 0 else {
                 let text = "the connection ended \(ByteCount(part.left)) early"
@@ -182,6 +185,7 @@ extension PullSession {
     private func failed(
         _ part: FileTransfer.Part, of file: FileTransfer, _ error: AIError, status: Int?, wait: Double?
     ) {
+        engine.assertOnThread()
         file.parts.removeAll { $0 === part }
         guard file.phase == .fetching else { return }
         // The other requests ask for ranges too, and would fail the same way.
@@ -233,7 +237,7 @@ extension PullSession {
 /// `Content-Range: bytes 0-99/1000`. RFC 9110, section 14.4
 struct ContentRange: Hashable {
     var range: Range<Int64>
-    /// nil where the server writes `*`.
+    /// nil if the server writes `*`.
     var total: Int64?
 
     init?(_ field: String) {
@@ -249,7 +253,7 @@ struct ContentRange: Hashable {
         if total == nil, halves[1] != "*" { return nil }
     }
 
-    /// Digits alone: `Int64` itself would take a sign.
+    /// Digits only: `Int64` would accept a sign.
     private static func number(_ text: Substring) -> Int64? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(text) : nil
     }

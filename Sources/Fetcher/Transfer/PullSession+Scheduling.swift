@@ -10,6 +10,7 @@ extension PullSession {
 
     /// Starts requests while there are free connections and ranges to request.
     func pump() {
+        engine.assertOnThread()
         guard isRunning, !isCancelled, !settings.isPaused else { return }
         let now = Clock.seconds
         guard now >= pauseUntil else { return wake(in: pauseUntil - now) }
@@ -36,9 +37,8 @@ extension PullSession {
         return (min(free, budget.ranges - large), free)
     }
 
-    /// Large files first, largest of all first. Where somebody has said how many connections there are, half of them are
-    /// for small files while there are any, so that those fill the gaps and do not wait for the end; where the rate is
-    /// limited, all are, so that files become whole.
+    /// Large files first, largest of all first. With a fixed number of connections half of them are for small files
+    /// while there are any, so that those do not wait for the end; with a limited rate all are, so that files complete.
     private func next(_ now: Double) -> (FileTransfer, Range<Int64>)? {
         let room = room
         guard room.small > 0 else { return nil }
@@ -56,14 +56,14 @@ extension PullSession {
 
     private func canAsk(_ file: FileTransfer, _ now: Double) -> Bool {
         guard file.phase == .fetching, file.notBefore <= now else { return false }
-        // While the Hub is asked where an LFS file lies, its other ranges wait for the answer.
+        // While the Hub is asked for an LFS file's location, its other ranges wait for the answer.
         return
             !(file.file.isLFS && file.location == nil && !file.isServedDirectly
             && file.parts.contains(where: \.isResolving))
     }
 
-    /// Bytes to ask for at once: little at first, so that the front moves and a bad server shows early, then what a
-    /// connection brings in a few seconds; towards the end what is left is split among the connections.
+    /// Bytes per request: few at first, so that the front moves and a bad server shows early, then a few seconds'
+    /// worth; towards the end the rest is split among the connections.
     private func rangeSize(_ file: FileTransfer) -> Int64 {
         let left = file.file.size - file.received.count
         let share = left / Int64(budget.ranges) + 1
@@ -82,8 +82,8 @@ extension PullSession {
 
     // MARK: Slow and silent connections
 
-    /// Where connections are idle and nothing is left to request: the rear of the range that would take longest, so that
-    /// the pull does not wait for one slow connection.
+    /// If connections are idle and nothing is left to request, takes the rear of the slowest range, so that the pull
+    /// does not wait for one slow connection.
     private func split(_ now: Double) -> (FileTransfer, Range<Int64>)? {
         // With a limited rate, no connection is slow.
         guard room.large > 0, limiter.bytesPerSecond == nil else { return nil }
@@ -112,13 +112,14 @@ extension PullSession {
         return (file, rear)
     }
 
-    /// Requests ranges again that receive nothing while others do, and the last one of all. Where several receive nothing
-    /// the line is down, and the requests' own timeout decides.
+    /// Requests ranges again that receive nothing while others do, and a single last one. If several receive nothing,
+    /// the line is down and their timeouts decide.
     func reissueStalled() {
+        engine.assertOnThread()
         let now = Clock.seconds
         let isAlone = active.reduce(0) { $0 + $1.parts.count } == 1
         for file in active where file.phase == .fetching {
-            // Do not ask a server ever more often that is slow to begin with every file.
+            // Do not retry ever more often if a server is slow to start every file.
             let patience =
                 limits.stallShare * Double(engine.settings.stallTimeout) * Double(1 << min(file.stalls, 4))
             for part in file.parts where !part.isPaused && now - part.heardAt > patience {

@@ -1,29 +1,30 @@
 import HubCore
 import Synchronization
 
-/// Fetches the missing blobs of one or several repositories: several files at once, several ranges of a large file at
-/// once, each byte written in place, proven and promoted.
+/// Fetches the missing blobs of one or several repositories: several files, and several ranges of a large file, at
+/// once; each blob is verified before it is promoted.
 ///
-/// Everything happens on the engine's thread but what ``PartialFile`` does on its queues.
+/// Everything runs on the engine's thread except the work of ``PartialFile`` on its queues; see
+/// ``HTTPEngine/assertOnThread()``.
 final class PullSession: @unchecked Sendable {
     let client: HubClient
     let jobs: [PullJob]
     let limits: Limits
     let control: PullControl
     let restart: Bool
-    /// Hears what happens, with the index of the job it happens to.
+    /// Called with each event and the index of its job.
     let report: @Sendable (PullEvent, Int) -> Void
-    /// Told of proven content in its place, with its range digests; on a queue that may block.
+    /// Called with verified content in place and its range digests, on a queue that may block.
     let keep: @Sendable (RepositoryFile, PullJob, RangeDigests) -> Void
     var engine: HTTPEngine { client.http.engine }
 
     // On the engine's thread.
-    /// What the control says now.
+    /// The current settings.
     var settings: PullControl.Settings
     var limiter: RateLimiter
-    /// Files that nobody has begun with, large and small ones, the largest last.
+    /// Files not begun, large and small, the largest last.
     private var queued: (large: [FileTransfer], small: [FileTransfer])
-    /// Files that wait for the same content on its way to another place.
+    /// Files waiting for the same content in another job.
     private var twins: [FileTransfer]
     /// Files begun and not ended.
     private(set) var active: [FileTransfer] = []
@@ -33,22 +34,22 @@ final class PullSession: @unchecked Sendable {
     var isRunning: Bool { continuation != nil }
     var isCancelled = false
     var nextWake = Double.infinity
-    /// The server asked everybody to wait until then.
+    /// The server asked to wait until then.
     var pauseUntil = 0.0
-    /// Bytes a second of one connection, over the last ranges; nil before the first.
+    /// Bytes per second of one connection, from the last ranges; nil before the first.
     var connectionRate: Double?
-    /// When a byte last came, to any file.
+    /// When a byte last arrived, for any file.
     var heardAt = 0.0
-    /// When those that wait for the rate are looked at again; in the past where nobody waits.
+    /// When parts waiting for the rate are checked again; in the past if none wait.
     var nextRelease = 0.0
     var lastProgress = 0.0
-    /// Bytes and files that are done with, those that were here before this pull included.
+    /// Finished bytes and files, including those present before this pull.
     var done: (bytes: Int64, files: Int)
     let total: (bytes: Int64, files: Int)
 
     /// - Parameters:
-    ///   - present: bytes and files that need nothing, for the progress.
-    ///   - restart: whether what is here is fetched all the same.
+    ///   - present: bytes and files already present, for the progress.
+    ///   - restart: whether present content is fetched again.
     init(
         client: HubClient, jobs: [PullJob], present: (bytes: Int64, files: Int), limits: Limits,
         control: PullControl, restart: Bool,
@@ -79,7 +80,7 @@ final class PullSession: @unchecked Sendable {
                 files.append(file)
             }
         }
-        // The largest first: the end of a pull should not wait for one that began last.
+        // The largest first, so that no large one starts last.
         files.sort { ($0.file.size, $1.file.path) < ($1.file.size, $0.file.path) }
         queued.small = files.filter { $0.file.size <= limits.smallFile }
         queued.large = files.filter { $0.file.size > limits.smallFile }
@@ -100,7 +101,7 @@ final class PullSession: @unchecked Sendable {
                     self.continuation = continuation
                     heardAt = Clock.seconds
                     tick()
-                    // A cancellation that came first has found nothing to end.
+                    // A cancellation that came first found nothing to cancel.
                     if isCancelled { cancelAll() } else { follow {} }
                     finishIfDone()
                 }
@@ -114,8 +115,9 @@ final class PullSession: @unchecked Sendable {
         control.remove(key)
     }
 
-    /// Does what the control says now.
+    /// Applies the current settings.
     private func follow(_ done: @escaping @Sendable () -> Void) {
+        engine.assertOnThread()
         defer { done() }
         guard isRunning, !isCancelled else { return }
         let wasPaused = settings.isPaused
@@ -135,13 +137,13 @@ final class PullSession: @unchecked Sendable {
 
     // MARK: Beginning and end of files
 
-    /// Begins with further files: so many that each connection finds one to serve. No more, for each holds two
-    /// descriptors and has its space reserved.
+    /// Begins further files, one for each connection. No more, because each holds two descriptors and reserved space.
     func beginMore() {
+        engine.assertOnThread()
         guard !isCancelled, !settings.isPaused else { return }
         let budget = budget
         func beginFirst(of queue: inout [FileTransfer], small: Bool) {
-            // Those that another process is at work on wait without holding anything.
+            // Files locked by another process hold no resources.
             var room = (small ? budget.all : budget.ranges) - closing
             room -= active.count { isSmall($0) == small && !$0.isLockedOut }
             while room > 0, let file = queue.popLast() {
@@ -152,7 +154,7 @@ final class PullSession: @unchecked Sendable {
         beginFirst(of: &queued.large, small: false)
         beginFirst(of: &queued.small, small: true)
         for file in twins where file.twin?.isClosed == true {
-            // What has been proven here a moment ago is taken like everything that the cache has; what failed is tried.
+            // Content just verified is reused like other cached content; after a failure it is fetched.
             let first = file.twin!
             if file.file.isLFS || file.job.local != nil { file.source = first.job.place(first.paths[0]) }
             file.twin = nil
@@ -172,6 +174,7 @@ final class PullSession: @unchecked Sendable {
     func end(_ file: FileTransfer, failed error: AIError) { end(file, as: .failed, error: error) }
 
     func end(_ file: FileTransfer, as status: PulledFile.Status, error: AIError? = nil) {
+        engine.assertOnThread()
         guard file.phase != .ended else { return }
         file.cancelParts(engine)
         file.isCancelled.store(true, ordering: .relaxed)
@@ -186,7 +189,7 @@ final class PullSession: @unchecked Sendable {
                 path: path, size: file.file.size,
                 status: path == file.paths[0] || status != .downloaded ? status : .linked,
                 receivedBytes: path == file.paths[0] ? file.receivedBytes : 0, error: error)
-            file.job.outcomes.append(outcome)
+            file.job.outcomes.withLock { $0.append(outcome) }
             report(.finished(outcome), file.job.index)
         }
         if hasBegun { close(file) }
@@ -196,13 +199,13 @@ final class PullSession: @unchecked Sendable {
         pump()
     }
 
-    /// Keeps what was received, closes the partial and gives the lock back.
+    /// Keeps received bytes, closes the partial and releases the lock.
     private func close(_ file: FileTransfer) {
         closing += 1
         let (written, dirty) = (file.received, file.unflushed > 0)
         file.unflushed = 0
         file.ioQueue.async { [self] in
-            // What cannot be kept now is fetched again; the failure that led here is the one to report.
+            // Bytes that cannot be flushed are fetched again; only the original error is reported.
             if dirty { try? file.disk.flush(written) }
             // The digest's queue may still be reading.
             file.hashQueue.async { [self] in
@@ -219,16 +222,18 @@ final class PullSession: @unchecked Sendable {
 
     private func cancelAll() { endAll(AIError(.cancelled, "interrupted")) }
 
-    /// Ends every file that is not whole yet.
+    /// Ends every incomplete file.
     func endAll(_ error: AIError) {
+        engine.assertOnThread()
         let waiting = queued.large + queued.small + twins
         (queued, twins) = (([], []), [])
         for file in waiting { end(file, failed: error) }
-        // A proof or a link under way takes moments, and is worth having.
+        // A running verification or link takes only moments.
         for file in active where file.phase != .finishing { end(file, failed: error) }
     }
 
     private func finishIfDone() {
+        engine.assertOnThread()
         guard closing == 0, active.isEmpty, queued.large.isEmpty, queued.small.isEmpty, twins.isEmpty,
             let continuation
         else { return }

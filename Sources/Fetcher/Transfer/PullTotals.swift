@@ -1,13 +1,13 @@
 import HubCore
 
-/// What plans cost together. Content that several of them want is fetched once, for they are carried out in one session.
+/// The combined cost of plans. Shared content is fetched once, because they run in one session.
 package struct PullTotals: Sendable, Hashable {
     /// Bytes to fetch.
     package private(set) var downloadBytes: Int64 = 0
     /// Bytes that partials hold already.
     package private(set) var partialBytes: Int64 = 0
-    /// Bytes the disk must still find room for: a partial has its space already, what the cache holds is linked, and what
-    /// goes to a folder of one's own is a file of its own.
+    /// Additional bytes needed on disk: a partial has its space already, cached content is linked, and a local folder
+    /// needs separate files.
     package private(set) var neededBytes: Int64 = 0
 
     package init(_ plans: [PullPlan]) {
@@ -16,7 +16,7 @@ package struct PullTotals: Sendable, Hashable {
         let hasFolders = plans.contains { $0.local != nil }
         for plan in plans {
             for (file, state) in plan.files {
-                // Counted once: content wherever it is named by SHA-256, else within its repository.
+                // Content named by SHA-256 is counted once, other content once per repository.
                 let owner = file.isLFS ? "" : plan.folder.path
                 switch state {
                 case .present, .blob, .foreign: break
@@ -29,7 +29,7 @@ package struct PullTotals: Sendable, Hashable {
                         downloadBytes = downloadBytes.addingClamped(file.size - safe)
                         partialBytes = partialBytes.addingClamped(safe)
                     }
-                    // Where everything goes to the cache, what is fetched is placed.
+                    // If everything goes to the cache, fetched content is in place.
                     let isPlaced =
                         hasFolders ? placed.insert(file, of: plan.local?.place(file.path) ?? owner) : isNew
                     guard isPlaced else { continue }
@@ -40,11 +40,11 @@ package struct PullTotals: Sendable, Hashable {
         }
     }
 
-    /// Contents that were counted, by what they are counted within: of a million files these are 16 MB.
+    /// The counted contents: 16 MB for a million files.
     private struct Contents {
         private var known: [String: Set<ContentKey>] = [:]
 
-        /// Whether it was not counted before.
+        /// Returns whether it was not counted before.
         mutating func insert(_ file: RepositoryFile, of owner: String) -> Bool {
             known[owner, default: []].insert(file.content).inserted
         }

@@ -2,13 +2,13 @@ package import Catalog
 package import HubCore
 package import ModelFormats
 
-/// What earlier pulls chose, for a pull that chooses nothing itself.
+/// The choices of earlier pulls, for a pull without its own.
 extension Puller {
-    /// What earlier pulls chose, for the commit's own files; nil where that is not known. The revision itself counts first,
-    /// then the one that the branch stands for in the cache, then the one of the repository that was chosen last. Revisions
-    /// that are not in the cache any more do not count.
+    /// The choice of earlier pulls, applied to the commit's files; nil if unknown. Uses the choice of the revision
+    /// itself, else of the branch's cached revision, else the repository's latest. Revisions no longer in the cache do
+    /// not count.
     ///
-    /// - Throws: ``ErrorCode/nothingMatches`` where the commit has not the weights that were chosen.
+    /// - Throws: ``ErrorCode/nothingMatches`` if the commit lacks the chosen weights.
     func earlierChoice(of found: Resolved) async throws -> FileChoice? {
         let folder = layout.repository(found.repository)
         let known = try await Offload.run { [catalog] () throws(AIError) -> RememberedChoice? in
@@ -33,7 +33,7 @@ extension Puller {
         }
     }
 
-    /// What the Hub says of a repository; nil where it is not known and cannot be asked.
+    /// The Hub's metadata of a repository; nil if unknown and offline.
     package func record(of repository: Repository, at commit: Commit) async throws -> ModelRecord? {
         let known = await Offload.run { [catalog] in
             catalog.use { catalog throws(AIError) in try catalog.model(repository) } ?? nil
@@ -42,7 +42,7 @@ extension Puller {
         return isOffline ? nil : try await client.info(repository, revision: "\(commit)").record
     }
 
-    /// Whether the cache or the Hub has a repository of this name, whoever may read it.
+    /// Whether the cache or the Hub has a repository of this name, even an inaccessible one.
     package func exists(_ repository: Repository) async throws -> Bool {
         if FileSystem.exists(layout.repository(repository).path) { return true }
         guard !isOffline else { return false }
@@ -58,19 +58,19 @@ extension Puller {
 }
 
 extension ModelFiles {
-    /// The set of weights of this commit that has the name and format of another commit's.
+    /// The variant of this commit with the name and format of another commit's.
     fileprivate func selection(
         like other: FileSelection, of repository: String, wanted: (String) -> Bool
     ) throws(AIError) -> FileSelection? {
         let format = WeightChoice.Format(rawValue: other.format)
         let choice = try WeightChoice(
             format: format, quantization: format != nil && other.name == other.format ? nil : other.name)
-        // Only what is chosen automatically depends on the machine.
+        // Only automatic choices depend on the machine.
         let target = WeightChoice.Target(memoryBytes: 0, runsMLX: false)
         return try choice.choose(from: self, of: repository, for: target, wanted: wanted).map(selection)
     }
 
-    /// A set of weights with all that goes with it.
+    /// A variant with its companion files.
     package func selection(of variant: ModelVariant) -> FileSelection {
         FileSelection(name: variant.name, format: variant.format.identifier, paths: paths(of: variant))
     }

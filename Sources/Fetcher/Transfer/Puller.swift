@@ -1,13 +1,12 @@
 import Catalog
 package import HubCore
-import Synchronization
 
-/// Brings repositories into the cache: name to metadata, to plan, to verified blobs, to links. The way everything else
-/// fetches a model.
+/// Pulls repositories into the cache: name to metadata, to plan, to verified blobs, to links. All other code fetches
+/// models through it.
 package struct Puller: Sendable {
     package let layout: CacheLayout
     package let client: HubClient
-    /// Remembers every answer.
+    /// Stores every answer.
     package let catalog: DispensableCatalog
     package var isOffline = false
     var limits = PullSession.Limits()
@@ -19,78 +18,81 @@ package struct Puller: Sendable {
         self.isOffline = isOffline
     }
 
-    /// How a pull is done.
+    /// The options of a pull.
     package struct Options: Sendable {
         package var filter = FileFilter.all
         /// Chooses among the files once they are known; nil for all of them.
         package var select: (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
-        /// What the pull has to do with the choices of earlier pulls.
+        /// How the pull treats the choices of earlier pulls.
         package var earlierChoice = EarlierChoice.grows
-        /// Fetch what is in the cache as well; in a folder of one's own, replace what was changed.
+        /// Fetch cached files too; in a local folder, replace changed files.
         package var force = false
-        /// A folder of one's own for the files, instead of the cache.
+        /// A local folder for the files, instead of the cache.
         package var local: LocalFolder?
-        /// How many connections, how fast, and whether to rest.
+        /// Connections, rate and pausing.
         package var control = PullControl()
-        /// Whether snapshots may be links; HF_HUB_DISABLE_SYMLINKS says no.
+        /// Whether snapshots may use links; disabled by HF_HUB_DISABLE_SYMLINKS.
         package var symlinks = true
         package init() {}
     }
 
-    /// What a pull has to do with what earlier pulls of the revision chose. Folders of one's own have no choices.
+    /// How a pull treats the choices of earlier pulls of the revision. Local folders have none.
     package enum EarlierChoice: Sendable {
-        /// This pull's choice adds to it, once the pull is complete.
+        /// This pull's choice adds to it.
         case grows
-        /// This pull has no choice of its own and takes what was chosen; everything where that is not known.
+        /// This pull has no choice and uses the earlier one; everything if unknown.
         case isFollowed
-        /// It ends; this pull's choice counts alone.
+        /// It is replaced by this pull's choice.
         case ends
-        /// It stays as it is.
+        /// It is unchanged.
         case stays
     }
 
-    /// A reference with what the Hub, or offline the cache, says of it.
+    /// A reference resolved by the Hub, or offline by the cache.
     package struct Resolved: Sendable {
         package var reference: ModelReference
         package var tree: RepositoryTree
         package var repository: Repository { reference.repository }
         package var commit: Commit { tree.commit }
-        /// The branch or tag; nil where a commit was named.
+        /// The branch or tag; nil if a commit was given.
         package var ref: String? {
             reference.revision.flatMap(Commit.init) == nil ? reference.revision ?? "main" : nil
         }
     }
 
-    /// What became of a pull.
+    /// The result of a pull.
     package struct Result: Sendable {
         package var plan: PullPlan
         /// Every wanted file, in the order of the plan.
         package var files: [PulledFile]
-        /// How long the call took, all its models together.
+        /// The duration of the call for all its models, in seconds.
         package var seconds: Double
         package var path: String { plan.path }
         package var downloadedBytes: Int64 { files.reduce(0) { $0 + $1.receivedBytes } }
-        /// What failed besides single files: nothing could begin, or the end could not be written.
+        /// An error besides those of files: at the start, or when writing the final state.
         package var fault: AIError?
         /// The first failure, if any.
         package var error: AIError? { fault ?? files.first { $0.error != nil }?.error }
     }
 
-    // MARK: What is there to fetch
+    // MARK: Planning
 
-    /// The commit that a revision stands for now. A full commit needs no question; offline, the cache's own refs answer.
+    /// The current commit of a revision. A full commit needs no request; offline, the cache's refs are used.
     package func commit(of reference: ModelReference) async throws -> Commit {
         if let exact = reference.revision.flatMap(Commit.init) { return exact }
         let revision = reference.revision ?? "main"
         if isOffline {
             let folder = layout.repository(reference.repository)
             if let known = try folder.commit(ofRef: revision) { return known }
+            if let (folder, commit) = try layout.snapshot(of: reference), try catalog.isUnfinished(folder, commit) {
+                throw AIError.unfinishedOffline(reference.repository, commit)
+            }
             throw AIError.offline(reference)
         }
         return try await info(reference).commit
     }
 
-    /// What the Hub says of a branch or tag now, in one request; remembered.
+    /// The Hub's metadata of a branch or tag, in one request; stored in the catalog.
     package func info(_ reference: ModelReference) async throws -> RepositoryInfo {
         let info = try await client.info(reference.repository, revision: reference.revision)
         catalog.use { catalog throws(AIError) in
@@ -107,7 +109,7 @@ package struct Puller: Sendable {
     package func tree(of repository: Repository, at commit: Commit) async throws -> RepositoryTree {
         let folder = layout.repository(repository)
         if let known = try await Offload.run({
-            // The cache and the Hub know the tree too.
+            // The catalog is optional: the cache and the Hub have the tree too.
             let known = catalog.use { catalog throws(AIError) in try catalog.tree(of: repository, at: commit) }
             return try (known ?? nil) ?? folder.readTree(commit)
         }) {
@@ -124,7 +126,7 @@ package struct Puller: Sendable {
         return tree
     }
 
-    /// What a reference stands for now.
+    /// Resolves a reference.
     package func resolve(_ reference: ModelReference) async throws -> Resolved {
         let commit = try await commit(of: reference)
         return Resolved(reference: reference, tree: try await tree(of: reference.repository, at: commit))
@@ -135,7 +137,7 @@ package struct Puller: Sendable {
         try await plan(try await resolve(reference), options)
     }
 
-    /// The same, of what is resolved already.
+    /// The same for a resolved reference.
     package func plan(_ found: Resolved, _ options: Options) async throws -> PullPlan {
         var choice: FileChoice
         let followed =
@@ -157,12 +159,13 @@ package struct Puller: Sendable {
         }
     }
 
-    /// Refuses a plan that the disk has no room for, before the first byte.
+    /// Throws if the disk has no room for the plans, before the first byte.
     package func checkSpace(_ plans: [PullPlan]) throws(AIError) {
         let needed = PullTotals(plans).neededBytes
         let root = plans.first?.root ?? layout.root
         let disk = try FileSystem.diskSpace(root)
-        // A file system that has no size, such as /proc, says nothing of space. Whether it takes a folder shows.
+        // A file system without a size, such as /proc, reports no space. Creating a folder shows whether it is
+        // writable.
         if disk.total == 0, needed > 0 {
             return try Self.placed(plans) { () throws(AIError) in try FileSystem.createDirectories(root) }
         }
@@ -179,7 +182,7 @@ package struct Puller: Sendable {
             context: .init(path: root))
     }
 
-    /// Does something in the folder that files go to; an error then says which setting names another.
+    /// Runs `body` in the destination; its errors then mention the setting to change it.
     private static func placed<Value>(_ plans: [PullPlan], _ body: () throws(AIError) -> Value) throws(AIError)
         -> Value
     {
@@ -200,9 +203,9 @@ package struct Puller: Sendable {
 
     // MARK: Fetching
 
-    /// Carries one plan out. What fails is told in the result, file by file; everything else is done all the same.
+    /// Carries out one plan. Failures are in the result, file by file; they do not stop other files.
     ///
-    /// - Throws: only where nothing could begin, or the end could not be written.
+    /// - Throws: only if nothing could begin, or the final state could not be written.
     package func pull(
         _ plan: PullPlan, _ options: Options, report: @escaping @Sendable (PullEvent) -> Void = { _ in }
     ) async throws -> Result {
@@ -211,11 +214,11 @@ package struct Puller: Sendable {
         return result
     }
 
-    /// Carries plans out, all over the same connections. What fails is told in the results; all is done that can be.
+    /// Carries out plans over shared connections. Failures are in the results; they do not stop the rest.
     ///
     /// - Parameters:
     ///   - plans: at least one.
-    ///   - report: hears what happens, and to which of the plans.
+    ///   - report: called with each event and the index of its plan.
     /// - Returns: one result for each plan, in their order.
     package func pull(
         _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void
@@ -231,12 +234,12 @@ package struct Puller: Sendable {
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)
-        let proven = Mutex<[String: [VerifiedFile]]>([:])
+        let proven = Lock<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
             control: options.control, restart: options.force && plans.allSatisfy { $0.local == nil },
             keep: { file, job, ranges in
-                // Of what cannot be looked at nothing is noted; it is read again when somebody wants to know.
+                // Without file state nothing is recorded; the file is verified again later.
                 if let (cache, file) = (try? job.verified(file)) ?? nil {
                     proven.withLock { $0[cache, default: []].append(file) }
                 }
@@ -244,12 +247,13 @@ package struct Puller: Sendable {
                 catalog.use { catalog throws(AIError) in try catalog.remember(ranges, of: file) }
             }, report: report)
         await session.run()
-        let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes) })
+        let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes.withLock(\.self)) })
         var results = await Offload.run {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
         withExtendedLifetime(uses) {}
-        // The file system's clock ticks in up to 10 ms. Who edits a file right after its pull must get a later time than its note.
+        // The file system's clock has ticks of up to 10 ms. An edit right after the pull must get a later time than the
+        // metadata.
         if jobs.contains(where: { $0.local != nil && !$0.missing.isEmpty }) {
             try? await Task.sleep(for: .milliseconds(25))
         }
@@ -263,7 +267,7 @@ package struct Puller: Sendable {
         return results
     }
 
-    /// Keeps deletions out of what a plan fetches or has found, until its ref is written; nil where that is not needed.
+    /// Excludes deletions from the plan's folder until its ref is written; nil if not needed.
     private func share(_ plan: PullPlan) -> Swift.Result<RepositoryUse?, AIError> {
         Swift.Result { () throws(AIError) in
             guard plan.needsWork, plan.local == nil, !(isOffline && plan.needsNetwork) else { return nil }
@@ -274,34 +278,37 @@ package struct Puller: Sendable {
         }
     }
 
-    /// Makes what a plan's files go into; whether its snapshot may hold links.
+    /// Prepares a plan's destination; returns whether its snapshot may use links.
     private func prepare(
         _ plan: PullPlan, _ options: Options, _ use: Swift.Result<RepositoryUse?, AIError>
     ) -> Swift.Result<Bool, AIError> {
         Swift.Result { () throws(AIError) in
             _ = try use.get()
             if isOffline, plan.needsNetwork {
-                throw AIError(
-                    .offline,
-                    "\(plan.repository) at \(plan.commit.short) is not completely in the cache, and the network is switched off",
-                    context: .init(repository: plan.repository.description))
+                throw AIError.unfinishedOffline(plan.repository, plan.commit)
             }
+            begin(plan, options.earlierChoice)
             guard plan.needsWork else { return options.symlinks }
             return try Self.placed([plan]) { () throws(AIError) in try makePlace(plan) && options.symlinks }
         }
     }
 
-    /// Makes the folders that a plan's files go into; whether its snapshot can hold links.
+    /// Records what a pull is about to fetch, before anything of it is in the cache.
+    private func begin(_ plan: PullPlan, _ earlierChoice: EarlierChoice) {
+        guard plan.local == nil else { return }
+        catalog.use { catalog throws(AIError) in
+            let record = CacheRecord(layout, in: catalog)
+            // The revision was deleted since: its old choice no longer counts.
+            if !FileSystem.exists(plan.path) { try record.forgetChoice(of: plan.commit, plan.folder.name) }
+            if earlierChoice != .stays { try record.begin(plan.choice, of: plan.commit, plan.folder.name) }
+        }
+    }
+
+    /// Creates a plan's folders; returns whether its snapshot can use links.
     private func makePlace(_ plan: PullPlan) throws(AIError) -> Bool {
         if let local = plan.local {
             try local.prepare(plan.tree)
             return false
-        }
-        if !FileSystem.exists(plan.path) {
-            // The revision was deleted since: what was chosen then counts no more.
-            catalog.use { catalog throws(AIError) in
-                try CacheRecord(layout, in: catalog).forgetChoice(of: plan.commit, plan.folder.name)
-            }
         }
         try FileSystem.createDirectories(plan.folder.blobs)
         try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
@@ -309,7 +316,7 @@ package struct Puller: Sendable {
         return try FileSystem.hasSymlinks(plan.folder.blobs, name: "links.hub.incomplete")
     }
 
-    /// What came of a plan, and its last step on the disk.
+    /// The result of a plan, after its last step on disk.
     private func finish(_ plan: PullPlan, _ prepared: Swift.Result<Bool, AIError>, _ outcomes: [PulledFile])
         -> Result
     {
@@ -331,8 +338,8 @@ package struct Puller: Sendable {
         return result
     }
 
-    /// Nothing came of a repository that was not here before (gated, say): what was made for it goes again, or it would be
-    /// listed. Not where anything lies in it, and not where another process is at work on it.
+    /// Removes the folder of a new repository after a failed pull (gated, say), or it would be listed. Not if it has
+    /// any content or another process uses it.
     private static func abandon(_ plan: PullPlan) throws(AIError) {
         let folder = plan.folder
         for path in [folder.blobs, folder.snapshot(plan.commit), folder.refs] {
@@ -347,8 +354,8 @@ package struct Puller: Sendable {
         }
     }
 
-    /// Everything is linked: names on stable storage, and the ref last, so that it never names a snapshot that a power
-    /// cut could take away.
+    /// After all links: flushes names to stable storage and writes the ref last, so that it never names a snapshot that
+    /// a power cut could lose.
     private static func complete(_ plan: PullPlan) throws(AIError) {
         guard let ref = plan.ref, try plan.folder.commit(ofRef: ref) != plan.commit else { return }
         let snapshot = plan.folder.snapshot(plan.commit)
@@ -361,7 +368,7 @@ package struct Puller: Sendable {
         try plan.folder.writeRef(ref, plan.commit)
     }
 
-    /// What the catalog keeps of a pull: what was chosen, that the revisions were used, and how fast the line was.
+    /// Stores a pull in the catalog: the choice, the use of the revisions, and the bandwidth.
     private func note(_ results: [Result], _ earlierChoice: EarlierChoice) {
         let bytes = results.reduce(0) { $0 + $1.downloadedBytes }
         let seconds = results.first?.seconds ?? 0
@@ -371,9 +378,10 @@ package struct Puller: Sendable {
                 let record = CacheRecord(layout, in: catalog)
                 try record.markUsed(plan.folder.name, plan.commit)
                 guard earlierChoice != .stays else { continue }
-                try record.remember(plan.choice, of: plan.commit, plan.folder.name, replaces: earlierChoice == .ends)
+                try record.remember(
+                    plan.choice, of: plan.commit, plan.folder.name, replaces: earlierChoice == .ends)
             }
-            // What came in a moment says nothing of the line.
+            // Very short transfers do not measure bandwidth.
             if bytes > 1 << 20, seconds > 0.05 {
                 try catalog.remember(
                     bytes: bytes, seconds: seconds, origin: client.endpoint.origin.description, at: Timestamp.now)
@@ -383,11 +391,18 @@ package struct Puller: Sendable {
 }
 
 extension AIError {
-    /// What is not here and may not be asked for. Whoever would have to ask the Hub cannot say that there is no such thing, so
-    /// that this is a matter of the network, switched off or not.
+    /// The error for something not cached while offline. Only the Hub could say whether it exists, so this is a network
+    /// error.
     package static func offline(_ reference: ModelReference) -> AIError {
         AIError(
             .offline, "\(reference) is not in the cache, and the network is switched off",
             context: .init(repository: reference.repository.description))
+    }
+
+    fileprivate static func unfinishedOffline(_ repository: Repository, _ commit: Commit) -> AIError {
+        AIError(
+            .offline,
+            "\(repository) at \(commit.short) is not completely in the cache, and the network is switched off",
+            context: .init(repository: repository.description))
     }
 }

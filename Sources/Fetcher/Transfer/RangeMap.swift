@@ -1,11 +1,10 @@
 import HubCore
 
-/// What is safe in a partial, written beside it: `<etag>.hub.map.incomplete`. It never claims a byte that is not on
-/// stable storage, and it needs no catalog, so that a cache that was moved or mounted elsewhere goes on.
+/// The map of the safe ranges of a partial, beside it: `<etag>.hub.map.incomplete`. It lists only bytes on stable
+/// storage and needs no catalog, so that a moved cache can resume.
 ///
-/// One JSON object: `version` 1, `digest` and `size` of the whole, `inode` of the partial it speaks of (text; a copy has
-/// another), `nonce` of this attempt, `owner` where there are no locks (host and process), and `safe`, a list of
-/// `[start, end)`.
+/// One JSON object: `version` 1, `digest` and `size` of the whole, `inode` of its partial (text; a copy has another),
+/// `nonce` of this attempt, `owner` without locks (host and process), and `safe`, a list of `[start, end)`.
 struct RangeMap: Sendable, Hashable {
     var digest: ContentDigest
     var size: Int64
@@ -25,7 +24,7 @@ struct RangeMap: Sendable, Hashable {
         ])
     }
 
-    /// Reads a map; nil where it is absent, cannot be read, or anything in it is not as it should be: then nothing is safe.
+    /// Reads a map; nil if it is absent, unreadable or invalid: then nothing is safe.
     static func read(_ path: String) -> RangeMap? {
         guard let bytes = try? FileSystem.contents(path), let json = try? JSON.parse(bytes),
             json["version"]?.int == version,
@@ -45,7 +44,7 @@ struct RangeMap: Sendable, Hashable {
             digest: digest, size: size, inode: inode, nonce: nonce, owner: json["owner"]?.string, safe: safe)
     }
 
-    /// Writes the map so that a reader finds the old or the new one. Only who holds the partial may write.
+    /// Writes the map atomically. Only the holder of the partial may write.
     func write(_ path: String) throws(AIError) {
         let temporary = Self.temporary(path)
         try FileSystem.remove(temporary)
@@ -53,14 +52,14 @@ struct RangeMap: Sendable, Hashable {
             path, with: Array(json.text().utf8), durable: true, temporary: temporary, syncsFolder: false)
     }
 
-    /// Removes a map, and what a crash left while it was being written.
+    /// Removes a map and its temporary file.
     static func remove(_ path: String) throws(AIError) {
         try FileSystem.remove(path)
         try FileSystem.remove(temporary(path))
     }
 
-    /// Always the same name, so that what a crash leaves behind is overwritten and not added to; it ends as partials do,
-    /// so that it is counted and pruned like them.
+    /// Always the same name, so that a leftover is overwritten; it has the suffix of partials, so that it is counted
+    /// and pruned like them.
     static func temporary(_ path: String) -> String {
         String(path.dropLast("incomplete".count)) + "next.incomplete"
     }

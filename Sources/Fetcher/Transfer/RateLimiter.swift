@@ -1,9 +1,9 @@
-/// Spreads bytes over time: a bucket that fills at the rate and holds a tenth of a second, so that over any longer time no
-/// more passes than the rate allows. A piece passes as soon as the bucket is not empty, and may leave it in debt.
+/// A token bucket that holds a tenth of a second of the rate. A piece passes as soon as the bucket is not empty, and
+/// may leave it in debt.
 struct RateLimiter {
     /// Bytes a second; nil for no limit.
     private(set) var bytesPerSecond: Int64?
-    /// Bytes that may pass now; below zero is owed.
+    /// Bytes that may pass now; negative is debt.
     private var balance = 0.0
     private var filledAt: Double
 
@@ -12,7 +12,7 @@ struct RateLimiter {
         filledAt = now
     }
 
-    /// Sets another rate. What is owed stays owed, at the new rate.
+    /// Sets another rate. Debt stays.
     mutating func set(_ rate: Int64?, at now: Double) {
         fill(now)
         bytesPerSecond = rate

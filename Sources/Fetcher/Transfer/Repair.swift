@@ -1,8 +1,8 @@
 package import HubCore
 
-/// Repairs what verifying found: a pull of the damaged files that starts from a partial with their intact ranges. So only
-/// the damage is fetched, the whole is verified, and only then does a new file replace the old one. Killed at any moment it
-/// leaves the old file, and a partial that the next repair resumes.
+/// Repairs damage found by verification: a pull of the damaged files that starts from a partial with their intact
+/// ranges. So only the damage is fetched, the whole file is verified, and then it replaces the old one. If killed at
+/// any moment, it leaves the old file and a partial that the next repair resumes.
 package struct Repair: Sendable {
     private let puller: Puller
     private let result: Verification
@@ -18,13 +18,13 @@ package struct Repair: Sendable {
         (self.puller, self.result, self.repository) = (puller, result, repository)
     }
 
-    /// What can be repaired: files of the commit that nobody has changed on purpose.
+    /// The repairable problems: files of the commit without local changes.
     private var repairable: [VerificationProblem] { result.damage.filter { !$0.isForeign } }
 
-    /// The plan of the pull that repairs it, with the partials made; nil where nothing can be repaired.
+    /// The plan of the repairing pull, after creating the partials; nil if nothing can be repaired.
     ///
-    /// - Parameter fault: hears that something would have to be fetched, and the network is switched off.
-    /// - Throws: where the files of the commit are unknown; where the cache cannot be written.
+    /// - Parameter fault: called if something would have to be fetched while offline.
+    /// - Throws: if the files of the commit are unknown, or the cache cannot be written.
     package func plan(fault: (AIError) -> Void) async throws -> PullPlan? {
         guard let commit = result.commit, !repairable.isEmpty else { return nil }
         let tree: RepositoryTree
@@ -73,7 +73,7 @@ package struct Repair: Sendable {
 }
 
 extension Verification {
-    /// Notes what a pull of the damaged files has repaired.
+    /// Records the repairs of a pull.
     package mutating func note(_ pulled: Puller.Result) {
         let done = Set(pulled.files.filter { $0.error == nil && $0.status != .failed }.map { ExactText($0.path) })
         for index in problems.indices where problems[index].kind != .extra {
@@ -82,19 +82,19 @@ extension Verification {
         fetchedBytes += pulled.downloadedBytes
     }
 
-    /// Notes that it could not be repaired.
+    /// Records a failed repair.
     package mutating func note(_ fault: AIError) { faults.append(fault) }
 }
 
-/// Makes a partial of the intact ranges of a damaged file.
+/// Creates a partial from the intact ranges of a damaged file.
 private struct Salvage {
     let file: RepositoryFile
     let places: TransferPlaces
 
     init(_ file: RepositoryFile, _ places: TransferPlaces) { (self.file, self.places) = (file, places) }
 
-    /// Copies intact ranges that are not in a partial yet; whether there is a partial with them now. Not where another process
-    /// is fetching this content or has replaced the damaged file: the pull finds what it has done.
+    /// Copies intact ranges that are not in a partial yet; returns whether there is now a partial with them. Not if
+    /// another process is fetching this content or has replaced the damaged file.
     func run(_ source: String, _ stamp: FileStamp, damage: [Range<Int64>]) throws(AIError) -> Bool {
         let attempt = try BlobLock.attempt(places.lock)
         switch consume attempt {
@@ -116,7 +116,7 @@ private struct Salvage {
         try FileSystem.createDirectories(Path.parent(places.partial))
         var safe = IntervalSet()
         let partial = try open(old, sound, &safe)
-        // As who fetches into a partial does, for lock files get deleted.
+        // As for fetching: lock files may get deleted.
         guard try partial.tryLock() != false else { return false }
         let isNew = safe.isEmpty
         do throws(AIError) {
@@ -137,7 +137,7 @@ private struct Salvage {
         return true
     }
 
-    /// The partial of an earlier try and what is safe in it, or a new one.
+    /// The partial of an earlier attempt with its safe ranges, or a new one.
     private func open(_ old: borrowing FileDescriptor, _ sound: IntervalSet, _ safe: inout IntervalSet)
         throws(AIError) -> FileDescriptor
     {
@@ -150,7 +150,7 @@ private struct Salvage {
         try places.clear()
         let made = try FileDescriptor(places.partial, [.write, .create, .exclusive])
         do throws(AIError) {
-            // Sharing the extents costs no room.
+            // A reflink needs no space.
             if made.reflink(from: old) {
                 try made.truncate(to: file.size)
                 safe = sound

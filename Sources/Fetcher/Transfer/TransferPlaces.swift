@@ -7,15 +7,15 @@ import Musl
 import Darwin
 #endif
 
-/// Where one content is assembled, and where it goes when it is verified. All on one file system.
+/// The paths for assembling one content and for the verified result. All on one file system.
 struct TransferPlaces: Sendable {
-    /// The proven content.
+    /// The verified content.
     var content: String
-    /// What the names of the partial, its map and copies begin with.
+    /// The common prefix of the partial, its map and copies.
     var stem: String
     /// The lock that every client takes around this content.
     var lock: String
-    /// Distinguishes these names from those of other processes where there are no locks; nil where there are.
+    /// Distinguishes these names from other processes' if locks are unsupported; otherwise nil.
     var nonce: String?
     /// Whether the content is in its place already.
     var isReady: @Sendable () throws(AIError) -> Bool
@@ -23,16 +23,16 @@ struct TransferPlaces: Sendable {
     var partial: String { name("") }
     /// The map of the partial's safe ranges.
     var map: String { name("map.") }
-    /// Where a copy is made before it gets its name.
+    /// The temporary path of a copy.
     var copy: String { name("copy.") }
 
     private func name(_ kind: String) -> String { stem + (nonce.map { "." + $0 } ?? "") + ".hub.\(kind)incomplete" }
 
-    /// Whether a pull that was cut off has left something here.
+    /// Whether no interrupted pull has left anything here.
     var isTidy: Bool { ![partial, map, RangeMap.temporary(map), copy].contains(where: FileSystem.exists) }
 
-    /// Bytes of the content that another process has by now: what its map calls safe, or how far Python's partial has
-    /// grown. 0 where neither can be read.
+    /// Bytes that another process has fetched: the safe ranges of its map, or the size of Python's partial. 0 if
+    /// neither can be read.
     func bytesElsewhere() -> Int64 {
         let python = (try? FileSystem.linkStatus(stem + ".incomplete")) ?? nil
         return max(RangeMap.read(map)?.safe.count ?? 0, python?.size ?? 0)
@@ -45,14 +45,14 @@ struct TransferPlaces: Sendable {
         try FileSystem.remove(copy)
     }
 
-    /// Removes what pulls of this content left that were cut off; under the lock.
+    /// Removes leftovers of interrupted pulls of this content; under the lock.
     func sweep() throws(AIError) {
         try clear()
         guard nonce == nil else { return }
         for name in try names() { try FileSystem.remove(Path.join(Path.parent(stem), name)) }
     }
 
-    /// Everything of ours that stands beside this content.
+    /// All our files beside this content.
     private func names() throws(AIError) -> [String] {
         let prefix = Path.name(stem) + "."
         return (try FileSystem.entries(Path.parent(stem)) ?? []).filter {
@@ -60,8 +60,8 @@ struct TransferPlaces: Sendable {
         }
     }
 
-    /// Where there are no locks: takes over what a process of this machine left that has ended. By a rename, which only one
-    /// process can do; what belongs to a live process, or to another machine, is left alone.
+    /// Without locks: takes over the leftovers of an ended process of this machine, by a rename, which only one process
+    /// can do. Files of a live process or another machine are left alone.
     func claim() throws(AIError) {
         let folder = Path.parent(stem)
         for name in try names() where name.hasSuffix(".hub.map.incomplete") {
@@ -89,7 +89,7 @@ extension RepositoryFolder {
     }
 }
 
-/// A process as a map names it: its machine and its number there.
+/// A process as recorded in a map: host and pid.
 struct ProcessOwner: CustomStringConvertible {
     var host: String
     var process: Int32

@@ -4,7 +4,7 @@ import HubCore
 enum AuthCommand {
     enum Action: String, Sendable, CaseIterable { case login, logout, whoami }
 
-    /// A token among the words is out already: it is refused, so that nobody gets used to it.
+    /// A token in an argument is already exposed: it is rejected, to discourage the habit.
     private static let refusal = AIError(
         .invalidInput, "a token is not taken from the command line, where others on this machine can read it",
         advice: "hub auth login asks for it, or reads it from stdin; make a new one if this one was real")
@@ -25,7 +25,8 @@ enum AuthCommand {
             that file. whoami shows whose token is in use and where it comes from.
 
             HF_TOKEN overrides the file. You make tokens on the Hub's pages, under Settings, Access Tokens; hub needs \
-            no more than a read token. It is never taken from the command line.
+            no more than a read token. hub does not take a token as an argument, where \
+            other users could see it.
             """,
         operands: [Operand("login|logout|whoami", .one, .choice(Action.allCases.map(\.rawValue)))],
         flags: [token], refusalOfMore: refusal,

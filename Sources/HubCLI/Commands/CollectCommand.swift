@@ -21,7 +21,7 @@ enum CollectCommand {
         "free", "delete the least recently used until this much of the disk is free", detail: "Such as 20GB.")
     static let bestEffort = Switch(
         "best-effort", "delete what can go even if --max-size or --free is not reached",
-        detail: "Without it, a target that cannot be reached deletes nothing and ends with status 6.")
+        detail: "Without it, nothing is deleted if the target cannot be reached, and the exit code is 6.")
 
     static let choose = Switch(
         "choose", "choose in a full-screen list",
@@ -34,21 +34,21 @@ enum CollectCommand {
     static let command = Command(
         name: "gc", purpose: .changes, doc: "free disk space by rule, after showing what goes and why",
         detail: """
-            Deletes what you choose from the cache, or what rules select.
+            Frees disk space by deleting cached models and leftover files, which you choose in a list or by rules.
 
-            --detached, --partials, --orphans and --damaged select kinds of things to delete. --older-than and --keep are \
-            conditions on cached revisions; all of them must hold. --max-size and --free are targets, reached by deleting \
-            the least recently used first. A target that cannot be reached deletes nothing and ends with status 6, unless \
-            --best-effort is given.
+            --detached, --partials, --orphans and --damaged each select one kind of thing. --older-than selects revisions \
+            by their last use; together with --detached or --damaged it narrows these. --keep protects what it names. \
+            --max-size and --free are targets: the least recently used revisions go until the target is reached. If it \
+            cannot be reached, nothing is deleted and the exit code is 6, unless --best-effort is given.
 
             Last use is what hub ls shows as USED; hub help ls says what counts.
 
             Without a rule, on a terminal, gc shows everything that can be deleted in a full-screen list; press ? there \
-            for the keys. A review lists the rows before a y deletes them; v shows every path.
+            for the keys. Enter shows what you marked once more, and only then y deletes it.
 
             With a rule, gc shows the plan with a reason for each row, asks, and deletes. Without a terminal and without \
-            --yes it deletes nothing and ends with status 2. What is pinned, kept, being downloaded or open in another \
-            program stays, and is listed. If the pins cannot be read, gc deletes no revision (status 6). The next run \
+            --yes it deletes nothing and the exit code is 2. What is pinned, kept, being downloaded or open in another \
+            program stays, and is listed. If the pins cannot be read, gc deletes no revision (exit code 6). The next run \
             finishes a deletion that was interrupted.
             """,
         flags: [
@@ -131,7 +131,7 @@ enum CollectCommand {
         return found
     }
 
-    /// Why a plan is not carried out that misses its targets; nil where it reaches them.
+    /// Why a plan is not carried out that misses its targets; nil if it reaches them.
     private static func refusal(_ plan: DeletionPlan) -> AIError? {
         guard !plan.unreached.isEmpty else { return nil }
         let parts = plan.unreached.map { target in

@@ -4,7 +4,7 @@ import HubCore
 
 extension Context {
     /// The curated list with what the workspace's catalog knows. A catalog that cannot be opened was told of when the
-    /// workspace was made; one that cannot be read is told of here. Either way the shipped list remains.
+    /// workspace was made; one that cannot be read is reported here. Either way the shipped list remains.
     func registry(_ workspace: Workspace) async throws -> ModelRegistry {
         let output = output
         return try await Offload.run {

@@ -19,7 +19,7 @@ struct DeletionView {
     ///   - isAgreed: `--yes`.
     ///   - isTrash: moves instead of deleting.
     ///   - failures: has what failed of it.
-    /// - Returns: what came of it; nil where nothing was to be done.
+    /// - Returns: what came of it; nil if nothing was to be done.
     @discardableResult
     func run(isDryRun: Bool, isAgreed: Bool, isTrash: Bool, _ failures: inout Failures) async throws
         -> Deletion.Outcome?
@@ -56,7 +56,7 @@ struct DeletionView {
         if let fault, plan.concernsPins, !isNamed { throw Protection.refusal(fault) }
     }
 
-    /// Asks. Who stops the program at the question is told that nothing has happened.
+    /// Asks for confirmation. Interrupting the question reports that nothing was deleted.
     private func agrees(_ isAgreed: Bool, isTrash: Bool) async throws -> Bool {
         let kept = context.interruption.kept
         context.interruption.kept = "nothing was deleted"
@@ -122,7 +122,7 @@ struct DeletionView {
             ? "\(ByteCount(bytes)) (\(ByteCount(allocated)) on the disk)" : "\(ByteCount(bytes))"
     }
 
-    /// Small files take more than their size everywhere; that is no news.
+    /// Small files always take more than their size; that is not worth a remark.
     static func differs(_ bytes: Int64, _ allocated: Int64) -> Bool {
         bytes - allocated > max(1 << 20, bytes / 10)
     }
@@ -251,7 +251,7 @@ struct DeletionView {
         ]
     }
 
-    /// What programs are to tell apart: who is at work, or what was noted, is for people.
+    /// The reason for programs; details such as the process or the note are for people.
     private static func kind(of reason: String) -> String {
         ["in use", "pinned"].first { reason.hasPrefix($0) }
             ?? (reason.hasPrefix("changed ") ? "recently changed" : reason)
@@ -259,7 +259,7 @@ struct DeletionView {
 }
 
 extension Context {
-    /// Finishes moves into the trash that were cut off. What cannot be finished is told, and is in nobody's way.
+    /// Finishes interrupted moves into the trash. Failures are reported and do not stop the rest.
     func finishTrash(of workspace: Workspace) async {
         let faults = await Offload.run { Trash(workspace.layout).finish() }
         for fault in faults { output.warning(fault.message, advice: fault.specificAdvice) }

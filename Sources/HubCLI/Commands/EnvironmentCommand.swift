@@ -39,7 +39,7 @@ private struct EnvironmentReport {
     let endpoint: String
     let system = SystemName.current
     let memory: (total: Int64, available: Int64)
-    /// nil where the cache cannot be read.
+    /// nil if the cache cannot be read.
     let cache: CacheOverview?
     let diskFree: Int64?
 

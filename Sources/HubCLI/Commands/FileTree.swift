@@ -3,7 +3,7 @@ import HubCore
 
 /// The files of a plan as a tree for people: each folder above what is in it, with its total.
 struct FileTree {
-    /// What a folder holds, with all below it.
+    /// A folder's contents, recursively.
     private struct Folder {
         var bytes = ByteCount(0)
         var files = 0

@@ -9,6 +9,7 @@ extension InfoCommand {
         let workspace = try await context.workspace()
         var facts = ModelFacts(reference: reference, record: ModelRecord(reference.repository))
         var failure: AIError?
+        var isGone = false
         if workspace.isOffline {
             guard !arguments[refresh] else {
                 throw AIError(.offline, "--refresh asks the Hub, and the network is switched off")
@@ -20,18 +21,30 @@ extension InfoCommand {
             } catch {
                 // Only where the Hub cannot be asked does what is remembered stand in for its answer.
                 let wrapped = AIError.wrapping(error)
-                guard [.unreachable, .timedOut, .connectionLost, .serverError, .rateLimited].contains(wrapped.code)
+                isGone = wrapped.code == .repositoryNotFound
+                let isCached = try await Offload.run { try workspace.snapshot(of: reference) != nil }
+                guard
+                    isGone && isCached
+                        || [.unreachable, .timedOut, .connectionLost, .serverError, .rateLimited].contains(
+                            wrapped.code)
                 else { throw error }
-                failure = wrapped
+                if isGone {
+                    context.output.note("\(wrapped.message) any more; this is what is known and cached here")
+                } else {
+                    failure = wrapped
+                }
                 do { try await recall(&facts, workspace) } catch { throw wrapped }
             }
         }
         try await look(&facts, workspace)
         if reference.repository.kind == .model {
-            facts.curated = try await context.registry(workspace).entriesByRepository[reference.repository.id.name]
+            let registry = try await context.registry(workspace)
+            facts.registry = registry
+            facts.curated = registry.entriesByRepository[reference.repository.id.name]
         }
         if !arguments[inspect] {
-            try await readCard(&facts, workspace, asks: !workspace.isOffline && failure == nil, context.output)
+            try await readCard(
+                &facts, workspace, asks: !workspace.isOffline && failure == nil && !isGone, context.output)
         }
         if arguments[inspect] {
             facts.inspection = InspectionView(
@@ -96,7 +109,7 @@ extension InfoCommand {
         }
         let cached = try await Offload.run { try workspace.snapshot(of: reference) }
         guard known?.0 != nil || cached != nil else {
-            // Where the catalog cannot be read, nobody can say what was known.
+            // Without a readable catalog the earlier state is unknown.
             if let fault = workspace.catalogFault { throw Context.advised(fault) }
             throw AIError(
                 .offline, "\(reference.repository) is not known here, and the network is switched off",
@@ -134,8 +147,12 @@ extension InfoCommand {
         let reference = facts.reference
         let pins = Protection(pins: await workspace.pins())
         facts.pin = facts.commit.flatMap { pins.pin(layout.repository(reference.repository), $0) }
+        if let commit = facts.commit {
+            facts.incomplete = try await workspace.condition(reference.repository, at: commit)
+                .incompleteSentence(reference)
+        }
         guard let tree = facts.tree else {
-            // Another tool fetched it; nobody here has seen the list of its files.
+            // Another tool fetched it; its file list is unknown.
             let known = try await workspace.state().repository(reference.repository)
             let revision = known?.revisions.first { $0.commit == facts.commit }
             facts.cachedFiles = revision.flatMap { known?.physicalFiles(of: $0).values.map(\.size) }
@@ -153,7 +170,7 @@ extension InfoCommand {
         }
     }
 
-    /// A README that cannot be read is told and hides nothing else.
+    /// An unreadable README is reported; the rest is shown.
     private static func readCard(
         _ facts: inout ModelFacts, _ workspace: Workspace, asks: Bool, _ output: Output
     ) async throws {

@@ -17,10 +17,10 @@ enum InfoCommand {
     static let command = Command(
         name: "info", doc: "show what a model is, its files and their sizes",
         detail: """
-            Shows the start of the README, metadata, revision, the sets of weights with their sizes, how much is cached \
-            and how much is left to download, whether that fits on the disk and the largest set in memory, and whether hub \
-            runs it. With a glob after a colon (REF:GLOB) only the files that match count. Without an answer of the Hub it \
-            shows what the catalog and the cache know, and how old that is.
+            Shows the start of the README, metadata, revision and the sets of weights with their sizes. Says how much is \
+            cached and how much is left to download, whether it fits on the disk and in memory, and whether hub runs it. \
+            With a glob after a colon (REF:GLOB) only the files that match count. If the Hub does not answer, or does \
+            not have the model any more, it shows what the catalog and the cache know, and how old that is.
 
             The memory is that of the weights, keys and values if config.json is cached, else the weights and 20%.
             """,

@@ -51,7 +51,12 @@ struct InfoView {
         output.fact("task", record.task)
         output.fact("library", record.library)
         output.fact("license", record.license)
-        let gating = record.gating.flatMap { $0 == .open ? nil : "gated (\($0.rawValue))" }
+        let gating: String? =
+            switch record.gating {
+            case .automatic?: "gated (auto): accept its terms on its page"
+            case .manual?: "gated (manual)"
+            case .open?, nil: nil
+            }
         output.fact("access", record.isPrivate == true ? "private" : gating, .caution)
         let types = facts.parameters.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
         output.fact(
@@ -85,6 +90,7 @@ struct InfoView {
             "cached",
             plan.cachedBytes == plan.totalBytes
                 ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
+        output.fact("", facts.incomplete, .caution)
         let totals = plan.totals
         if totals.downloadBytes > 0 {
             let fits = totals.neededBytes <= facts.diskFree
@@ -107,12 +113,10 @@ struct InfoView {
 
     /// Whether hub runs it; of what the headers say nothing is left to say.
     private func showVerdict() {
-        guard facts.inspection == nil, let verdict = facts.verdict else { return }
-        if let obstacle = verdict.obstacle {
-            output.fact("runs", "not yet (\(obstacle)): \(RunnableModels.sentence)", .caution)
-        } else {
-            output.fact("runs", "hub try \(facts.curated?.alias ?? facts.reference.repository.id.name)")
-        }
+        guard facts.inspection == nil else { return }
+        let verdict = facts.verdict
+        output.fact("runs", verdict?.sentence, verdict?.isPossible == false ? .caution : .plain)
+        if verdict?.isPossible == false || verdict == nil && facts.isMLX { output.fact("program", facts.program) }
     }
 
     private func show(_ variant: ModelVariant, isCached: Bool) {

@@ -4,14 +4,14 @@ import InferenceKit
 /// What a model's headers say, in the forms of the contract: for `hub try --inspect` and `hub info --inspect`.
 struct InspectionView {
     let facts: ModelInspection
-    /// Positions that the memory is told for; nil for what `hub try` takes without being asked.
+    /// The context for the memory estimate; nil for the default of `hub try`.
     var context: Int?
     /// Physical memory in bytes.
     let memoryTotal: Int64
 
     private var memory: Int64 { facts.memoryBytes(context: context) }
     private var positions: Int { context ?? facts.usualContext }
-    /// nil where it is not known what is kept of a position and the weights alone do fit.
+    /// nil if it is not known what is kept of a position and the weights alone do fit.
     private var fits: Bool? {
         if facts.cacheBytesPerPosition == nil { return facts.weightsBytes <= memoryTotal ? nil : false }
         return memory <= memoryTotal
@@ -24,7 +24,7 @@ struct InspectionView {
         RunVerdict(obstacle: facts.isSupported ? nil : facts.obstacles.joined(separator: "; "))
     }
 
-    /// nil where it is not known.
+    /// nil if it is not known.
     var memoryBytes: Int64? { facts.cacheBytesPerPosition == nil ? nil : memory }
 
     /// Each line's name and text, and whether it is bad news; the first ones say what it is.

@@ -17,14 +17,14 @@ enum ListCommand {
         name: "ls", doc: "list what is cached, with sizes and last use",
         detail: """
             Lists the models, datasets and Spaces in the cache, whichever tool put them there. Arguments limit the list to \
-            ids or globs. FREES is what deleting a row frees by itself; the last line says how much can be freed in all, \
-            which is everything that is not pinned.
+            ids or globs. FREES is the space that deleting this row alone would free: files that other rows need as well \
+            stay. The last line says how much can be freed in all, which is everything that is not pinned.
 
             USED is the later of two times: when hub last used the model (pull, path or try), and when its largest file was last \
             read, by any program (the file's access time). When most of the cache was read in one go, as a backup or an \
             indexer does, only hub's own times count where it has them. hub gc uses the same times.
 
-            A revision is marked damaged if hub verify found damage in it that has not been repaired.
+            A revision is marked incomplete if files are missing that a pull selected, and damaged if hub verify found damage in it that has not been repaired.
             """,
         operands: [Operand("REF|GLOB", .any, .cachedModel)],
         flags: [sort.flag, largerThan.flag, unusedFor.flag, limit.flag, revisions.flag, partials.flag],

@@ -118,6 +118,7 @@ struct ListView {
         if cache.partialSize > 0 { parts.append("\(ByteCount(cache.partialSize)) in unfinished downloads") }
         if cache.otherSize > 0 { parts.append("\(ByteCount(cache.otherSize)) in files that nothing links to") }
         if xet.bytes > 0 { parts.append("\(ByteCount(xet.bytes)) kept by Xet transfers") }
+        if parts.count > 1 { parts.append("\(ByteCount(cache.size(with: xet))) in all") }
         parts.append("\(ByteCount(reclaimable)) can be freed")
         parts.append("\(ByteCount(free)) free on the disk")
         output.line(Styled((isFiltered ? "In all: " : "") + parts.joined(separator: "; "), .faint))
@@ -150,7 +151,7 @@ struct ListView {
             "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
             "last_used_at": time(repository.revisions.compactMap(\.lastUsedAt).max()),
             "pinned": .bool(isPinned(repository)), "damaged": .bool(isDamaged(repository)),
-            // Absent where unknown; false where one revision is incomplete.
+            // Absent where unknown; false if one revision is incomplete.
             "complete": repository.isComplete.map { .bool($0) },
             "problems": repository.problems.isEmpty
                 ? nil : .array(repository.problems.map { .string($0.text) }),

@@ -16,11 +16,13 @@ struct ModelFacts {
     var plan: PullPlan?
     /// The sizes of the cached files, where it is not known which files there are.
     var cachedFiles: [Int64]?
+    /// What is missing of the cached revision, in a sentence; nil where nothing is.
+    var incomplete: String?
     /// The pin of this revision.
     var pin: Pin?
     /// Parameters by element type, where the Hub said so.
     var parameters: [String: Int64] = [:]
-    /// What the README says first.
+    /// The README's summary.
     var summary: String?
     /// When the Hub said so, where it was not asked now.
     var seenAt: Double?
@@ -30,7 +32,9 @@ struct ModelFacts {
     var memoryTotal: Int64 = 0
     /// What running the largest set of weights takes.
     var memory: MemoryNeed?
-    /// Its entry in the curated list.
+    /// The curated list.
+    var registry: ModelRegistry?
+    /// Its entry there.
     var curated: RegistryEntry?
     /// What the headers say, where that was asked for.
     var inspection: InspectionView?
@@ -43,7 +47,7 @@ struct ModelFacts {
         return countedAt
     }
 
-    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil where they
+    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil if they
     /// do not tell.
     var verdict: RunVerdict? {
         guard reference.repository.kind == .model else { return nil }
@@ -52,9 +56,22 @@ struct ModelFacts {
             let format = variants.map(\.format).min()
         {
             return RunVerdict(
-                obstacle: format == .safetensors ? "safetensors of other names" : "\(format.rawValue) weights")
+                obstacle: format == .safetensors ? "weights under other names" : "\(format.rawValue) weights")
         }
         return curated.flatMap(RunVerdict.init) ?? RunVerdict(record)
+    }
+
+    /// Whether its weights are MLX's.
+    var isMLX: Bool { variants.contains { $0.format == .mlx } }
+
+    /// The program that runs it where hub does not.
+    var program: String? {
+        guard let plan, let registry else { return nil }
+        let isCached = plan.files.allSatisfy(\.state.isCached)
+        return RunAdvice(
+            place: .repository(reference, isCached: isCached), files: plan.files.map(\.file),
+            isMLX: isMLX, registry: registry
+        ).program
     }
 
     mutating func findVariants() {

@@ -130,7 +130,7 @@ private struct OutdatedView {
         return ("", .plain)
     }
 
-    /// What is said beside the list: that there is nothing in it, and what became of names.
+    /// Remarks beside the list: that it is empty, and about names.
     func remark(cache: String, isEverything: Bool) {
         let output = context.output
         for answer in answers {

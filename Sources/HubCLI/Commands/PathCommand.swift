@@ -7,7 +7,7 @@ enum PathCommand {
         name: "path", doc: "print the path of a cached model or file",
         detail: """
             Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. It downloads \
-            nothing; if the model or file is not in the cache, the exit code is 3.
+            nothing; if the model or file is not in the cache, or the model's first download is unfinished, the exit code is 3.
             """,
         operands: [Operand("REF[:FILE]", .one, .cachedModel)],
         examples: [
@@ -20,15 +20,26 @@ enum PathCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let reference = try context.reference(arguments.operand!)
         let workspace = try await context.workspace()
-        let path = try await Offload.run {
-            var whole = reference
-            whole.files = nil
-            guard let (folder, commit) = try workspace.snapshot(of: reference) else {
+        let whole = reference.withoutFiles
+        guard let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) else {
+            throw AIError(
+                .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
+                advice: "hub pull \(whole) downloads it",
+                context: .init(repository: reference.repository.description))
+        }
+        if reference.files == nil {
+            let condition = try await workspace.condition(reference.repository, at: commit)
+            if try await Offload.run({ try workspace.isUnfinished(folder, commit) }) {
                 throw AIError(
-                    .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
-                    advice: "hub pull \(whole) downloads it",
+                    .notCached, "\(whole) at \(commit.short): the download is incomplete",
+                    advice: "hub pull \(whole) finishes it",
                     context: .init(repository: reference.repository.description))
             }
+            if let incomplete = condition.incompleteSentence(reference) {
+                context.output.note("\(whole): \(incomplete)")
+            }
+        }
+        let path = try await Offload.run {
             var path = folder.snapshot(commit)
             if let file = reference.files {
                 if let fault = RepositoryPath.fault(file) {
@@ -45,7 +56,7 @@ enum PathCommand {
                     }
                     throw AIError(
                         .notCached, "\(reference) is not in the cache",
-                        advice: "hub pull \(whole) --include '\(file)' downloads it",
+                        advice: "hub pull \(whole) --include \(ShellQuoting.word(file.printable)) downloads it",
                         context: .init(repository: reference.repository.description, path: file))
                 }
             }

@@ -35,7 +35,10 @@ extension PinCommand {
                 }
                 guard !found.isEmpty else {
                     // A glob is matched against what is cached; there is nothing to pull by it.
-                    let advice: String? = if case .glob = selector { "hub ls shows what is cached" } else { nil }
+                    let advice =
+                        if case .reference(let reference) = selector { "hub pull \(reference) downloads it" } else {
+                            "hub ls shows what is cached"
+                        }
                     throw AIError(
                         .notCached, "\(text.printable) is not in the cache \(state.layout.root)", advice: advice)
                 }

@@ -16,8 +16,8 @@ enum PinCommand {
             name alone pins the revisions of it that are cached now.
 
             Pins follow the cache when it is moved, renamed or used through another HF_HOME. A copy of \
-            the cache starts with the same pins and has its own from then on. hub marks the cache with the file \
-            .locks/hub.id for that. The pins themselves are in hub's catalog; other programs do not know them.
+            the cache starts with the same pins; later changes to one do not affect the other. To recognize the cache, hub \
+            writes the file .locks/hub.id into it. The pins are in hub's catalog; other programs ignore them.
 
             If the catalog cannot be read, hub gc deletes no revision; hub rm warns and deletes what was named.
             """,

@@ -5,7 +5,7 @@ import HubCore
 /// a file of the first.
 struct PullNames {
     let words: [String]
-    /// What `--revision` says.
+    /// The value of `--revision`.
     let revision: String?
     let context: Context
 
@@ -59,7 +59,7 @@ struct PullNames {
         return [main] + others
     }
 
-    /// A word that is no file of the first model.
+    /// A word that is not a file of the first model.
     private func model(_ word: String, beside first: Puller.Resolved, _ puller: Puller) async throws -> Wanted {
         let reference: ModelReference
         do throws(AIError) { reference = try self.reference(word) } catch {
@@ -67,13 +67,24 @@ struct PullNames {
             guard !word.contains("://"), revision == nil || (try? context.reference(word)) == nil else {
                 throw error
             }
-            throw neither(word, first, advice: "hub info \(first.reference) --files lists its files")
+            throw neither(
+                word, first,
+                advice: includeAdvice(word, first) ?? "hub info \(first.reference) --files lists its files")
         }
         do { return try await resolve(reference, puller) } catch let error as AIError
             where error.code == .repositoryNotFound
         {
             throw neither(word, first, advice: error.recoverySuggestion)
         }
+    }
+
+    /// What to write for a pattern that files match, where a shell has left it as it is; nil for any other word.
+    private func includeAdvice(_ word: String, _ first: Puller.Resolved) -> String? {
+        let glob = GlobPattern(word)
+        let count = first.tree.files.count { glob.matches($0.path) }
+        guard GlobPattern.isPattern(word), count > 0 else { return nil }
+        return
+            "hub pull \(first.reference) --include \(ShellQuoting.posix(word)) matches \(Humanize.plural(count, "file"))"
     }
 
     private func neither(_ word: String, _ first: Puller.Resolved, advice: String?) -> AIError {

@@ -1,7 +1,6 @@
 import Fetcher
 import HubCore
 import ModelFormats
-import Synchronization
 
 extension PullCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
@@ -35,6 +34,11 @@ extension PullCommand {
                 context.output.document(["models": .array([])])
             } else {
                 try await PullEstimate(plans, workspace).show(context)
+            }
+            for plan in plans {
+                try await failures.attempt(context.output) {
+                    if let refusal = try await puller.refusal(of: plan) { throw refusal }
+                }
             }
             return try failures.finish()
         }
@@ -166,12 +170,12 @@ final class PullWatcher: Sendable {
     let renderer: ProgressRenderer
     private let output: Output
     private let title: String
-    /// The models; empty where there is only one.
+    /// The models; empty if there is only one.
     private let models: [String]
-    private let rate = Mutex(RateEstimator())
-    private let retries = Mutex<[String: Int]>([:])
+    private let rate = Lock(RateEstimator())
+    private let retries = Lock<[String: Int]>([:])
     /// The reasons to wait that people have read.
-    private let told = Mutex<Set<String>>([])
+    private let told = Lock<Set<String>>([])
 
     init(_ plans: [PullPlan], _ context: Context) {
         title = plans.count == 1 ? plans[0].repository.description : Humanize.plural(plans.count, "model")

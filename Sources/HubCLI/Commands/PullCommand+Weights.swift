@@ -4,7 +4,7 @@ import HubCore
 import ModelFormats
 
 extension PullCommand {
-    /// What `--format` and `--quant` make of each repository's files; nil where everything is wanted.
+    /// What `--format` and `--quant` make of each repository's files; nil if everything is wanted.
     static func selection(_ context: Context, _ arguments: ParsedArguments, _ workspace: Workspace) throws
         -> (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
     {

@@ -11,7 +11,7 @@ struct PullEstimate {
     let diskFree: Int64
     /// Bytes a second of earlier pulls, and of how many.
     let rate: (bytesPerSecond: Double, pulls: Int)?
-    /// What running the set of weights takes that takes most; nil where there are none.
+    /// What running the set of weights takes that takes most; nil if there are none.
     let memory: (need: MemoryNeed, subject: String?)?
     let memoryTotal: Int64
 

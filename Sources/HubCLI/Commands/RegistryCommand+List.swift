@@ -9,7 +9,7 @@ extension RegistryCommand {
         var info: ModelInfo
         var source: ModelRegistry.Source
         var isCached: Bool
-        /// Whether hub runs it; nil where that is not known.
+        /// Whether hub runs it; nil if that is not known.
         var verdict: RunVerdict?
     }
 

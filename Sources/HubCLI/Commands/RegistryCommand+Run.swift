@@ -56,7 +56,7 @@ extension RegistryCommand {
         guard entry != nil || isBare else { throw needsRepository(alias) }
         let replaces = arguments[replace]
         let (added, isBack) = try await change(context) { registry in
-            // A shipped entry that was hidden and is named again, with nothing of one's own, is that entry.
+            // Adding a hidden shipped entry again without changes restores it.
             if isBare, let back = registry.restore(alias, naming: entry?.repository) { return (back, true) }
             guard let entry else { throw needsRepository(alias) }
             try registry.add(entry, replaces: replaces)

@@ -86,11 +86,15 @@ extension RemoveCommand {
                 .notCached, "\(text.printable) is not in the cache \(state.layout.root)",
                 advice: "hub ls shows what is")
         }
-        let before = planner.plan
+        let before = planner
         if let pattern = selector.files {
             let matching = revisions.map { ($0, $1, Set($1.files.map(\.path).filter { pattern.matches($0) })) }
             guard matching.contains(where: { !$2.isEmpty }) else {
-                throw AIError(.notCached, "no cached file matches \(text.printable)")
+                throw AIError(
+                    .notCached, "no cached file matches \(text.printable)",
+                    advice: revisions.first.map { repository, revision in
+                        "hub info \(repository.repository)@\(revision.commit.short) --files shows what is cached"
+                    })
             }
             for (repository, revision, paths) in matching where !paths.isEmpty {
                 try planner.add(files: paths, of: revision, repository, reason: "asked for")
@@ -104,11 +108,15 @@ extension RemoveCommand {
                 try planner.add(repository, reason: "asked for")
             }
         }
-        let protected = planner.plan.protected.dropFirst(before.protected.count)
+        let protected = planner.plan.protected.dropFirst(before.plan.protected.count)
         let pinned = protected.filter { $0.reason.hasPrefix("pinned") }
         told.formUnion(pinned)
-        if let first = pinned.first { throw refusal(first) }
-        if planner.plan.rows.count == before.rows.count, let first = protected.first {
+        // What is refused is refused whole: a plan for the rest of it would look as if it went.
+        if let first = pinned.first {
+            planner.takeBack(to: before)
+            throw refusal(first)
+        }
+        if planner.plan.rows.count == before.plan.rows.count, let first = protected.first {
             told.insert(first)
             throw refusal(first)
         }

@@ -16,6 +16,8 @@ struct RunAdvice {
     let place: Place
     /// Its files.
     let files: [RepositoryFile]
+    /// Whether its weights are packed for MLX.
+    let isMLX: Bool
     let registry: ModelRegistry
 
     /// The lines, one suggestion each.
@@ -46,11 +48,16 @@ struct RunAdvice {
 
     // MARK: Another program
 
-    private var program: String? {
+    /// A main clause that names it, with the command where it is safe to paste; nil where none is known.
+    var program: String? {
         let names = Set(files.map(\.path))
         if let file = gguf {
             guard let (prefix, path) = argument(file.path) else { return "llama.cpp runs it" }
             return "llama.cpp runs it: \(prefix)llama-cli -m \(path)"
+        }
+        if names.contains("config.json"), isMLX {
+            let model = folder.map { ": \($0.prefix)mlx_lm.generate --model \($0.path) --prompt Hello" } ?? ""
+            return "mlx-lm runs it, on Apple silicon\(model)"
         }
         if names.contains("model_index.json") { return "diffusers runs it, in Python" }
         let formats = Set(names.compactMap { WeightFormat(fileName: Path.name($0)) })
@@ -69,6 +76,16 @@ struct RunAdvice {
         return files.first { $0.path == chosen.files.first }
     }
 
+    /// The same of the whole model.
+    private var folder: (prefix: String, path: String)? {
+        switch place {
+        case .path(let path):
+            path.utf8.elementsEqual(path.printable.utf8) ? ("", ShellQuoting.posix(path)) : nil
+        case .repository(let reference, let isCached):
+            (isCached ? "" : "hub pull \(reference) && ", "\"$(hub path \(reference))\"")
+        }
+    }
+
     /// What comes before a command, and how the shell names a file; nil for a name that is not safe to paste.
     private func argument(_ file: String) -> (prefix: String, path: String)? {
         switch place {
@@ -82,7 +99,8 @@ struct RunAdvice {
         }
     }
 
-    /// Whether no shell and no glob sees anything in it. A leading dash is no matter, for the repository's name comes first.
+    /// Whether it has no characters special to shells or globs. A leading dash is fine, because the repository's name
+    /// comes first.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -20,6 +20,8 @@ struct SearchAnswer: Sendable {
     var undecided = 0
     /// Whether the Hub was asked for everything that could have been among the entries.
     var isWhole = true
+    /// Chosen models that the Hub was not asked about.
+    var unasked = 0
     /// Models of the Hub that were checked.
     var checked = 0
     /// The catalog, where it could be used.
@@ -43,7 +45,9 @@ struct ModelSearch: Sendable {
         var hub: HubFindings?
         if asksHub, query.ids?.isEmpty != true {
             do {
-                hub = try await workspace.client().find(hubsPart(of: query))
+                let part = await hubsPart(of: query)
+                hub = try await workspace.client().find(part)
+                answer.unasked = max(0, (part.ids?.count ?? 0) - HubClient.mostIDs)
             } catch {
                 let failure = AIError.wrapping(error)
                 if failure.code == .cancelled { throw failure }
@@ -80,7 +84,7 @@ struct ModelSearch: Sendable {
         var found: [ModelRecord] = []
         for (id, entry) in curated where query.ids?.contains(id) ?? true && query.isSaid(in: entry) {
             let repository = Repository(.model, entry.repository)
-            // Of a curated model that nobody has heard of on this machine there is nothing to show.
+            // A curated model unknown to the catalog has nothing to show.
             guard let known = try catalog.model(repository) else { continue }
             let isThere = known.vanishedAt == nil || query.includesVanished
             if isThere, query.matches(known.record) { found.append(known.record) }
@@ -118,7 +122,7 @@ struct ModelSearch: Sendable {
         return part
     }
 
-    /// Of the chosen ids those of which only the name is known, such as a model of one's own in the cache.
+    /// The chosen ids of which only the name is known, such as the user's own model in the cache.
     private func strangers(_ query: ModelQuery, _ catalog: Catalog?) async throws -> [ModelRecord] {
         try await Offload.run {
             try (query.ids ?? []).compactMap { id in

@@ -70,7 +70,7 @@ extension SearchCommand {
     /// Adds what depends on this machine: what is cached, and what there is room for.
     static func narrow(
         _ query: ModelQuery, _ arguments: ParsedArguments, _ workspace: Workspace, cached: Set<String>,
-        curated: Set<String>
+        curated: [String: RegistryEntry]
     ) async throws -> ModelQuery {
         var query = query
         if arguments[Self.cached] {
@@ -80,7 +80,10 @@ extension SearchCommand {
             .sorted()
         }
         if arguments[Self.curated] {
-            query.ids = query.ids.map { $0.filter(curated.contains) } ?? curated.sorted()
+            query.ids = query.ids.map { $0.filter { curated[$0] != nil } } ?? curated.keys.sorted()
+            query.knownWeightBytes = await Offload.run {
+                workspace.dispensable.use { catalog throws(AIError) in try catalog.weights(of: curated) } ?? [:]
+            }
         }
         if arguments.has(fits.flag.name) {
             let asked = try memoryAsked(arguments)

@@ -9,7 +9,7 @@ extension SearchCommand {
         let workspace = try await context.workspace(needsCatalog: context.isOffline)
         let cached = try await Offload.run { try workspace.layout.heldFolders() }
         let curated = try await context.registry(workspace).entriesByRepository
-        let query = try await narrow(typed, arguments, workspace, cached: cached, curated: Set(curated.keys))
+        let query = try await narrow(typed, arguments, workspace, cached: cached, curated: curated)
         let search = ModelSearch(workspace: workspace, cached: cached, curated: curated, output: context.output)
         var answer = try await search.answer(query, asksHub: !workspace.isOffline)
         let asksHub = !workspace.isOffline && answer.failure == nil
@@ -20,6 +20,12 @@ extension SearchCommand {
         if answer.entries.isEmpty, let catalog = answer.catalog {
             view.suggestion = try await Offload.run {
                 try catalog.suggestions(for: query.text, kind: query.kind, limit: 1).first
+            }
+        }
+        if let catalog = answer.catalog {
+            let address = workspace.configuration.endpoint.address
+            view.otherHubs = try await Offload.run { try catalog.endpoints() }.map(\.address).filter {
+                $0 != address
             }
         }
         if !asksHub, let catalog = answer.catalog {

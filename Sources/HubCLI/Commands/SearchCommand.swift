@@ -24,16 +24,15 @@ enum SearchCommand {
     static let fits = Option.size(
         "fits", "only models that fit in this machine's memory and disk, or in a memory of SIZE",
         detail: """
-            --fits=8GB asks for a machine with 8 GB of memory; --fits alone for this machine, and for the free space of \
-            the cache's disk too unless --cached is given. The weights have to fit in three quarters of the memory, as for \
-            hub pull --format auto. Their size is an estimate, the same as in the column SIZE: 16 bits per parameter, 4.5 in \
-            GGUF, what the name says of others (-4bit, -AWQ), and at most the size of the repository. Models of unknown \
-            size are skipped and counted.
+            --fits=8GB means a machine with 8 GB of memory. --fits alone means this machine, and without --cached also \
+            its free disk space. The weights, as SIZE estimates them, have to fit in three quarters of the memory. \
+            Models of unknown size are skipped and counted.
             """
     ).withOptionalValue()
     static let runs = Switch(
         "runs", "only models that hub try runs",
-        detail: "By the Hub's tags, and for models of hub registry by what it says: Llama models in safetensors.")
+        detail: "Llama models in safetensors, by the Hub's tags; for models of hub registry, by what the list says."
+    )
     static let gated = Switch("gated", "only models with terms to accept first")
     static let open = Switch("open", "only models that anyone can download")
     static let cached = Switch("cached", "only models that are on this machine")
@@ -58,10 +57,12 @@ enum SearchCommand {
             a value with spaces in double quotes ('tag:"text to speech"' in a shell), and also words that only look like a \
             term. A tag of the Hub with a colon, such as dataset:squad, is a tag here too.
 
-            A model has to pass all filters; one with an unknown number passes no bound on it. PARAMS are those that the \
-            Hub counts, else those that the name says; SIZE is an estimate of one set of weights, what would be run. A dot \
-            marks models on this machine. Where nothing matches, the nearest words that find something are searched \
-            instead; with --json they are only named, with --quiet not at all.
+            A model has to pass all filters. If a filter needs a number that is unknown, the model does not pass. PARAMS \
+            is what the Hub counts, else what the name says. SIZE is an estimate of one set of weights: 16 bits per \
+            parameter, 4.5 in GGUF, what the name says of others (-4bit, -AWQ), and at most the size of the repository. \
+            With --curated it is the size of the set that the alias means. A dot marks models on this machine. If \
+            nothing matches, hub searches for the nearest words that find something; with --json it only names them, \
+            with --quiet it does neither.
             """,
         operands: [Operand("QUERY", .any, .text)],
         flags: [

@@ -1,4 +1,5 @@
 import Catalog
+import Fetcher
 import HubCore
 
 /// An answer to `hub search` as people and programs see it.
@@ -18,6 +19,9 @@ struct SearchView {
     var isCurated = false
     /// When the catalog last heard of the Hub, in seconds since 1970; looked up where it answers alone.
     var newestSeen: Double?
+
+    /// The addresses of other Hubs that have filled the catalog too.
+    var otherHubs: [String] = []
 
     private var output: Output { context.output }
 
@@ -62,11 +66,19 @@ struct SearchView {
         let others = answer.entries.count - fromHub
         // Without a Hub that answered there is but one origin.
         if fromHub > 0, others > 0 { output.note("\(fromHub) from the Hub, \(others) more from the catalog") }
+        if others > 0, !otherHubs.isEmpty {
+            output.note("the catalog also holds models of \(otherHubs.map(\.printable).joined(separator: ", "))")
+        }
         if answer.undecided > 0 {
             output.note("\(Humanize.plural(answer.undecided, "model")) skipped: \(unknown) unknown")
         }
         if let room = query.maximumWeightBytes { output.note("these fit: weights of at most \(ByteCount(room))") }
-        if !answer.isWhole {
+        if answer.unasked > 0 {
+            guard others > 0 else { return }
+            output.note(
+                "\(Humanize.plural(answer.unasked, "model")) not looked up: the Hub is asked about \(HubClient.mostIDs) at a time"
+            )
+        } else if !answer.isWhole {
             let checked = Humanize.grouped(answer.checked)
             output.note(
                 query.sort == .size
@@ -121,7 +133,7 @@ struct SearchView {
                     isCached: entry.isCached, runs: isCurated ? verdict(record)?.isPossible == true : nil),
                 Styled(record.repository.id.name, .name), Styled(isCurated ? curated(record)?.alias ?? "" : ""),
                 Styled(record.likelyParameters.map { Humanize.count($0.count) } ?? ""),
-                Styled(record.estimatedWeightBytes.map { "\(ByteCount($0))" } ?? ""),
+                Styled(query.weightBytes(of: record).map { "\(ByteCount($0))" } ?? ""),
                 Styled(showsRepository ? record.sizeBytes.map { "\(ByteCount($0))" } ?? "" : ""),
                 Styled(record.downloads.map(Humanize.count) ?? ""), Styled(record.task ?? ""),
                 Styled(record.likes.map(Humanize.count) ?? ""),
@@ -136,7 +148,7 @@ struct SearchView {
         record.repository.kind == .model ? curated[record.repository.id.name] : nil
     }
 
-    /// Whether hub runs it; nil where that is not known.
+    /// Whether hub runs it; nil if that is not known.
     private func verdict(_ record: ModelRecord) -> RunVerdict? {
         curated(record).flatMap(RunVerdict.init) ?? RunVerdict(record)
     }
@@ -154,7 +166,7 @@ struct SearchView {
             "likes": record.likes.map { .int($0) },
             "parameters": record.likelyParameters.map { .int($0.count) },
             "parameters_from": record.likelyParameters.map { .string($0.isFromName ? "name" : "hub") },
-            "weights_bytes": record.estimatedWeightBytes.map { .int($0) },
+            "weights_bytes": query.weightBytes(of: record).map { .int($0) },
             "size_bytes": record.sizeBytes.map { .int($0) },
             "updated_at": record.updatedAt.map { .string(Timestamp.iso8601($0)) },
             "gated": record.gating.map { $0 == .open ? .bool(false) : .string($0.rawValue) },

@@ -56,7 +56,7 @@ enum ServeCommand {
         output.document(["address": .string(server.address), "models": .int(Int64(models))])
         output.value(server.address)
         output.value("export HF_ENDPOINT=\(server.address)")
-        // Whoever started it waits for the address, in either form.
+        // The caller waits for the address, in either format.
         output.publish()
         let folder = arguments.operand!
         if models > 0 {

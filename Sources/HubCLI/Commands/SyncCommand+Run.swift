@@ -1,6 +1,5 @@
 import Fetcher
 import HubCore
-import Synchronization
 
 extension SyncCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
@@ -73,7 +72,7 @@ private final class SyncWatcher: Sendable {
     private let renderer: ProgressRenderer
     private let output: Output
     private let now: Double
-    private let state: Mutex<(snapshot: ProgressSnapshot, rate: RateEstimator)>
+    private let state: Lock<(snapshot: ProgressSnapshot, rate: RateEstimator)>
 
     init(_ options: MirrorSync.Options, _ context: Context) {
         renderer = context.progress()
@@ -82,7 +81,7 @@ private final class SyncWatcher: Sendable {
         var snapshot = ProgressSnapshot(title: options.author.map { "sync of \($0)" } ?? "sync")
         snapshot.unit = .models
         snapshot.totalBytes = options.limit.map(Int64.init)
-        state = Mutex((snapshot, RateEstimator()))
+        state = Lock((snapshot, RateEstimator()))
         show { _ in }
     }
 

@@ -5,8 +5,8 @@ enum SyncCommand {
     static let all = Switch(
         "all", "check every model, and mark those that were deleted from the Hub",
         detail: """
-            Only this finds new counts of downloads and likes, and deleted models: neither changes the date by which the \
-            models are listed.
+            Only this updates downloads and likes and finds deleted models. A plain sync goes by the date of the last \
+            change, which they do not change.
             """)
     static let author = Option<String>(
         "author", "NAME", .text, "only models of this user or organisation"
@@ -24,8 +24,8 @@ enum SyncCommand {
         doc: "update the catalog of the Hub's models on this machine",
         detail: """
             Copies the Hub's list of models into the catalog on this machine, where hub search finds them without a \
-            network. The models that changed last come first, until everything older is known; the first time that is \
-            all of them. No files are downloaded.
+            network. It begins with the models that changed last and stops at the first that is known; the first time \
+            it copies all of them. No files are downloaded.
 
             A run that was interrupted loses at most the last second; run it again to continue. The Hub limits the \
             number of requests in five minutes; when few are left, hub waits. Ctrl-C ends the wait and keeps what was \

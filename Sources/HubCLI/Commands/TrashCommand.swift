@@ -9,11 +9,11 @@ enum TrashCommand {
 
     static let command = Command(
         name: "trash", isMinor: true, purpose: .changes,
-        doc: "list, restore or empty what --trash has deleted",
+        doc: "list, restore or empty the trash",
         detail: """
             hub rm --trash and hub gc --trash move models to the trash beside the cache, on the same disk: that frees no \
-            space yet. ls, the default, lists it. restore REF puts a model or one revision back exactly as it was; it refuses \
-            if something else is in its place. empty deletes for good and frees the space; without a terminal it needs --yes.
+            space yet. ls, the default, lists it. restore REF puts a model or one revision back exactly as it was, the \
+            newest copy if there are several; it refuses if something is in its place. empty deletes for good and frees the space; without a terminal it needs --yes.
             """,
         operands: [
             Operand("ls|restore|empty", .optional, .choice(Action.allCases.map(\.rawValue))),

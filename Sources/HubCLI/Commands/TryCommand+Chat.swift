@@ -1,9 +1,9 @@
+import HubChatTemplates
 import HubCore
-import InferenceKit
 
 /// Chat templates, and texts from files.
 extension TryCommand {
-    /// - Throws: ``ErrorCode/invalidInput`` for a flag that says something of a prompt where there is none.
+    /// - Throws: ``ErrorCode/invalidInput`` for a prompt option without a prompt.
     static func checkPrompt(_ arguments: ParsedArguments) throws(AIError) {
         let hasPrompt = arguments.operands.count > 1
         if arguments[logits], !hasPrompt {
@@ -19,7 +19,7 @@ extension TryCommand {
         }
     }
 
-    /// The conversation that begins with a prompt, as the chat template writes it; nil where the prompt is taken as it is.
+    /// The conversation that begins with a prompt, for the chat template; nil for a raw prompt.
     static func rendering(
         ofPrompt prompt: String, _ arguments: ParsedArguments, _ path: String, _ context: Context
     ) async throws -> String? {
@@ -67,7 +67,7 @@ extension TryCommand {
         return ChatTemplates(source, path: file, specialTokens: own?.specialTokens ?? [:])
     }
 
-    /// The texts of the list in a file; none where no file was named.
+    /// The texts of the list in a file; none if no file was named.
     static func listedTexts(_ arguments: ParsedArguments, _ context: Context) async throws -> [String] {
         guard let file = arguments[tokenizeFile] else { return [] }
         guard let list = try await json(file, context).array else {

@@ -12,6 +12,8 @@ extension TryCommand {
         var path: String
         /// What it was called, where it is a snapshot.
         var reference: ModelReference?
+        /// What is missing of it, in a sentence; nil where nothing is.
+        var incomplete: String?
     }
 
     /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
@@ -33,9 +35,12 @@ extension TryCommand {
         }
         let workspace = try await context.workspace()
         if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
+            let condition = try await workspace.condition(reference.repository, at: commit)
+            try condition.checkSound(reference)
             await Offload.run { workspace.markUsed(folder, commit) }
             return Target(
-                id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference)
+                id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference,
+                incomplete: condition.incompleteSentence(reference))
         }
         if let namesake {
             context.output.note(
@@ -105,7 +110,8 @@ extension TryCommand {
         let files = plan.files.map(\.file)
         guard obstacles.isEmpty else {
             var error = try unsupported(
-                "\(reference)", obstacles, .repository(reference, isCached: false), files, context)
+                "\(reference)", obstacles, .repository(reference, isCached: false), files,
+                isMLX: outline.configuration?.quantization?.isMLX ?? false, context)
             outline.isLoadable = plan.tree.files.contains { SafetensorsFolder.isEntry($0.path) }
             if RunnableModels.obstacles(outline).isEmpty {
                 error.specificAdvice =
@@ -127,10 +133,15 @@ extension TryCommand {
                     "close other programs, ask for a shorter --context, or choose a smaller model: hub search --runs --fits",
                 context: .init(repository: reference.repository.description))
         }
+        guard files.contains(where: { TokenizerKind.fileNames.contains($0.path) }) else {
+            throw try unsupported(
+                "\(reference)", [TokenizerKind.none], .repository(reference, isCached: false), files, isMLX: false,
+                context)
+        }
     }
 
     /// Why a model that is here cannot be run.
-    static func refusal(of target: Target, _ obstacles: [String], _ context: Context) throws -> AIError {
+    static func refusal(of target: Target, _ inspection: ModelInspection, _ context: Context) throws -> AIError {
         let isFolder = try FileSystem.status(target.path)?.kind == .directory
         let names = isFolder ? try FileSystem.entries(target.path) ?? [] : [Path.name(target.path)]
         let files = try names.map { name in
@@ -138,16 +149,18 @@ extension TryCommand {
             return RepositoryFile(path: name, size: try FileSystem.status(place)?.size ?? 0, oid: "")
         }
         let place = target.reference.map { RunAdvice.Place.repository($0, isCached: true) } ?? .path(target.path)
-        var error = try unsupported(target.id, obstacles, place, files, context)
+        var error = try unsupported(
+            target.id, inspection.obstacles, place, files, isMLX: inspection.isMLX, context)
         error.context.path = target.path
         return error
     }
 
     private static func unsupported(
-        _ id: String, _ obstacles: [String], _ place: RunAdvice.Place, _ files: [RepositoryFile], _ context: Context
+        _ id: String, _ obstacles: [String], _ place: RunAdvice.Place, _ files: [RepositoryFile], isMLX: Bool,
+        _ context: Context
     ) throws(AIError) -> AIError {
         let advice = RunAdvice(
-            place: place, files: files, registry: try ModelRegistry(environment: context.environment))
+            place: place, files: files, isMLX: isMLX, registry: try ModelRegistry(environment: context.environment))
         return AIError(
             .unsupportedModel, "\(id) cannot be run yet: \(obstacles.joined(separator: "; "))",
             advice: advice.text)

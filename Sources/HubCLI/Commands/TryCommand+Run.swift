@@ -5,9 +5,20 @@ import InferenceKit
 
 extension TryCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let operands = arguments.operands
         try checkPrompt(arguments)
-        let target = try await locate(operands[0], context, arguments)
+        let target = try await locate(arguments.operands[0], context, arguments)
+        do { try await run(target, context, arguments) } catch {
+            // What is missing explains what fails.
+            let failure = (error as? ReportedError)?.error ?? error as? AIError
+            guard let incomplete = target.incomplete, let failure, failure.category == .provider else {
+                throw error
+            }
+            throw AIError(failure.code, "\(target.id): \(incomplete)", context: failure.context)
+        }
+    }
+
+    private static func run(_ target: Target, _ context: Context, _ arguments: ParsedArguments) async throws {
+        let operands = arguments.operands
         var report = TryReport(id: target.id, path: target.path)
         report.memoryTotal = try Machine.memory().total
         if arguments.has(tokenize.flag.name) || arguments.has(tokenizeFile.flag.name) {
@@ -44,13 +55,18 @@ extension TryCommand {
     private static func told(
         _ failure: AIError, _ smoke: SmokeTest, _ report: TryReport, _ target: Target, _ context: Context
     ) throws -> any Error {
-        let isUnsupported = failure.code == .unsupportedModel
         // Of what cannot be run the error says all there is to say.
-        if !isUnsupported || context.mode == .quiet { report.show(context) }
+        let isRunnable = smoke.inspection?.isSupported ?? true
+        if isRunnable || context.mode == .quiet { report.show(context) }
         // The test came to its end, and that is its answer.
         if failure.code == .generationFailed { return AnswerIsNo() }
-        if isUnsupported, let obstacles = smoke.inspection?.obstacles {
-            return try refusal(of: target, obstacles, context)
+        if failure.code == .unsupportedModel, let inspection = smoke.inspection {
+            return try refusal(of: target, inspection, context)
+        }
+        guard isRunnable else {
+            var failure = failure
+            failure.message = "\(target.id): \(failure.message)"
+            return failure
         }
         guard context.mode == .human else { return failure }
         if let advice = failure.recoverySuggestion { context.output.note(advice) }
@@ -98,7 +114,7 @@ extension TryCommand {
         _ prompt: String, _ config: GenerateConfig, _ arguments: ParsedArguments, _ options: ModelOptions,
         _ report: inout TryReport, _ context: Context
     ) async throws {
-        // A conversation that the template refuses is told before the weights are touched.
+        // A conversation that the template rejects is reported before the weights are read.
         let rendered = try await rendering(ofPrompt: prompt, arguments, report.path, context)
         let text = rendered ?? prompt
         let model = try await LanguageModel.open(folder: report.path, options: options)

@@ -1,4 +1,5 @@
 import HubCore
+import HubTokenizers
 import InferenceKit
 
 /// What `hub try` found, in the forms of the contract.
@@ -112,7 +113,7 @@ struct TryReport {
         if let ending = ending(result) { parts.append(ending) }
         if let first = result.ttftSeconds { parts.append("first after \(Self.milliseconds(first))") }
         parts.append("prompt \(Self.rate(result.promptTokensPerSecond))")
-        // A single token comes with the prompt: there is no pace to speak of.
+        // A single token comes with the prompt, so there is no rate.
         if result.ids.count > 1 { parts.append("then \(Self.rate(result.tokensPerSecond))") }
         if let generation, !isGreedy { parts.append("seed \(generation.seed)") }
         line("speed", parts.joined(separator: ", "), output)
@@ -172,7 +173,7 @@ struct TryReport {
     private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
     private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
 
-    /// - Parameter isBad: of what is no check.
+    /// - Parameter isBad: for rows that are not checks.
     private func line(
         _ name: String, _ text: String, _ output: Output, mark: CheckResult.Status? = nil, isBad: Bool = false
     ) {
@@ -188,7 +189,7 @@ struct TryReport {
         let start = Styled(
             "  \(name)\(String(repeating: " ", count: max(1, Self.column - 2 - name.count)))", .faint)
         let margin = max(Self.column, start.plain.count) + status.count
-        // It goes on below itself where the terminal is too narrow.
+        // It wraps if the terminal is too narrow.
         let safe = SafeText.line(text)
         let lines = output.settings.width.map { TextWrap.cells(safe, width: max(20, $0 - margin)) } ?? [safe]
         for (number, line) in lines.enumerated() {

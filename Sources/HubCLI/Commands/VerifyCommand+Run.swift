@@ -1,7 +1,6 @@
 import Catalog
 import Fetcher
 import HubCore
-import Synchronization
 
 extension VerifyCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
@@ -15,7 +14,7 @@ extension VerifyCommand {
         let targets = try await targets(words, workspace, &failures, context)
         var results = try await verify(targets, workspace, isFull: arguments[full], context)
         let view = VerifyView(context: context, isRepairing: arguments[repair])
-        // Should repairing be interrupted, what was found is told.
+        // If the repair is interrupted, the findings are still reported.
         context.output.document(view.json(results))
         if arguments[repair] { try await repairAll(&results, workspace, context) }
         context.output.render(json: view.json(results), quiet: view.damaged(results)) { view.show(results) }
@@ -78,7 +77,7 @@ extension VerifyCommand {
                     await Offload.run {
                         let choice = workspace.dispensable.use { catalog throws(AIError) in
                             try CacheRecord(workspace.layout, in: catalog).choice(
-                                of: revision.commit, repository.folder.name)
+                                of: revision.commit, repository.folder.name)?.choice
                         }
                         return VerificationTarget(
                             revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: files)
@@ -131,7 +130,7 @@ extension VerifyCommand {
     ) async throws -> [Verification] {
         let renderer = context.progress()
         defer { renderer.finish() }
-        let rate = Mutex(RateEstimator())
+        let rate = Lock(RateEstimator())
         let name = targets.count == 1 ? targets[0].repository?.description : nil
         let title = name ?? Humanize.plural(targets.count, "model")
         context.interruption.kept = "files that were right are remembered; the same command continues with the rest"
@@ -199,7 +198,7 @@ private final class TreeSource {
 
     init(_ workspace: Workspace) { self.workspace = workspace }
 
-    /// nil with the reason where nobody can say it.
+    /// nil with the reason if unknown.
     func tree(of repository: Repository, at commit: Commit) async throws -> (RepositoryTree?, AIError?) {
         do {
             if let known = try await known(repository, commit) { return (known, nil) }

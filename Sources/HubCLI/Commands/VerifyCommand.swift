@@ -20,16 +20,16 @@ enum VerifyCommand {
             file with its digest. It reports files that differ, are truncated, are missing, are broken links, or do not \
             belong there. Files that were right are not read again until they change.
 
-            A file counts as missing only if a pull selected it. Files that were left out by globs, --format or --quant are counted as \
+            A file counts as missing only if a pull selected it, whether that pull finished or was cut off. Files that were left out by globs, --format or --quant are counted as \
             not downloaded, and so are absent files of a model that another program fetched. A file that is named by its \
             path is missing if it is not there.
 
             The network is used only if the list of a commit's files is not known. If the Hub cannot be reached, \
-            blobs are checked against their file names, and the exit status is that of the network error.
+            blobs are checked against their file names, and the exit code is 5.
 
-            Damage is status 1. With --repair the status is 0 if everything is repaired, else that of what prevented it: \
-            3 if the model is gone from the Hub, 4, 5, 6 or 7. Files that do not belong to a model are named and never \
-            deleted; they are not damage.
+            The exit code is 1 if files are damaged or missing. With --repair it is 0 if everything was repaired, else that \
+            of what prevented it, such as 3 if the model is gone from the Hub. Files that do not belong to a model are \
+            listed, but they are not damage and are never deleted.
             """,
         operands: [Operand("REF|GLOB|FOLDER", .any, .cachedModelOrFolder)],
         flags: [full.flag, repair.flag],

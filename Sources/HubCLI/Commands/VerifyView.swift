@@ -12,9 +12,19 @@ struct VerifyView {
     // MARK: For people
 
     func show(_ results: [Verification]) {
+        var repaired: [String: String] = [:]
         for result in results {
             output.line(Styled(name(result), .name) + Styled(": ") + state(result))
-            for problem in result.problems where problem.kind != .extra { output.line(line(problem)) }
+            for problem in result.problems where problem.kind != .extra {
+                // Revisions share files; what was repaired for one of them is right in the others.
+                var remark = ""
+                if problem.isRepaired, let expected = problem.expected, let id = result.repository?.description {
+                    let key = "\(id) \(said(expected))"
+                    if let first = repaired[key], first != name(result) { remark = " with \(first), which shares it" }
+                    repaired[key] = repaired[key] ?? name(result)
+                }
+                output.line(line(problem) + Styled(remark, .good))
+            }
             let extra = result.problems.filter { $0.kind == .extra }
             for problem in extra.prefix(Self.mostExtra) { output.line(line(problem)) }
             if extra.count > Self.mostExtra {
@@ -50,7 +60,8 @@ struct VerifyView {
         let repaired = result.problems.filter(\.isRepaired).count
         if !result.damage.isEmpty {
             let count = Humanize.plural(result.damage.count, "file")
-            return Styled("damaged, \(count)", .bad) + fetched(result) + rest
+            let word = result.isIncomplete ? "incomplete, \(count) missing" : "damaged, \(count)"
+            return Styled(word, .bad) + fetched(result) + rest
         }
         if repaired > 0 {
             return Styled("repaired, \(Humanize.plural(repaired, "file"))", .good) + fetched(result) + rest
@@ -91,27 +102,30 @@ struct VerifyView {
     }
 
     private func summary(_ results: [Verification]) -> String {
-        let damaged = results.filter { !$0.damage.isEmpty }.count
+        let incomplete = results.filter(\.isIncomplete).count
+        let damaged = results.filter { !$0.damage.isEmpty }.count - incomplete
         let (checked, skipped) = results.reduce((0, 0)) { ($0.0 + $1.checked, $0.1 + $1.skipped) }
         return [
             Humanize.plural(results.count { $0.commit != nil }, "revision"),
             "\(ByteCount(results.reduce(0) { $0 + $1.bytes }))", "\(Humanize.plural(checked, "file")) read",
             "\(skipped) verified earlier", damaged == 0 ? "no damage" : "\(damaged) damaged",
-        ].joined(separator: ", ")
+        ].joined(separator: ", ") + (incomplete == 0 ? "" : ", \(incomplete) incomplete")
     }
 
     /// What can be done about the damage that is left.
     private func advise(_ results: [Verification]) {
         let damaged = results.filter { !$0.damage.isEmpty }
         if !isRepairing, damaged.contains(where: { $0.commit != nil && $0.damage.contains { !$0.isForeign } }) {
-            output.note("repeat the command with --repair to fetch what is damaged")
+            output.note("repeat the command with --repair to fetch what is damaged or missing")
         }
         if damaged.contains(where: { $0.commit == nil }) {
             output.note("hub gc --orphans deletes blobs that no revision uses")
         }
         for result in damaged where result.damage.contains(where: \.isForeign) {
+            let reference = result.commit.flatMap { commit in result.repository.map { "\($0)@\(commit)" } } ?? "REF"
+            let folder = ShellQuoting.word(result.path.printable)
             output.note(
-                "files that may have been changed since the pull are kept; hub pull \(result.repository?.description ?? "REF") --local-dir \(result.path) --force replaces them"
+                "files that may have been changed since the pull are kept; hub pull \(reference) --local-dir \(folder) --force replaces them"
             )
         }
     }

@@ -19,7 +19,7 @@ enum Candidate: Sendable, Hashable {
         }
     }
 
-    /// Whether a shell can take the word as it is, on one line and without quotes.
+    /// Whether a shell accepts the word on one line without quotes.
     var isPlain: Bool {
         guard case .word(let text, _) = self else { return true }
         return text.utf8.allSatisfy { byte in

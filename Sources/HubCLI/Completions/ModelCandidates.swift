@@ -33,7 +33,7 @@ struct ModelCandidates {
             }
     }
 
-    /// What the cache holds: aliases, models, datasets and spaces.
+    /// The cache's contents: aliases, models, datasets and spaces.
     func cachedModels(_ typed: String) -> [Candidate] {
         let held = cachedRepositories
         let aliases = registry.filter {

@@ -22,16 +22,17 @@ struct HelpTopic: Sendable {
     static let exitCodes = HelpTopic(
         name: "exit-codes", doc: "the exit codes and what they mean",
         detail: """
-            When several things were asked for and some fail, hub does all it can, and the exit code is that of the first \
-            failure. hub pull looks up all names first, and fetches nothing if one is unknown. A reader that stops early (hub ls | head -1) is not a failure.
+            If several things were asked for and some fail, hub does the others, and the exit code is that of the first \
+            failure. Only hub pull looks up all names first, and fetches nothing if one is unknown. That the reader of a \
+            pipe stops early (hub ls | head -1) is not a failure.
             """,
         entries: [
             ("0", "done; also a search that finds nothing"),
             (
                 "1",
                 """
-                done, and the answer is no: the verdict of hub try is fail, hub verify found damage, or hub doctor found a \
-                problem
+                done, and the answer is no: the verdict of hub try is fail, hub verify found damaged or missing files, or \
+                hub doctor found a problem
                 """
             ),
             ("2", "the command line is wrong, no command was given, or a deletion lacks --yes"),

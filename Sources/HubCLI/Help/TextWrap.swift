@@ -30,7 +30,7 @@ enum TextWrap {
         return current.isEmpty ? lines : lines + [current]
     }
 
-    /// A text in lines none of which is wider than `width` cells, at least 2: a word that is wider is broken.
+    /// A text in lines of at most `width` cells (at least 2): longer words are broken.
     static func cells(_ text: String, width: Int) -> [String] {
         var lines: [String] = []
         var current = ""

@@ -1,12 +1,11 @@
 import HubCore
-import Synchronization
 
 /// Everything that `hub` writes. Results go to stdout, buffered; notes, warnings, errors and progress to stderr at once.
 ///
 /// Safe to use from any thread. One lock covers both streams, for on a terminal they share a screen: a message takes
 /// the progress bar away and puts it back below itself.
 final class Output: Sendable {
-    /// What stdout holds.
+    /// The format of stdout.
     enum Mode: Sendable {
         /// Tables and sentences.
         case human
@@ -47,7 +46,7 @@ final class Output: Sendable {
         var onFailure: (@Sendable (Int32) -> Void)?
         var advisor: (@Sendable (AIError) async -> AIError)?
 
-        /// What `--json=lines` prints: the entries of the list, then the error. nil where the document has no such list.
+        /// What `--json=lines` prints: the entries of the list, then the error. nil if the document has no such list.
         func lines(of document: JSONObject, _ key: String, _ error: AIError?) -> [JSON]? {
             guard let rows = document[key]?.array ?? (document.keys.isEmpty ? [] : nil) else { return nil }
             return rows + (error.map { [.object(["error": .object($0.json)])] } ?? [])
@@ -57,13 +56,13 @@ final class Output: Sendable {
     let settings: Settings
     private let standardOutput: Sink
     private let standardError: Sink
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ settings: Settings, output: Sink = .standardOutput, error: Sink = .standardError) {
         self.settings = settings
         standardOutput = output
         standardError = error
-        state = Mutex(State())
+        state = Lock(State())
     }
 
     var mode: Mode { settings.mode }
@@ -93,8 +92,8 @@ final class Output: Sendable {
         for row in table.lines(width: settings.width, ellipsis: settings.ellipsis) { line(row) }
     }
 
-    /// A line that people and scripts want alike (a path, an id), as it is; nothing with `--json`. Only on a terminal
-    /// are control characters shown instead of sent.
+    /// A line for people and scripts (a path, an id), unchanged; nothing with `--json`. Only on a terminal are control
+    /// characters shown instead of sent.
     func value(_ text: String) {
         guard settings.mode != .json else { return }
         write((settings.outputIsTerminal ? SafeText.line(text) : text) + "\n")
@@ -228,7 +227,7 @@ final class Output: Sendable {
     private func flush(_ state: inout State) {
         guard !state.pending.isEmpty else { return }
         defer { state.pending.removeAll(keepingCapacity: true) }
-        // Nobody reads any more, or the disk is full: the first failure counts, the rest is dropped.
+        // The reader is gone or the disk is full: the first failure counts, the rest is dropped.
         guard state.failure == 0 else { return }
         if settings.outputIsTerminal { _ = standardError.write(state.live.erase()) }
         state.failure = standardOutput.write(state.pending)
@@ -255,14 +254,8 @@ final class Output: Sendable {
     /// Lines of progress for a stderr that is not a terminal.
     func progressLine(_ text: String) { toError(SafeText.line(text) + "\n") }
 
-    /// Calls the closure with the errno once writing to stdout has failed; at once if it has failed already.
-    func onFailure(_ closure: @escaping @Sendable (Int32) -> Void) {
-        let failure = state.withLock { state in
-            state.onFailure = closure
-            return state.failure
-        }
-        if failure != 0 { closure(failure) }
-    }
+    /// Calls the closure with the errno once writing to stdout has failed.
+    func onFailure(_ closure: @escaping @Sendable (Int32) -> Void) { state.withLock { $0.onFailure = closure } }
 
     /// The errno of the first write to stdout that failed, or 0.
     var writeFailure: Int32 { state.withLock { $0.failure } }

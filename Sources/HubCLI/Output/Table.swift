@@ -10,7 +10,7 @@ struct Table: Sendable {
 
         var header: String
         var alignment: Alignment
-        /// The width down to which it may shrink; nil where it may not.
+        /// The width down to which it may shrink; nil if it may not.
         var least: Int?
         var truncation: Truncation
         /// Whether it may be dropped on a narrow terminal.

@@ -1,6 +1,6 @@
 /// The words that other tools use for what hub does. They get advice, but do not run.
 enum OtherTools {
-    /// The advice on a command that hub does not have; nil where no tool is known to have the word.
+    /// The advice on a command that hub does not have; nil if no tool is known to have the word.
     ///
     /// - Parameter next: the word after it: `hub cache ls` means more than `hub cache`.
     static func advice(on word: String, next: String?) -> String? {

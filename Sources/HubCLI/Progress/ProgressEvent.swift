@@ -1,6 +1,6 @@
 import HubCore
 
-/// What `--progress json` tells besides the running figures: one object on one line of stderr.
+/// The events of `--progress json` besides the running figures: one object per line of stderr.
 enum ProgressEvent: Sendable {
     /// What is going to be fetched.
     case plan(id: String, commit: String?, files: Int, totalBytes: Int64, downloadBytes: Int64)

@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// Shows progress on stderr in the mode in use. Safe to call from any thread and as often as needed: what comes faster than
 /// the mode's pace is kept, not drawn.
@@ -19,7 +18,7 @@ final class ProgressRenderer: Sendable {
     private let layout: ProgressLayout
     private let clock: @Sendable () -> Double
     private let terminalSize: @Sendable () -> (columns: Int, rows: Int)
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - clock: seconds since any moment, never going back.

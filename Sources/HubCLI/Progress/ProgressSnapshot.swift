@@ -5,7 +5,7 @@ struct ProgressSnapshot: Sendable, Hashable {
     /// A file under way.
     struct File: Sendable, Hashable {
         var name: String
-        /// Whose file it is, as `org/name`; nil where all are of one model.
+        /// Whose file it is, as `org/name`; nil if all are of one model.
         var model: String?
         var done: Int64
         var total: Int64?
@@ -34,7 +34,7 @@ struct ProgressSnapshot: Sendable, Hashable {
     var unit = Unit.bytes
     /// This and the two below in bytes, or what ``unit`` says.
     var doneBytes: Int64 = 0
-    /// nil where it is unknown.
+    /// nil if it is unknown.
     var totalBytes: Int64?
     var bytesPerSecond: Double?
     var secondsLeft: Double?
@@ -44,7 +44,7 @@ struct ProgressSnapshot: Sendable, Hashable {
     var active: [File] = []
     var counts: [Count] = []
 
-    /// From 0 to 1; nil where the total is unknown.
+    /// From 0 to 1; nil if the total is unknown.
     var fraction: Double? {
         guard let totalBytes else { return nil }
         return totalBytes == 0 ? 1 : min(1, max(0, Double(doneBytes) / Double(totalBytes)))

@@ -6,7 +6,7 @@ extension Context {
     /// - Parameters:
     ///   - isGiven: whether `--yes` was given: then nothing is asked.
     ///   - what: the message of the error if no one can be asked: "deleting needs a yes".
-    /// - Throws: ``ErrorCode/confirmationRequired`` where there is no terminal or the output is for programs.
+    /// - Throws: ``ErrorCode/confirmationRequired`` without a terminal, or if the output is for programs.
     func confirm(_ question: String, isGiven: Bool, otherwise what: String) async throws -> Bool {
         if isGiven { return true }
         guard isInteractive, mode != .json, progressMode != .json else {

@@ -13,9 +13,9 @@ extension Context {
     ///
     /// - Parameters:
     ///   - needsCatalog: where nothing can be done without it: a catalog that cannot be used is thrown.
-    ///   - opensCatalog: false where it is not concerned.
+    ///   - opensCatalog: false if it is not concerned.
     ///   - token: another than the environment's.
-    ///   - tellsFault: false where the caller itself shows why the catalog cannot be opened.
+    ///   - tellsFault: false if the caller itself shows why the catalog cannot be opened.
     func workspace(
         needsCatalog: Bool = false, opensCatalog: Bool = true, token: HFTokenProvider = .auto,
         tellsFault: Bool = true

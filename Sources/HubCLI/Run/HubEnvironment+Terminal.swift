@@ -1,7 +1,7 @@
 import HubCore
 
 extension HubEnvironment {
-    /// Whether a variable says yes, by the words that the Hub's Python client takes for it; nil where it is not set.
+    /// Whether a variable says yes, by the words that the Hub's Python client takes for it; nil if it is not set.
     func flag(_ name: String) -> Bool? { self[name] == nil ? nil : isTrue(name) }
 
     /// Whether the locale can be expected to show more than ASCII. One that names no character set is taken for

@@ -1,4 +1,4 @@
-import Synchronization
+import HubCore
 
 /// That someone asked this process to stop, for all to see.
 final class Interruption: Sendable {
@@ -9,7 +9,7 @@ final class Interruption: Sendable {
         var kept: String?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Whether a stop was asked for.
     var isRequested: Bool { state.withLock(\.isRequested) }
@@ -45,7 +45,7 @@ final class Interruption: Sendable {
         for closure in closures { closure() }
     }
 
-    /// What an interrupted run keeps, as one line for people; the command says it while it works.
+    /// What an interrupted run keeps, as one line for people; set by the running command.
     var kept: String? {
         get { state.withLock(\.kept) }
         set { state.withLock { $0.kept = newValue } }

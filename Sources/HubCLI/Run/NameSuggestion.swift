@@ -2,7 +2,7 @@ import Catalog
 import Fetcher
 import HubCore
 
-/// Adds "did you mean" to an error about a model that nobody knows: the nearest name in the cache or the catalog.
+/// Adds "did you mean" to an error about an unknown model: the nearest name in the cache or the catalog.
 ///
 /// It costs a look at both, so it runs only once something has failed.
 struct NameSuggestion: Sendable {
@@ -15,7 +15,7 @@ struct NameSuggestion: Sendable {
         guard [.repositoryNotFound, .notCached, .offline].contains(error.code), let meant = repository(error),
             let workspace = try? await context.workspace(tellsFault: false)
         else { return error }
-        // What is not cached cannot be named by a command that only knows the cache.
+        // A command that only uses the cache must not suggest models that are not cached.
         let catalog = error.code == .repositoryNotFound ? workspace.catalog : nil
         let near = await Offload.run { Self.nearest(to: meant, in: workspace.layout, catalog) }
         guard let near else { return error }

@@ -4,7 +4,7 @@ import HubCore
 enum Program {
     /// Everything but the process itself, so that tests can run it in their own.
     ///
-    /// - Parameter fault: what kept the process from starting; it is told instead of running anything.
+    /// - Parameter fault: the error that prevented the start; it is reported instead of running anything.
     static func run(
         _ words: [String], fault: AIError? = nil, environment: HubEnvironment = .process,
         streams: Context.Streams = .process,
@@ -59,12 +59,18 @@ enum Program {
 
     private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws
     {
-        let work = Task(executorPreference: TaskThreads.shared) { try await invocation.run(context, arguments) }
+        // The work begins when those who may cancel it are known.
+        let (begin, known) = AsyncStream.makeStream(of: Never.self)
+        let work = Task(executorPreference: TaskThreads.shared) {
+            for await _ in begin {}
+            try await invocation.run(context, arguments)
+        }
         let key = context.interruption.onRequest { work.cancel() }
         defer { context.interruption.remove(key) }
         context.output.onFailure { _ in
             if invocation.purpose == .answers { work.cancel() }
         }
+        known.finish()
         try await work.value
     }
 

@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -10,7 +9,7 @@ import Darwin
 
 /// What is read from stdin, on threads of their own: a read may never return, and cancellation does not wait for it.
 enum StandardInput {
-    /// A line of a terminal, which hands out one at a time, without its end; nil where the input has ended.
+    /// A line of a terminal, which hands out one at a time, without its end; nil if the input has ended.
     static func line() async throws -> String? {
         try await apart {
             var bytes: [UInt8] = []
@@ -51,7 +50,7 @@ enum StandardInput {
             if count > 0 { return Array(buffer[..<count]) }
             if count == 0 { return nil }
             if errno == EAGAIN || errno == EWOULDBLOCK {
-                // Whoever shares the descriptor may have set it not to block.
+                // Another process that shares the descriptor may have made it non-blocking.
                 var waiting = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
                 _ = poll(&waiting, 1, -1)
             } else if errno != EINTR {
@@ -90,7 +89,7 @@ private final class Once<Value: Sendable>: Sendable {
         case done
     }
 
-    private let state = Mutex(State.idle)
+    private let state = Lock(State.idle)
 
     func begin(_ continuation: CheckedContinuation<Value, any Error>) {
         let early: Result<Value, any Error>? = state.withLock { state in

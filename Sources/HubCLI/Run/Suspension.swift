@@ -1,5 +1,5 @@
+import HubCore
 import Dispatch
-import Synchronization
 
 /// That someone stopped this process from the keyboard (^Z): what must be done before, and after it was continued.
 final class Suspension: Sendable {
@@ -9,7 +9,7 @@ final class Suspension: Sendable {
         var resume: @Sendable () -> Void
     }
 
-    private let watchers = Mutex<(all: [Int: Watcher], nextKey: Int)>(([:], 0))
+    private let watchers = Lock<(all: [Int: Watcher], nextKey: Int)>(([:], 0))
 
     /// Calls `prepare` before the process stops, which waits until that calls its argument, but not for long: then
     /// `force` must do what the process cannot stop without; and `resume` when it continues. All on the signal thread.

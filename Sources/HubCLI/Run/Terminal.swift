@@ -7,11 +7,11 @@ import Musl
 import Darwin
 #endif
 
-/// What the system knows about a descriptor as a terminal.
+/// The system's information about a terminal descriptor.
 enum Terminal {
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-    /// Columns and rows; nil where the descriptor is not a terminal or its size is unknown (a serial line says 0).
+    /// Columns and rows; nil if the descriptor is not a terminal or its size is unknown (a serial line says 0).
     @Sendable static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
         var columns: UInt16 = 0
         var rows: UInt16 = 0

@@ -16,7 +16,7 @@ struct PlainList {
 
     /// What a person has chosen and said yes to; nil for nothing.
     ///
-    /// - Throws: ``ErrorCode/confirmationRequired`` where nobody can be asked; the rows were shown then.
+    /// - Throws: ``ErrorCode/confirmationRequired`` without a terminal; the rows have been shown.
     func choose() async throws -> ScreenReview? {
         showRows()
         guard context.isInteractive else {
@@ -76,7 +76,7 @@ struct PlainList {
         context.output.line(Styled(line, .faint))
     }
 
-    /// The items of the rows typed; nil where none was.
+    /// The items of the rows typed; nil if none was.
     private func askForRows() async throws -> [Int]? {
         while true {
             context.output.flush()

@@ -24,7 +24,7 @@ enum ScreenEffect: Sendable, Hashable {
     /// The key has no meaning here.
     case beep
     case redraw
-    /// A revision is to be pinned, or not any more; the model hears what came of it.
+    /// Pin or unpin a revision; the model gets the result.
     case pin(item: Int, Bool)
     /// The plan of what is marked is to be made and shown.
     case review

@@ -53,7 +53,7 @@ struct ScreenColumns: Sendable, Hashable {
     static let markWidth = 6
     private static let gap = 2
     private static let leastName = 18
-    /// The columns to drop where there is no room, in this order.
+    /// The columns to drop if there is no room, in this order.
     private static let dispensable: [Kind] = [.downloaded, .refs, .frees, .flags, .used, .size]
 
     /// - Parameter natural: the widest text of each column.

@@ -38,7 +38,7 @@ struct ScreenModel: Sendable {
     let goal: Int64?
     /// Whether a yes moves into the trash: `--trash`.
     let isTrash: Bool
-    /// How many rows from the first on reach ``goal``; nil where there is none, or in another order.
+    /// The number of leading rows that reach ``goal``; nil without a goal, or in another order.
     private(set) var suggestion: Int?
     /// Whether all rows together reach ``goal``.
     private(set) var isGoalWithinReach = true
@@ -65,7 +65,7 @@ struct ScreenModel: Sendable {
     }
 
     var layout: ScreenLayout { ScreenLayout(lines: lines) }
-    /// The item under the cursor; nil where nothing is shown.
+    /// The item under the cursor; nil if nothing is shown.
     var current: Int? { shown.indices.contains(cursor) ? shown[cursor] : nil }
     /// The items marked, in the order shown.
     var marked: [Int] { inventory.items.indices.filter { ledger.isChosen($0) } }
@@ -111,7 +111,7 @@ struct ScreenModel: Sendable {
 
     // MARK: Marks
 
-    /// Why a row cannot be marked; nil where it can.
+    /// Why a row cannot be marked; nil if it can.
     func refusal(_ item: Int) -> String? {
         if inventory.items[item].isPinned {
             return "pinned" + (inventory.items[item].pinNote.map { " (\($0))" } ?? "") + "; p unpins it"
@@ -163,7 +163,7 @@ struct ScreenModel: Sendable {
             message = "nothing to undo"
             return
         }
-        // A row that was pinned since stays as it is.
+        // A row that was pinned since is not changed.
         change(step.filter { ledger.isChosen($0) || refusal($0) == nil })
     }
 
@@ -247,7 +247,7 @@ struct ScreenModel: Sendable {
 struct ScreenReview: Sendable {
     struct Line: Sendable, Hashable {
         var text: String
-        /// Bytes freed; nil where no total counts them.
+        /// Bytes freed; nil if no total counts them.
         var size: Int64?
         /// Whether it stays although it was marked.
         var isProtected = false
@@ -260,7 +260,7 @@ struct ScreenReview: Sendable {
     var paths: [Line]
     /// Bytes that go, Xet's folder included.
     var freedBytes: Int64
-    /// What those take on the disk; nil where that is much the same.
+    /// What those take on the disk; nil if that is much the same.
     var allocatedBytes: Int64?
     var includesXet: Bool
     var isEmpty: Bool { plan.isEmpty && !includesXet }

@@ -65,7 +65,7 @@ enum ScreenOrder: CaseIterable, Sendable {
     private func isBefore(_ left: CacheItem, _ right: CacheItem, _ leftRow: ScreenRow, _ rightRow: ScreenRow)
         -> Bool
     {
-        // What is no revision stands behind those of its model.
+        // Other items come after the revisions of their model.
         guard (left.commit == nil) == (right.commit == nil) else { return right.commit == nil }
         let (leftName, rightName) = (leftRow.refs + leftRow.shortName, rightRow.refs + rightRow.shortName)
         func time(_ seconds: Double?) -> Double { seconds ?? .infinity }

@@ -109,9 +109,10 @@ struct ScreenRenderer: Sendable {
     }
     static let filterKeys = "Enter keep the filter  Esc show all"
     static let back = "arrows scroll  any other key: back"
-    static func reviewKeys(isTrash: Bool, showsPaths: Bool) -> String {
-        (isTrash ? "y move to trash" : "y delete  t move to trash") + (showsPaths ? "  v rows" : "  v paths") + "  "
-            + back
+    static func reviewKeys(isTrash: Bool, showsPaths: Bool, _ width: Int) -> String {
+        let keys =
+            (isTrash ? "y move to trash" : "y delete  t move to trash") + (showsPaths ? "  v rows" : "  v paths")
+        return keys.utf8.count + 2 + back.utf8.count > width ? "\(keys)  any other key: back" : "\(keys)  \(back)"
     }
 
     private func placeLine(_ model: ScreenModel) -> ScreenPage.Line {
@@ -294,7 +295,7 @@ struct ScreenRenderer: Sendable {
             + " from \(SafeText.line(model.inventory.state.layout.root))?"
         return textPage(
             model, title: title, second: second, top: top, body,
-            keys: Self.reviewKeys(isTrash: model.isTrash, showsPaths: showsPaths),
+            keys: Self.reviewKeys(isTrash: model.isTrash, showsPaths: showsPaths, model.columns),
             remark: review.plan.remarks.first ?? "", cut: showsPaths ? .start : .middle)
     }
 

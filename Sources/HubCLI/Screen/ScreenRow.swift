@@ -46,7 +46,7 @@ struct ScreenRow: Sendable {
     static func flags(_ item: CacheItem) -> String {
         var flags: [String] = []
         if let obstacle = item.obstacle {
-            // "changed 1 minute ago: ..."; what else is in the way is told when somebody marks it.
+            // "changed 1 minute ago: ..."; other obstacles are shown when it is marked.
             let word = obstacle.prefix { $0 != ":" }
             flags.append(["in use", "changed"].contains { word.hasPrefix($0) } ? String(word) : "stays")
         }

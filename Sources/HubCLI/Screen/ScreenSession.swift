@@ -1,7 +1,6 @@
 import Catalog
 import Fetcher
 import HubCore
-import Synchronization
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -32,7 +31,7 @@ final class ScreenSession: Sendable {
     private let isTrash: Bool
     private let context: Context
     private let actions: ScreenActions
-    private let mail = Mutex(Mail())
+    private let mail = Lock(Mail())
     /// What wakes the loop: reading and writing end.
     private let pipe: (reading: Int32, writing: Int32)
 
@@ -93,7 +92,7 @@ final class ScreenSession: Sendable {
     private func loop() throws -> Ending {
         let terminal = try ScreenTerminal(
             wake: pipe.writing, colors: context.output.settings.colorsOutput, isUnicode: context.isUnicode)
-        // Whoever waits for the terminal so that the process can stop must not wait for ever.
+        // A thread waiting for the terminal to stop the process must not wait forever.
         defer { mail.withLock { $0.stopping.take() }?() }
         defer { terminal.leave() }
         let size = terminal.size() ?? (80, 24)
@@ -112,7 +111,7 @@ final class ScreenSession: Sendable {
         }
     }
 
-    /// Whether keys were typed; false where only another thread, or the terminal's size, had something to say.
+    /// Whether keys were typed; false if only another thread, or the terminal's size, had something to say.
     private func waitForSomething() throws -> Bool {
         var sources = [
             pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
@@ -121,7 +120,7 @@ final class ScreenSession: Sendable {
         while poll(&sources, 2, -1) < 0 {
             guard errno == EINTR else { throw AIError.system("cannot read", path: "the terminal", errno: errno) }
         }
-        // The terminal has gone: there is nobody to ask any more.
+        // The terminal is gone: no question is possible.
         if sources[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 { throw CancellationError() }
         return sources[0].revents & Int16(POLLIN) != 0
     }
@@ -137,7 +136,7 @@ final class ScreenSession: Sendable {
         if let stopping = news.stopping {
             terminal.pause()
             stopping()
-            // During a long step both can have come: then the process goes on already.
+            // During a long step both can have arrived: then the process has already continued.
             if !news.isContinued { try waitUntilContinued() }
             terminal.takeAgain()
         }
@@ -147,7 +146,7 @@ final class ScreenSession: Sendable {
         }
     }
 
-    /// The terminal is the shell's now: nothing may be drawn until the process goes on.
+    /// The terminal is the shell's now: nothing may be drawn until the process continues.
     private func waitUntilContinued() throws {
         var source = pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0)
         while true {

@@ -11,16 +11,16 @@ import Darwin
 
 /// The terminal on stdin and stdout, taken as a whole by ncurses. Used by one thread alone.
 struct ScreenTerminal {
-    /// Takes the terminal; ``leave()`` gives it back, and what ends the process meanwhile does so too.
+    /// Takes the terminal; ``leave()`` restores it, and so does the end of the process.
     ///
-    /// - Parameter wake: the writing end of a pipe that hears "w" when the size has changed.
+    /// - Parameter wake: the writing end of a pipe that gets "w" when the size changes.
     /// - Throws: ``ErrorCode/invalidInput`` for a terminal that cannot show a full screen.
     init(wake: Int32, colors: Bool, isUnicode: Bool) throws(AIError) {
         Self.chooseLocale(isUnicode)
         guard hub_terminal_guard_begin(0, wake) == 0 else {
             throw AIError.system("cannot use", path: "the terminal", errno: errno)
         }
-        // ncurses would catch them where nobody else does; ^C and ^Z are received by a thread that knows what to do.
+        // ncurses would catch them otherwise; a thread handles ^C and ^Z.
         let caught = Self.actions(of: [SIGINT, SIGTERM, SIGTSTP])
         let opened = hub_curses_open(colors ? 1 : 0)
         Self.restore(caught)
@@ -53,7 +53,7 @@ struct ScreenTerminal {
         hub_curses_forget()
     }
 
-    /// The size in cells; nil where the terminal does not say.
+    /// The size in cells; nil if the terminal does not say.
     func size() -> (columns: Int, rows: Int)? { Terminal.size(0) }
 
     func resize(columns: Int, rows: Int) { hub_curses_resize(Int32(rows), Int32(columns)) }
@@ -80,7 +80,7 @@ struct ScreenTerminal {
     /// Drops what was typed before a question was to be seen.
     func dropInput() { hub_curses_drop_input() }
 
-    /// The next key that was typed; nil where none was.
+    /// The next key that was typed; nil if none was.
     func key() -> ScreenKey? {
         var character: UInt32 = 0
         let key = hub_curses_key(&character)

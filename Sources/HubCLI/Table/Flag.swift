@@ -4,7 +4,7 @@ import HubCore
 ///
 /// Commands do not hold rows but a ``Switch`` or an ``Option``, which add the type of the value.
 struct Flag: Sendable {
-    /// What completes the value, and what kind of thing the man page says it is.
+    /// The completion of the value, and its name in the man page.
     enum Value: Sendable, Hashable {
         case text
         case number
@@ -28,9 +28,9 @@ struct Flag: Sendable {
     var name: String
     /// The letter after one dash.
     var short: Character?
-    /// What usage lines call the value; nil where the flag takes none.
+    /// What usage lines call the value; nil if the flag takes none.
     var metavariable: String?
-    /// What the value is; nil where the flag takes none.
+    /// What the value is; nil if the flag takes none.
     var value: Value?
     /// What may follow an equals sign where a flag works without a value too: `--check=full`.
     var refinements: [String] = []

@@ -1,8 +1,9 @@
 import CPlatform
 
-/// A thread of our own, for a loop that lives long and for a read that may never return.
+/// A dedicated thread, for long-lived loops and reads that may never return.
 package enum BackgroundThread {
-    /// Linux gives a new thread 8 MiB, macOS 512 KiB, which deep JSON and templates overflow. Memory is taken as it is used.
+    /// Linux gives a new thread 8 MiB, macOS 512 KiB, which deep JSON and templates overflow. Untouched stack takes no
+    /// memory.
     private static let stackBytes = 8 << 20
 
     package static let advice =
@@ -10,7 +11,7 @@ package enum BackgroundThread {
 
     /// Runs the closure on a new, detached thread.
     ///
-    /// - Throws: ``ErrorCode/ioError`` where the system gives no more threads.
+    /// - Throws: ``ErrorCode/ioError`` if the system has no more threads.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(AIError) {
         let box = Unmanaged.passRetained(Box(body))
         let fault = hub_thread_start(stackBytes, enter, box.toOpaque())

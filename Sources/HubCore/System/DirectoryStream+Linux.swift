@@ -1,4 +1,4 @@
 #if os(Linux)
-/// `DIR *`: the C libraries of Linux do not say what is in it.
+/// `DIR *`: opaque in Linux's C libraries.
 typealias DirectoryStream = OpaquePointer
 #endif

@@ -11,7 +11,7 @@ import Darwin
 
 /// An open file that closes itself. It cannot be copied, so it cannot be closed twice or forgotten.
 package struct FileDescriptor: ~Copyable, Sendable {
-    /// The number the kernel knows the file by.
+    /// The descriptor's number.
     package let raw: Int32
     /// The path it was opened by, for errors.
     package let path: String
@@ -62,9 +62,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return descriptor
     }
 
-    /// Opens a model's file for reading. It may be anything: opening a pipe would wait for its writer.
+    /// Opens a model's file for reading, without blocking: it may be a pipe.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is not a regular file, and for a link that is broken or leads to itself.
+    /// - Throws: ``ErrorCode/malformedModel`` if it is not a regular file, or a broken or cyclic link.
     package static func modelFile(_ path: String) throws(AIError) -> FileDescriptor {
         let descriptor = opened(path, [.nonBlocking], 0)
         guard descriptor >= 0 else {
@@ -88,8 +88,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     private init(raw: Int32, path: String) { (self.raw, self.path) = (raw, path) }
 
-    /// Opens a file for reading without changing its access time, as far as the system and the file's owner allow that:
-    /// checking a file is not using it.
+    /// Opens a file for reading without changing its access time, if the system and the file's owner permit: checking a
+    /// file is not using it.
     package init(unnoticed path: String) throws(AIError) {
         let descriptor = hub_open_unnoticed(path)
         guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
@@ -98,8 +98,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing releases a lock only with the last copy of the descriptor, and a program that another thread is just
-        // starting has one until it begins. flock(2)
+        // Unlocks explicitly: closing releases a lock only with the last copy of the descriptor, and a child process
+        // being started has one until exec. flock(2)
         if isLocked.load(ordering: .relaxed) { _ = hub_flock(raw, LOCK_UN) }
         close(raw)
     }
@@ -126,7 +126,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return done
     }
 
-    /// The beginning of the file, on two threads: most of it is copying; the number of bytes read.
+    /// Reads the start of the file on two threads, because most of the time is copying; returns the number of bytes
+    /// read.
     func readInHalves(into buffer: UnsafeMutableRawBufferPointer) throws(AIError) -> Int {
         nonisolated(unsafe) let buffer = buffer
         let half = buffer.count / 2
@@ -147,7 +148,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return count < half ? count : try count + second.get()
     }
 
-    /// Tells the system that so many bytes from there on will be read soon, in order.
+    /// Hints that this many bytes from an offset will be read soon, in order.
     package func readAhead(_ offset: Int64, _ count: Int64) { hub_read_ahead(raw, off_t(offset), off_t(count)) }
 
     /// pwrite(2) until everything is written.
@@ -188,7 +189,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         guard ftruncate(raw, off_t(size)) == 0 else { throw .system("cannot truncate", path: path, errno: errno) }
     }
 
-    /// flock(2), exclusive and without waiting: whether it was granted. nil where the file system has no flock.
+    /// flock(2), exclusive and without waiting: whether it was granted. nil without flock support.
     package func tryLock(shared: Bool = false) throws(AIError) -> Bool? {
         if hub_flock(raw, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
             isLocked.store(true, ordering: .relaxed)
@@ -196,14 +197,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
         switch errno {
         case EWOULDBLOCK: return false
-        // NFS emulates it by fcntl locks; an exclusive one needs a descriptor for writing. flock(2)
+        // NFS emulates it by fcntl locks, which need a writable descriptor for an exclusive lock. flock(2)
         case EBADF: return nil
         case let number where Self.hasNoLocks(number): return nil
         default: throw .system("cannot lock", path: path, errno: errno)
         }
     }
 
-    /// flock(2), waiting until it is granted; nothing where the file system has no flock.
+    /// flock(2), waiting until it is granted; does nothing without flock support.
     package func lock(shared: Bool = false) throws(AIError) {
         if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 { return isLocked.store(true, ordering: .relaxed) }
         guard Self.hasNoLocks(errno) else { throw .system("cannot lock", path: path, errno: errno) }
@@ -218,7 +219,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// Releases the lock before the descriptor is closed.
     package func unlock() { _ = hub_flock(raw, LOCK_UN) }
 
-    /// Shares all extents of `source`; false where the file system cannot.
+    /// Shares all extents of `source` (reflink); false if unsupported.
     package func reflink(from source: borrowing FileDescriptor) -> Bool { hub_reflink(source.raw, raw) == 0 }
 
     /// fchmod(2)

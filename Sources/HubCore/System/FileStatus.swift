@@ -6,13 +6,13 @@ package import Musl
 package import Darwin
 #endif
 
-/// What stat(2) says of a file. Times are seconds since 1970 with their fraction.
+/// The result of stat(2). Times are seconds since 1970 with their fraction.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case file, directory, symlink, other }
     package var kind: Kind
     /// Apparent size in bytes (st_size).
     package var size: Int64
-    /// Bytes that it takes on the disk (st_blocks): less than its size where it has holes or is compressed.
+    /// Allocated bytes (st_blocks): less than its size if sparse or compressed.
     package var allocated: Int64
     package var device: UInt64
     package var inode: UInt64
@@ -58,7 +58,7 @@ package struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// Shows that a file has changed since, without reading it.
+/// Detects a change of a file without reading it.
 package struct FileStamp: Sendable, Hashable {
     package var size: Int64
     /// When its content was last changed, nanoseconds since 1970.
@@ -70,15 +70,14 @@ package struct FileStamp: Sendable, Hashable {
     }
 }
 
-/// Which file this is and what it was like. Whoever writes into it or replaces it changes this, even if its time of
-/// modification is set back.
+/// Identifies a file and its state. Any write or replacement changes it, even if the modification time is set back.
 package struct FileFingerprint: Sendable, Hashable {
     package var device: UInt64
     package var inode: UInt64
     package var size: Int64
     /// Nanoseconds since 1970, as ``changed``.
     package var modified: Int64
-    /// When the inode was last changed, which no program can set.
+    /// When the inode was last changed, which programs cannot set.
     package var changed: Int64
 
     package init(device: UInt64, inode: UInt64, size: Int64, modified: Int64, changed: Int64) {

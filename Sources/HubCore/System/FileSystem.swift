@@ -7,17 +7,17 @@ import Musl
 import Darwin
 #endif
 
-/// The file system calls that are not about one open file. Paths are plain strings; bytes are used as given, for git
-/// and the Hub name files by bytes, not by normalised text.
+/// The file system calls that are not about one open file. Paths are plain strings; bytes are used as given, because
+/// git and the Hub name files by bytes, not by normalised text.
 package enum FileSystem {
-    /// stat(2): what a path leads to; nil where nothing is there (a broken link included).
+    /// stat(2), following links; nil if missing (a broken link included).
     package static func status(_ path: String) throws(AIError) -> FileStatus? {
         var info = stat()
         if stat(path, &info) == 0 { return FileStatus(info) }
         return try absent(path)
     }
 
-    /// lstat(2): the entry itself, a link not followed; nil where nothing is there.
+    /// lstat(2), not following links; nil if missing.
     package static func linkStatus(_ path: String) throws(AIError) -> FileStatus? {
         var info = stat()
         if lstat(path, &info) == 0 { return FileStatus(info) }
@@ -29,20 +29,20 @@ package enum FileSystem {
         throw .system("cannot look at", path: path, errno: errno)
     }
 
-    /// Whether a path leads to something.
+    /// Whether a path exists, following links.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Whether this user may write there: a file's content, a folder's names.
     package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
 
-    /// The names in a folder, sorted by bytes, without `.` and `..`; nil where there is no such folder.
+    /// The names in a folder, sorted by bytes, without `.` and `..`; nil if the folder does not exist.
     package static func entries(_ path: String) throws(AIError) -> [String]? {
         try OpenFolder.open(path)?.entries().map(\.name)
     }
 
-    /// A whole file; nil where there is none.
+    /// A whole file; nil if missing.
     ///
-    /// - Parameter limit: more bytes than this is an error, for whole files are read only where they should be small.
+    /// - Parameter limit: a larger file is an error, because whole files are only read if they should be small.
     package static func contents(_ path: String, limit: Int = 64 << 20) throws(AIError) -> [UInt8]? {
         guard let status = try status(path), status.kind == .file else { return nil }
         guard status.size <= limit else {
@@ -52,7 +52,7 @@ package enum FileSystem {
         let file = try FileDescriptor(path)
         let size = Int(status.size)
         var fault: AIError?
-        // A JSON document with room behind it is parsed where it lies.
+        // With padding, a JSON document is parsed without a copy.
         let bytes = [UInt8](unsafeUninitializedCapacity: size + JSONCursor.padding) { buffer, count in
             let room = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: size)
             do throws(AIError) {
@@ -70,7 +70,7 @@ package enum FileSystem {
         return bytes
     }
 
-    /// A whole file as text; nil where there is none. What is not UTF-8 is replaced, as these texts are only compared.
+    /// A whole file as text; nil if missing. Invalid UTF-8 is replaced, because these texts are only compared.
     package static func text(_ path: String, limit: Int = 1 << 20) throws(AIError) -> String? {
         try contents(path, limit: limit).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -98,10 +98,10 @@ package enum FileSystem {
     /// 0666 less the umask, unlike mkstemp's 0600, so that other users of a shared cache can read it.
     ///
     /// - Parameters:
-    ///   - isModeExact: the file has this very mode before anything is in it, whatever the umask.
+    ///   - isModeExact: the file has exactly this mode before anything is written, regardless of the umask.
     ///   - durable: the new content is on stable storage before it gets the name.
-    ///   - temporary: the name it is written under first; the path and a random ending where nil.
-    ///   - syncsFolder: whether, if durable, the name is on stable storage too when this returns.
+    ///   - temporary: the temporary name; nil for the path with a random suffix.
+    ///   - syncsFolder: whether, if durable, the name is flushed too.
     package static func replace(
         _ path: String, with bytes: [UInt8], mode: UInt32 = 0o666, isModeExact: Bool = false, durable: Bool = false,
         temporary: String? = nil, syncsFolder: Bool = true
@@ -120,7 +120,7 @@ package enum FileSystem {
         if durable, syncsFolder { try synchronizeDirectory(Path.parent(path)) }
     }
 
-    /// A name beside the file that begins with the file's own, unless it would be longer than a name may be.
+    /// A sibling name with the file's own as prefix, unless it would be too long.
     private static func temporaryName(for path: String) -> String {
         let ending = "\(randomHex(4)).tmp"
         return Path.name(path).utf8.count <= 240 ? "\(path).\(ending)" : Path.join(Path.parent(path), ending)
@@ -138,7 +138,7 @@ package enum FileSystem {
         guard renameFile(from, to) == 0 else { throw .system("cannot rename \(from) to", path: to, errno: errno) }
     }
 
-    /// unlink(2): whether there was something to remove.
+    /// unlink(2): whether it existed.
     @discardableResult
     package static func remove(_ path: String) throws(AIError) -> Bool {
         if unlink(path) == 0 { return true }
@@ -146,7 +146,7 @@ package enum FileSystem {
         throw .system("cannot delete", path: path, errno: errno)
     }
 
-    /// rmdir(2): whether it is gone now; false where it is absent or not empty.
+    /// rmdir(2): whether it was removed; false if absent or not empty.
     @discardableResult
     package static func removeEmptyDirectory(_ path: String) throws(AIError) -> Bool {
         if rmdir(path) == 0 { return true }
@@ -159,9 +159,9 @@ package enum FileSystem {
         guard symlink(text, path) == 0 else { throw .system("cannot make the link", path: path, errno: errno) }
     }
 
-    /// Whether links can be made in a folder, found out by making one.
+    /// Whether a folder supports symbolic links, by creating one.
     ///
-    /// - Parameter name: of that link; always the same, so that what a crash leaves goes with the next one.
+    /// - Parameter name: of that link; always the same, so that a leftover is overwritten.
     package static func hasSymlinks(_ folder: String, name: String) throws(AIError) -> Bool {
         let probe = Path.join(folder, name)
         try remove(probe)
@@ -177,7 +177,7 @@ package enum FileSystem {
         return true
     }
 
-    /// The text of a symbolic link; nil where the path is not a link.
+    /// The text of a symbolic link; nil if the path is not a link.
     package static func linkText(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }
@@ -189,14 +189,14 @@ package enum FileSystem {
         guard link(existing, path) == 0 else { throw .system("cannot link", path: path, errno: errno) }
     }
 
-    /// The path with every link resolved (realpath); nil where something on the way is missing.
+    /// The path with every link resolved (realpath); nil if part of it is missing.
     package static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// The folder's entries on stable storage, so that a rename in it survives a power cut.
+    /// Flushes the folder's entries, so that a rename in it survives a power cut.
     package static func synchronizeDirectory(_ path: String) throws(AIError) {
         try OpenFolder.open(existing: path).synchronize()
     }
@@ -213,10 +213,10 @@ package enum FileSystem {
         return (Int64(clamping: available), Int64(clamping: total))
     }
 
-    /// Whether a folder lies on a network file system, where shared memory and often locks do not work.
+    /// Whether a folder is on a network file system, where shared memory and often locks do not work.
     package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
 
-    /// Whether reading a file in this folder changes its access time; true where that is unknown.
+    /// Whether reading a file in this folder changes its access time; true if unknown.
     package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }
 
     /// Sets access and modification time, in seconds since 1970.

@@ -5,7 +5,7 @@ import Security
 
 /// The macOS keychain.
 enum Keychain {
-    /// The password of a generic item; nil where there is none.
+    /// The password of a generic item; nil if there is none.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` on a system without a keychain.
     static func password(service: String, account: String) throws(AIError) -> String? {

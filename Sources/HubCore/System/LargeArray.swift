@@ -1,7 +1,7 @@
 import CPlatform
 
 extension Array {
-    /// So many times one value, on large pages where the system has them: for tables that are looked into all over.
+    /// An array of one repeated value, on large pages if available: for tables with random access.
     package init(large count: Int, repeating value: Element) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
             hub_prefer_large_pages(buffer.baseAddress, count * MemoryLayout<Element>.stride)
@@ -10,7 +10,7 @@ extension Array {
         }
     }
 
-    /// Room for so many elements, on large pages where the system has them. An array that already has room keeps it.
+    /// Reserves capacity for this many elements, on large pages if available. An array with enough capacity keeps it.
     package mutating func reserveLargeCapacity(_ count: Int) {
         reserveCapacity(count)
         withUnsafeMutableBufferPointer { buffer in

@@ -7,9 +7,9 @@ import Musl
 import Darwin
 #endif
 
-/// What the operating system says of this machine and this process.
+/// Facts about this machine and process from the operating system.
 package enum Machine {
-    /// Physical memory in bytes, and how much of it can be had without swapping.
+    /// Physical memory in bytes, and the part available without swapping.
     package static func memory() throws(AIError) -> (total: Int64, available: Int64) {
         var total: UInt64 = 0
         var available: UInt64 = 0
@@ -19,7 +19,7 @@ package enum Machine {
         return (Int64(clamping: total), Int64(clamping: available))
     }
 
-    /// What this machine calls itself on a network, without spaces.
+    /// The host name, without spaces.
     package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "?" }
@@ -28,19 +28,19 @@ package enum Machine {
         }
     }
 
-    /// How many files this process may have open at once.
+    /// The maximum number of open files of this process.
     package static var openFileLimit: Int { Int(clamping: hub_open_file_limit()) }
 
-    /// How much address space this process may use in all; nil where nothing limits it.
+    /// The limit of this process's address space in bytes; nil if unlimited.
     package static var addressSpaceLimit: Int64? {
         let limit = hub_address_space_limit()
         return limit == .max ? nil : Int64(clamping: limit)
     }
 
-    /// How many processors this process may use.
+    /// The number of processors this process may use.
     package static var processors: Int { max(1, Int(hub_processors())) }
 
-    /// The largest resident set this process has had, in bytes.
+    /// The peak resident memory of this process in bytes.
     package static var peakResidentBytes: Int64 { Int64(clamping: hub_peak_resident_bytes()) }
 
     /// Whether Apple's MLX runs here.

@@ -12,13 +12,13 @@ import Darwin
 /// place, so only foreign tools could do that.
 package final class MappedFile: Sendable {
     /// The bytes of the whole file; valid as long as this object lives.
-    // Read-only memory that only deinit gives back, so any thread may read it.
+    // Read-only memory, unmapped only by deinit, so any thread may read it.
     nonisolated(unsafe) package let bytes: UnsafeRawBufferPointer
     package let path: String
 
     /// Maps a file; an empty one gives an empty buffer.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is not a regular file, or the error of the system call that failed.
+    /// - Throws: ``ErrorCode/malformedModel`` if it is not a regular file, or the error of the failed system call.
     package init(_ path: String) throws(AIError) {
         let file = try FileDescriptor.modelFile(path)
         let size = Int(try file.status().size)

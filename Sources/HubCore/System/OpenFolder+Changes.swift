@@ -8,10 +8,10 @@ import Musl
 import Darwin
 #endif
 
-/// Changes in an open folder. Each goes by a single name from the descriptor, so that a folder on the way cannot be swapped
-/// for a link between a look and the change.
+/// Changes in an open folder. Each goes by a single name from the descriptor, so that no folder can be swapped for a
+/// link between check and change.
 extension OpenFolder {
-    /// unlinkat(2): whether there was something to remove. A link goes itself.
+    /// unlinkat(2): whether it existed. Links are not followed.
     @discardableResult
     package func remove(_ entry: Entry) throws(AIError) -> Bool {
         guard let number = number({ entry.withCString { unlinkat(descriptor, $0, 0) } }) else { return true }
@@ -22,8 +22,7 @@ extension OpenFolder {
     @discardableResult
     package func remove(_ name: String) throws(AIError) -> Bool { try remove(Entry(name)) }
 
-    /// Removes an empty folder: whether it is gone now; false where nothing or something else has the name, and where the
-    /// folder is not empty.
+    /// Removes an empty folder; returns false if it is missing, not a folder, or not empty.
     @discardableResult
     package func removeEmptyFolder(_ entry: Entry) throws(AIError) -> Bool {
         guard let number = number({ entry.withCString { unlinkat(descriptor, $0, AT_REMOVEDIR) } }) else {
@@ -36,7 +35,7 @@ extension OpenFolder {
     @discardableResult
     package func removeEmptyFolder(_ name: String) throws(AIError) -> Bool { try removeEmptyFolder(Entry(name)) }
 
-    /// Removes the folders that a relative path leads through, from the innermost on, as far as they are empty.
+    /// Removes the empty folders of a relative path, from the innermost.
     package func removeEmptyFolders(above path: String) throws(AIError) {
         var parts = Path.parts(path).dropLast()
         while !parts.isEmpty {
@@ -47,10 +46,10 @@ extension OpenFolder {
         }
     }
 
-    /// Removes a name with everything below it. Links are not followed, and names that are not text go too.
+    /// Removes a name with everything below it. Links are not followed; names that are not UTF-8 are removed too.
     ///
-    /// - Parameter note: called with what every file was, after it is gone.
-    /// - Throws: also where something was put into a folder meanwhile.
+    /// - Parameter note: called with each file's status after its removal.
+    /// - Throws: also if something was added to a folder meanwhile.
     package func removeTree(_ entry: Entry, note: (FileStatus) -> Void = { _ in }) throws(AIError) {
         guard let status = try status(of: entry) else { return }
         guard status.kind == .directory else {
@@ -80,7 +79,7 @@ extension OpenFolder {
         throw .system("cannot link", path: Path.join(folder.path, newName), errno: number)
     }
 
-    /// Makes a folder in this one, or opens the one that is there, without following a link.
+    /// Creates or opens a subfolder, without following a link.
     package func makeFolder(_ entry: Entry) throws(AIError) -> OpenFolder {
         let number = number { entry.withCString { mkdirat(descriptor, $0, 0o777) } }
         if let number, number != EEXIST { throw failure("cannot make the folder", entry, number) }
@@ -91,9 +90,9 @@ extension OpenFolder {
     /// Writes a new file and renames it over the old one: a reader sees the old or the new, whole.
     ///
     /// - Parameters:
-    ///   - isModeExact: the file has this very mode before anything is in it, whatever the umask.
+    ///   - isModeExact: the file has exactly this mode before anything is written, regardless of the umask.
     ///   - durable: content and name are on stable storage when this returns.
-    ///   - place: the folder and name it is written under first; this folder and a random name where nil.
+    ///   - place: the temporary folder and name; nil for this folder and a random name.
     package func replace(
         _ name: String, with bytes: [UInt8], mode: UInt32 = 0o666, isModeExact: Bool = false, durable: Bool = false,
         temporary place: (folder: OpenFolder, name: String)? = nil
@@ -112,10 +111,10 @@ extension OpenFolder {
         if durable { try synchronize() }
     }
 
-    /// The names in the folder on stable storage, so that a rename in it survives a power cut.
+    /// Flushes the folder's names, so that a rename in it survives a power cut.
     package func synchronize() throws(AIError) {
         guard let number = number({ hub_sync_all(descriptor) }) else { return }
-        // Some network and FUSE file systems refuse it for folders; the files' own data is already safe.
+        // Some network and FUSE file systems do not support it for folders; the files' data is already safe.
         if [EINVAL, ENOTSUP, EOPNOTSUPP, EBADF].contains(number) { return }
         throw .system("cannot flush", path: path, errno: number)
     }

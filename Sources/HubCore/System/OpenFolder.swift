@@ -6,8 +6,8 @@ import Musl
 import Darwin
 #endif
 
-/// An open folder. Its entries are reached by name from its descriptor: the system does not walk the whole path for each,
-/// and the folder stays the same one even if its path comes to lead elsewhere. For one thread at a time.
+/// An open folder. Entries are accessed by name from its descriptor: no path walk for each, and it stays the same
+/// folder even if its path changes. For one thread at a time.
 package final class OpenFolder {
     private let directory: DirectoryStream
     /// The path it was opened by, for errors.
@@ -17,11 +17,11 @@ package final class OpenFolder {
     package struct Entry: Sendable {
         /// The name; bytes that are not UTF-8 are replaced.
         package let name: String
-        /// What it is, without following a link; nil where the file system does not say.
+        /// Its type, without following a link; nil if the file system does not report it.
         package let kind: FileStatus.Kind?
-        /// The name's bytes, where they are not UTF-8.
+        /// The name's bytes, if they are not UTF-8.
         fileprivate let raw: [CChar]?
-        /// Whether the name is UTF-8. No text leads to one that is not.
+        /// Whether the name is UTF-8. Others have no text path.
         package var isText: Bool { raw == nil }
 
         package init(_ name: String) { self.init(name: name, kind: nil, raw: nil) }
@@ -36,25 +36,25 @@ package final class OpenFolder {
         }
     }
 
-    /// Opens a folder, following links; nil where no folder is there.
+    /// Opens a folder, following links; nil if there is none.
     package static func open(_ path: String) throws(AIError) -> OpenFolder? {
         try opened(openat(AT_FDCWD, path, flags), path)
     }
 
-    /// Opens a folder that has to be there, following links.
+    /// Opens an existing folder, following links.
     package static func open(existing path: String) throws(AIError) -> OpenFolder {
         guard let folder = try open(path) else { throw .system("cannot open", path: path, errno: ENOENT) }
         return folder
     }
 
-    /// Opens a folder in this one, following links; nil where no folder has the name.
+    /// Opens a subfolder, following links; nil if there is none.
     package func folder(_ name: String) throws(AIError) -> OpenFolder? {
         try Self.opened(openat(descriptor, name, Self.flags), Path.join(path, name))
     }
 
-    /// Opens a folder in this one; nil where no folder has the name.
+    /// Opens a subfolder; nil if there is none.
     ///
-    /// - Throws: where a link has the name, for it is not followed.
+    /// - Throws: if it is a link, which is not followed.
     package func ownFolder(_ entry: Entry) throws(AIError) -> OpenFolder? {
         let place = Path.join(path, entry.name)
         let opened = entry.withCString { openat(descriptor, $0, Self.flags | O_NOFOLLOW) }
@@ -77,10 +77,10 @@ package final class OpenFolder {
         return place
     }
 
-    /// The folder that holds what a relative path leads to, and the name there; nil where the folder is missing. The way
-    /// is that of ``ownFolder(_:)-(String)``.
+    /// The parent folder of a relative path, and the name in it; nil if the folder is missing. Opened as by
+    /// ``ownFolder(_:)-(String)``.
     ///
-    /// - Parameter making: makes the folders that are missing.
+    /// - Parameter making: creates missing folders.
     package func place(of path: String, making: Bool = false) throws(AIError) -> (folder: OpenFolder, name: String)?
     {
         var parts = Path.parts(path)
@@ -122,7 +122,7 @@ package final class OpenFolder {
 
     deinit { closedir(directory) }
 
-    /// The number the kernel knows the folder by, for calls of the `at` family.
+    /// The descriptor's number, for calls of the `at` family.
     package var descriptor: Int32 { dirfd(directory) }
 
     /// fstat(2) of the folder.
@@ -134,10 +134,10 @@ package final class OpenFolder {
         return FileStatus(info)
     }
 
-    /// What is in the folder now, sorted by the bytes of the names, without `.` and `..`.
+    /// The current entries, sorted by the bytes of the names, without `.` and `..`.
     package func entries() throws(AIError) -> [Entry] {
         rewinddir(directory)
-        // The names one after the other, each with its zero byte, so that sorting moves and counts nothing.
+        // The concatenated zero-terminated names, so that sorting needs no moves or reference counting.
         var names: [CChar] = []
         var found: [(start: Int, kind: FileStatus.Kind?)] = []
         while true {
@@ -172,19 +172,19 @@ package final class OpenFolder {
         case Int32(DT_REG): .file
         case Int32(DT_DIR): .directory
         case Int32(DT_LNK): .symlink
-        // Not every file system says.
+        // Not every file system reports the type.
         case Int32(DT_UNKNOWN): nil
         default: .other
         }
     }
 
-    /// lstat(2) of an entry; nil where it is gone.
+    /// lstat(2) of an entry; nil if it is gone.
     package func status(of entry: Entry) throws(AIError) -> FileStatus? { try status(entry, AT_SYMLINK_NOFOLLOW) }
 
-    /// lstat(2) of a name; nil where nothing has it.
+    /// lstat(2) of a name; nil if missing.
     package func status(of name: String) throws(AIError) -> FileStatus? { try status(of: Entry(name)) }
 
-    /// stat(2) of what a name leads to; nil where nothing is there.
+    /// stat(2) of a name, following links; nil if missing.
     package func target(_ name: String) throws(AIError) -> FileStatus? { try status(Entry(name), 0) }
 
     private func status(_ entry: Entry, _ flags: Int32) throws(AIError) -> FileStatus? {
@@ -195,21 +195,21 @@ package final class OpenFolder {
         throw failure("cannot look at", entry, number)
     }
 
-    /// The errno of a call that failed; nil where it did not.
+    /// The errno of a failed call; nil on success.
     func number(_ call: () -> Int32) -> Int32? { call() == 0 ? nil : errno }
 
     func failure(_ what: String, _ entry: Entry, _ number: Int32) -> AIError {
         .system(what, path: Path.join(path, entry.name), errno: number)
     }
 
-    /// When what a name leads to was last changed, in nanoseconds; nil where nothing is there or the time is unknown.
+    /// The modification time of a name's target, in nanoseconds; nil if missing or unknown.
     package func modifiedNanoseconds(_ name: UnsafePointer<CChar>) -> Int64? {
         var info = stat()
         guard fstatat(descriptor, name, &info, 0) == 0 else { return nil }
         return FileStatus(info).modifiedNanoseconds
     }
 
-    /// The text of a symbolic link; nil where the name is not a link.
+    /// The text of a symbolic link; nil if the name is not a link.
     package func linkText(_ name: String) -> String? { linkText(Entry(name)) }
 
     package func linkText(_ entry: Entry) -> String? {
@@ -219,7 +219,7 @@ package final class OpenFolder {
         }
     }
 
-    /// The first bytes of a file, following a link; nil where there is no file.
+    /// The first bytes of a file, following a link; nil if missing.
     package func contents(_ name: String, limit: Int) throws(AIError) -> [UInt8]? {
         let file = openat(descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         let place = Path.join(path, name)

@@ -13,18 +13,18 @@ package enum Parallel {
         }
     }
 
-    /// One loop. A helper that comes when it is over finds nothing to do.
+    /// One loop. A late helper finds nothing to do.
     private final class Round: @unchecked Sendable {
         private let count: Int
         private let next = Atomic(0)
-        /// nil once the loop is over. Touched by the caller, and by helpers between ``enter()`` and ``leave()``.
+        /// nil once the loop is over. Used by the caller, and by helpers between ``enter()`` and ``leave()``.
         private var body: ((Int) -> Void)?
-        private let state = Mutex((helpers: 0, isOver: false))
+        private let state = Lock((helpers: 0, isOver: false))
         private let left = DispatchSemaphore(value: 0)
 
         init(_ count: Int, _ body: @escaping (Int) -> Void) { (self.count, self.body) = (count, body) }
 
-        /// Does what nobody else has begun.
+        /// Runs the iterations that are not taken yet.
         @inline(never)
         func work() {
             guard let body else { return }
@@ -57,7 +57,7 @@ package enum Parallel {
             if isLast { left.signal() }
         }
 
-        /// Waits for the helpers that are still at it.
+        /// Waits for the helpers that are still running.
         func end() {
             let hasHelpers = state.withLock { state in
                 state.isOver = true

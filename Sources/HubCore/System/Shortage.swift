@@ -7,14 +7,14 @@ import Musl
 import Darwin
 #endif
 
-/// What this process has run out of, where a library only says that it failed.
+/// Finds the exhausted resource when a library only reports failure.
 package enum Shortage {
-    /// What the program itself, its libraries and a few threads take.
+    /// The address space of the program, its libraries and a few threads.
     private static let leastAddressSpace: Int64 = 256 << 20
 
-    /// Makes do with a limited address space (ulimit -v). To be called before there are threads.
+    /// Adapts to a limited address space (ulimit -v). Call before starting threads.
     ///
-    /// - Throws: ``ErrorCode/insufficientMemory`` where it is too small: nothing survives an allocation that fails.
+    /// - Throws: ``ErrorCode/insufficientMemory`` if it is too small: a failed allocation aborts the process.
     package static func prepare() throws(AIError) {
         guard let limit = Machine.addressSpaceLimit else { return }
         guard limit >= leastAddressSpace else {
@@ -26,12 +26,12 @@ package enum Shortage {
         hub_share_heap()
     }
 
-    /// The error of a library that could not begin.
+    /// The error of a library that failed to start.
     package static func error(_ what: String) -> AIError {
         descriptors(what) ?? AIError(.insufficientMemory, "\(what): out of memory")
     }
 
-    /// The error where no further file can be opened now; nil where one can.
+    /// The error if no further file can be opened now; else nil.
     package static func descriptors(_ what: String) -> AIError? {
         do throws(AIError) {
             _ = try FileDescriptor("/")

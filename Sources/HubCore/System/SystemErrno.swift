@@ -13,10 +13,10 @@ package struct SystemErrno: Error, Sendable, Hashable {
     /// The errno of this thread now.
     package static var current: Int32 { errno }
 
-    /// Whether nothing is under a name.
+    /// Whether it means that a name does not exist.
     package var isAbsence: Bool { number == ENOENT || number == ENOTDIR }
 
-    /// The system's own words.
+    /// The system's message.
     package static func text(_ number: Int32) -> String { String(cString: strerror(number)) }
 
     package static func code(_ number: Int32) -> ErrorCode {

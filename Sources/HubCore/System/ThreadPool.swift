@@ -1,34 +1,33 @@
 import Dispatch
-import Synchronization
 
-/// Threads that are made as work comes, up to a number, and then kept.
+/// A pool of threads, created on demand up to a limit, and kept.
 ///
-/// Where the system gives no more threads, Dispatch waits for one for ever. A pool does with those it has; without any, the
-/// caller does the work.
+/// If the system has no more threads, Dispatch waits for one indefinitely. This pool continues with those it has;
+/// without any, the caller does the work.
 package final class ThreadPool: Sendable {
     package typealias Job = @Sendable () -> Void
 
-    /// For work that waits: for the disk, for SQLite, for the lock of another process. No job waits for another one.
+    /// For blocking work: disk, SQLite, locks of other processes. No job waits for another one.
     package static let blocking = ThreadPool(hasRoom ? 64 : 4)
     /// For work that computes.
     package static let computing = ThreadPool(hasRoom ? Machine.processors : min(2, Machine.processors))
 
-    /// Whether there may be a stack for every thread that work could use.
+    /// Whether the address space suffices for the stacks of all threads.
     private static let hasRoom = Machine.addressSpaceLimit == nil
 
     private struct State {
         /// nil asks the thread that takes it to end.
         var jobs: [Job?] = []
         var threads = 0
-        /// Threads that wait for a job.
+        /// Number of idle threads.
         var idle = 0
-        /// How many threads there may be.
+        /// The current limit of threads.
         var most: Int
     }
 
-    /// How many threads there may be at most.
+    /// The maximum number of threads.
     package let most: Int
-    private let state: Mutex<State>
+    private let state: Lock<State>
     /// Counts the jobs that wait.
     private let waiting = DispatchSemaphore(value: 0)
     /// Makes a thread.
@@ -42,10 +41,10 @@ package final class ThreadPool: Sendable {
     ) {
         self.most = most
         self.start = start
-        state = Mutex(State(most: most))
+        state = Lock(State(most: most))
     }
 
-    /// Runs a job soon, on a thread of the pool; on the caller's where there is none and none can be made.
+    /// Runs a job soon on a thread of the pool, or on the caller's if there is none and none can be created.
     package func run(_ job: @escaping Job) {
         let ended = state.withLock { state -> Int? in
             var ended = 0
@@ -68,10 +67,10 @@ package final class ThreadPool: Sendable {
         serve()
     }
 
-    /// Adds a thread. Where that fails, half of them end, so that others in this process find one: libcurl looks up the
-    /// address of a host on a thread of its own.
+    /// Adds a thread. If that fails, half of them end to leave threads to others in this process: libcurl resolves host
+    /// names on its own thread.
     ///
-    /// - Returns: how many threads were asked to end.
+    /// - Returns: the number of threads asked to end.
     private func grow(_ state: inout State) -> Int {
         do throws(AIError) {
             try start { [self] in serve() }
@@ -103,14 +102,14 @@ package final class ThreadPool: Sendable {
     }
 }
 
-/// Jobs that run one after the other, on a thread of a pool.
+/// A serial queue on a pool's threads.
 package final class SerialQueue: Sendable {
     private let pool: ThreadPool
-    private let state = Mutex((jobs: [ThreadPool.Job](), isAtWork: false))
+    private let state = Lock((jobs: [ThreadPool.Job](), isAtWork: false))
 
     package init(_ pool: ThreadPool) { self.pool = pool }
 
-    /// Runs a job when all before it are done.
+    /// Runs a job after all earlier ones.
     package func async(_ job: @escaping ThreadPool.Job) {
         let begins = state.withLock { state in
             state.jobs.append(job)
@@ -126,7 +125,7 @@ package final class SerialQueue: Sendable {
         }
     }
 
-    /// The jobs that wait; nil where there are none, which ends the work.
+    /// Takes the waiting jobs; nil if there are none, which ends the work.
     private func next() -> [ThreadPool.Job]? {
         state.withLock { state in
             guard !state.jobs.isEmpty else {

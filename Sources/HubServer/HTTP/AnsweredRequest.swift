@@ -13,10 +13,10 @@ package struct AnsweredRequest: Sendable {
 
     /// `2026-11-22T15:00:36Z 127.0.0.1 GET /api/models 200 1234`
     ///
-    /// - Parameter token: redacted, even inside an address.
+    /// - Parameter token: redacted, even inside an address; so is anything that looks like a token.
     package func line(at seconds: Double, hiding token: AccessToken?) -> String {
         let length = length.map { String($0) } ?? "-"
         let text = "\(client) \(method) \(target) \(status) \(length)".printable
-        return "\(Timestamp.iso8601(seconds)) \(token?.masked(in: text) ?? text)"
+        return "\(Timestamp.iso8601(seconds)) \(Secrets.masked(in: token?.masked(in: text) ?? text))"
     }
 }

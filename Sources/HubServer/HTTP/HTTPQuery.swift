@@ -23,7 +23,7 @@ package struct HTTPQuery: Sendable, Equatable {
         PercentEncoding.decode(String(text.map { $0 == "+" ? " " : $0 }))
     }
 
-    /// The last value of a key; nil where it is absent.
+    /// The last value of a key; nil if it is absent.
     package subscript(key: String) -> String? {
         get { items.last { $0.key == key }?.value }
         set {

@@ -1,6 +1,5 @@
 import CMicroHTTPD
 import HubCore
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -24,12 +23,46 @@ final class RequestWatch: Sendable {
     }
 
     // Keys are the addresses of libmicrohttpd's connections.
-    private struct State { var waiting: [Int: Waiting] = [:] }
+    private struct State {
+        var waiting: [Int: Waiting] = [:]
+        /// The sockets of all open connections.
+        var open: [Int: Int32] = [:]
+        var isStopping = false
+    }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let limits: HubServer.Limits
 
     init(limits: HubServer.Limits) { self.limits = limits }
+
+    func opened(_ connection: OpaquePointer) {
+        let socket = hub_mhd_socket(connection)
+        let isStopping = state.withLock { state in
+            state.open[Int(bitPattern: connection)] = socket
+            return state.isStopping
+        }
+        if isStopping { shutdown(socket, Int32(SHUT_RDWR)) } else { expectHead(connection) }
+    }
+
+    /// The connection is closed; its socket may be reused afterwards.
+    func closed(_ connection: OpaquePointer) {
+        state.withLock { state in
+            state.open[Int(bitPattern: connection)] = nil
+            state.waiting[Int(bitPattern: connection)] = nil
+        }
+    }
+
+    /// Shuts down every connection. Returns when their threads have closed them, after the last handler.
+    ///
+    /// libmicrohttpd must not be stopped before: it crashes where it has to refuse a request while it stops, for
+    /// MHD_queue_response then takes no response and its refusal needs one (0.9.75).
+    func endAll() {
+        state.withLock { state in
+            state.isStopping = true
+            for socket in state.open.values { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+        while state.withLock({ !$0.open.isEmpty }) { usleep(500) }
+    }
 
     /// Starts the deadline for the next request's head.
     func expectHead(_ connection: OpaquePointer) { expect(connection, within: limits.head) }
@@ -42,7 +75,7 @@ final class RequestWatch: Sendable {
         state.withLock { $0.waiting[Int(bitPattern: connection)]?.thread = pthread_self() }
     }
 
-    /// Call when the request is complete or the connection closes; its socket may be reused afterwards.
+    /// Call when the request is complete.
     func forget(_ connection: OpaquePointer) {
         state.withLock { _ = $0.waiting.removeValue(forKey: Int(bitPattern: connection)) }
     }

@@ -60,7 +60,7 @@ func connectionOpenedOrClosed(
 ) {
     guard let context, let connection else { return }
     let watch = ServerContext.at(context).watch
-    if what == hub_mhd_opened { watch.expectHead(connection) } else { watch.forget(connection) }
+    if what == hub_mhd_opened { watch.opened(connection) } else { watch.closed(connection) }
 }
 
 /// Keeps the target as sent: libmicrohttpd later gives only the decoded path, which loses escaped slashes.

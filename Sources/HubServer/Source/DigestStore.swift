@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// Computed digests, in memory by file identity, so that each file is read once.
 final class DigestStore: Sendable {
@@ -7,7 +6,7 @@ final class DigestStore: Sendable {
         var identity: FileIdentity
         var isLFS: Bool
     }
-    private let known = Mutex<[Key: ContentDigest]>([:])
+    private let known = Lock<[Key: ContentDigest]>([:])
 
     /// The digest of a file, computed if unknown. Reads the file outside the lock.
     ///

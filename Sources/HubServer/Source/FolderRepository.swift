@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// One repository of a ``FolderSource``.
 final class FolderRepository: ServedRepository {
@@ -8,8 +7,8 @@ final class FolderRepository: ServedRepository {
     private let root: String
     private let digests: DigestStore
     /// The last revision of each folder and its scan; reused while the scan is unchanged.
-    private let made = Mutex<[String: (scan: FolderScan, revision: ServedRevision)]>([:])
-    private let hashing = Mutex(())
+    private let made = Lock<[String: (scan: FolderScan, revision: ServedRevision)]>([:])
+    private let hashing = Lock(())
 
     init(_ repository: Repository, folder: String, root: String, digests: DigestStore) {
         self.repository = repository

@@ -1,5 +1,4 @@
 package import HubCore
-import Synchronization
 
 /// The repositories of a folder.
 ///
@@ -16,7 +15,7 @@ package final class FolderSource: RepositorySource {
     package let root: String
 
     private let digests = DigestStore()
-    private let repositories = Mutex<[Repository: FolderRepository]>([:])
+    private let repositories = Lock<[Repository: FolderRepository]>([:])
     private let report: @Sendable (AIError) -> Void
 
     /// - Parameter report: called for a repository that a list omits because its metadata cannot be read.

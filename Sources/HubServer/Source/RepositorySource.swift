@@ -5,7 +5,7 @@ package protocol RepositorySource: Sendable {
     /// The cards of all repositories of a kind, in no particular order. Cheap: no file's content is read for it.
     func cards(_ kind: RepositoryKind) throws(AIError) -> [RepositoryCard]
 
-    /// One repository; nil where there is none.
+    /// One repository; nil if there is none.
     func repository(_ repository: Repository) throws(AIError) -> (any ServedRepository)?
 }
 

@@ -1,4 +1,6 @@
+import HubChatTemplates
 import HubCore
+import HubTokenizers
 import ModelFormats
 
 /// Checks of the small files and of code.
@@ -33,7 +35,7 @@ extension CheckRun {
             // A broken GGUF file has been reported; its tokenizer is not missing.
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
             if sources?.isLoadable == true {
-                add(.init("tokenizer", .warn, "there is no tokenizer.json", file: "tokenizer.json"))
+                add(.init("tokenizer", .warn, "there is \(TokenizerKind.none)", file: "tokenizer.json"))
             }
         }
         var details: [(label: String, text: String)] = []

@@ -1,4 +1,5 @@
 public import HubCore
+import HubTokenizers
 
 /// The result of one check.
 public struct CheckResult: Sendable, Hashable {

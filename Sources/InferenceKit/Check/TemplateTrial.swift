@@ -1,3 +1,4 @@
+import HubChatTemplates
 import HubCore
 
 /// The budget of all trials of a model's templates together.
@@ -13,7 +14,7 @@ struct TemplateBudget: Sendable {
 
     /// The limits of a rendering that begins this many seconds after the first.
     func limits(after elapsed: Double) -> Jinja.Limits {
-        var limits = Jinja.Limits()
+        var limits = Jinja.Limits.chat
         limits.steps = steps
         limits.seconds = max(1, min(limits.seconds, Int(seconds - elapsed)))
         limits.isCancelled = isCancelled

@@ -31,8 +31,8 @@ package struct ValueScan {
 
     /// - Throws: ``ErrorCode/malformedModel`` if the file ends before a tensor does.
     package func findings() throws(AIError) -> [CheckFinding] {
-        let found = Mutex<[Int: CheckFinding]>([:])
-        let fault = Mutex<AIError?>(nil)
+        let found = Lock<[Int: CheckFinding]>([:])
+        let fault = Lock<AIError?>(nil)
         let next = Atomic(0)
         // Largest first, so that no thread is left with a large one at the end.
         let order = tensors.indices.filter { tensors[$0].offset != nil && tensors[$0].byteCount > 0 }

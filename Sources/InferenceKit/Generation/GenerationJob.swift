@@ -1,5 +1,4 @@
 import HubCore
-import Synchronization
 
 /// The link between the generating thread and the reading task: it passes chunks one way, cancellation the other.
 ///
@@ -12,7 +11,7 @@ final class GenerationJob: Sendable {
         var waiting: CheckedContinuation<Void, Never>?
         var isCancelled = false
     }
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Called with each chunk on the generating thread, before it can be read.
     private let onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)?
 

@@ -1,4 +1,5 @@
 import HubCore
+import HubTokenizers
 
 /// One generation, on the model's own thread: prompt in, chunks out.
 struct GenerationRun {

@@ -1,4 +1,6 @@
+public import HubChatTemplates
 public import HubCore
+public import HubTokenizers
 import ModelFormats
 
 /// A text model on the CPU, from a folder; no network, no database.

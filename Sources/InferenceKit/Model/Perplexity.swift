@@ -6,6 +6,7 @@ import Musl
 import Darwin
 #endif
 import HubCore
+import HubTokenizers
 import ModelFormats
 
 /// The perplexity of a text: e to the mean negative log-likelihood of its tokens.

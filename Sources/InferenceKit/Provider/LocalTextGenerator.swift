@@ -1,3 +1,4 @@
+public import HubChatTemplates
 public import HubCore
 
 /// A model folder as a provider; opened once, when it is first needed.

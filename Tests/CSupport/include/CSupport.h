@@ -8,14 +8,14 @@
 typedef struct {
     pid_t pid;
     int input;
-    int output;   ///< -1 where it goes to the terminal
-    int error;    ///< -1 where it goes to the terminal
+    int output;   ///< -1 for the terminal
+    int error;    ///< -1 for the terminal
     int terminal; ///< the controlling side, or -1
 } support_process;
 
 enum { SUPPORT_INPUT = 1, SUPPORT_OUTPUT = 2, SUPPORT_ERROR = 4 };
 
-/// Runs `path` in a process group of its own. `on_terminal` says which of its standard descriptors are one new
+/// Runs `path` in its own process group. `on_terminal` says which of its standard descriptors are one new
 /// pseudo-terminal of this size; the others are pipes. 0, or the errno of the step that failed, exec's included.
 int support_spawn(const char *path, char *const arguments[], char *const environment[], const char *directory,
                   int on_terminal, unsigned short columns, unsigned short rows, support_process *process);

@@ -109,7 +109,7 @@ import Testing
 
     // MARK: Limits of the rate
 
-    /// Trap 24: they come with every answer, and count where nothing remains.
+    /// Trap 24: they come with every response, and count only if nothing remains.
     @Test func rateLimitHeadersAreReadAsTheHubWritesThem() {
         let limit = RateLimit(
             HTTPFields([

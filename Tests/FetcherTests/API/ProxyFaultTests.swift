@@ -3,7 +3,7 @@ import HubCore
 import Support
 import Testing
 
-/// What fails on the way to the Hub is named: the proxy, or the name that nobody knows.
+/// Errors name what failed on the way to the Hub: the proxy, or the unknown host.
 @Suite struct ProxyFaultTests {
     private static let endpoints = ["http://hub.invalid", "https://hub.invalid"]
     private static let password = "pa55-w0rd"
@@ -61,7 +61,7 @@ import Testing
         #expect(proxy.requests.count == 1)
     }
 
-    /// What lies behind the proxy may be back in a moment.
+    /// The host behind the proxy may be back in a moment.
     @Test(arguments: endpoints) func aBadGatewayIsTriedAgain(endpoint: String) async throws {
         let proxy = try ScriptedServer { _ in .status(502, "<html>Bad gateway") }
         let test = try client(endpoint, through: place(proxy.address))

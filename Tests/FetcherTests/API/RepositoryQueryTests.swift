@@ -5,7 +5,7 @@ import HubServer
 import Support
 import Testing
 
-/// What the Hub says of repositories arrives whole: details, trees, refs, searches.
+/// The Hub's data of repositories is read completely: details, trees, refs, searches.
 @Suite struct RepositoryQueryTests {
     private func hub(pages: Int? = nil, token: String? = nil) throws -> (hub: LoopbackHub, client: TestClient) {
         let folder = try TemporaryFolder()

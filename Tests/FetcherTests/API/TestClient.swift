@@ -2,7 +2,7 @@ import Fetcher
 import HubCore
 import Support
 
-/// A client of one Hub with an engine of its own, which hears everything that is said.
+/// A client of one Hub with its own engine, which records all messages.
 final class TestClient: Sendable {
     /// A token that nothing else looks like.
     static let secret = "hf_Never-Seen-Outside-0123456789"

@@ -78,7 +78,7 @@ import Testing
         #expect(!test.said.unicodeScalars.contains("\u{9B}"))
     }
 
-    /// Shown to whoever has no access, unlike everything behind it.
+    /// Visible without access, unlike the files.
     @Test(
         arguments: [
             ("false", .open), ("\"auto\"", .automatic), ("\"manual\"", .manual), ("null", nil),

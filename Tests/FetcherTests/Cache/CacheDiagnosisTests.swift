@@ -3,7 +3,7 @@ import HubCore
 import Support
 import Testing
 
-/// A diagnosis names what is wrong with counts and bytes, and what mends it loses nothing.
+/// A diagnosis names problems with counts and bytes, and its fixes lose no data.
 @Suite struct CacheDiagnosisTests {
     private let cache: HandmadeCache
     private let folder: RepositoryFolder

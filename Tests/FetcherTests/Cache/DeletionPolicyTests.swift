@@ -94,7 +94,7 @@ import Testing
         #expect(digits(try plan(try cache(), diskFree: 50) { $0.free = wanted }) == expected)
     }
 
-    /// What cannot be reached is told with its figures: the whole cache went for nothing.
+    /// An unreachable target is reported with figures; before, the whole cache was deleted for nothing.
     @Test func aTargetThatCannotBeReachedIsTold() throws {
         let cache = try cache()
         #expect(try plan(cache, diskFree: 50) { $0.free = 450 }.unreached.isEmpty)
@@ -169,7 +169,7 @@ import Testing
         #expect(plan.protected.allSatisfy { $0.reason.hasPrefix("changed ") })
         #expect(plan.freedBytes == (goes ? Int64(50 * names.count) : 0))
         #expect(try Deletion(plan, layout: cache.layout).run() == plan.freedBytes)
-        // A repository that held nothing else is none any more.
+        // A repository that becomes empty is removed.
         #expect(FileSystem.exists(folder.path) == !goes)
     }
 

@@ -18,7 +18,7 @@ import Testing
         let hidden = try PythonScan(cache.layout.root).hidden
         let files = try Self.measured(cache)
 
-        // What `hub ls` says of each revision and repository is what a plan of it alone says.
+        // The figures of `hub ls` for each revision and repository equal those of a plan for it alone.
         let costs = FreeableSizes(before)
         for repository in before.repositories {
             var whole = DeletionPlanner(before, now: Timestamp.now + 7200)
@@ -169,7 +169,7 @@ enum RandomCache {
         return cache
     }
 
-    /// Blobs of a repository: files of its own, hard links from elsewhere, links into the store.
+    /// Blobs of a repository: own files, hard links from elsewhere, links into the store.
     private static func blobs(
         _ cache: HandmadeCache, _ folder: RepositoryFolder, _ payloads: [String], _ linkable: inout [String],
         _ random: inout SeededRandom
@@ -183,7 +183,7 @@ enum RandomCache {
                 try FileSystem.createHardLink(source, at: folder.blob(etag))
             } else {
                 linkable.append(try cache.blob(etag, size: Int(random.next() % 2000), in: folder))
-                // A name that somebody else keeps.
+                // A name outside the cache.
                 if random.one(in: 8) {
                     try FileSystem.createHardLink(
                         folder.blob(etag), at: cache.folder("outside/\(folder.name)-\(etag)"))

@@ -136,7 +136,7 @@ import Testing
         #expect(try FileSystem.entries(cache.folder("outside")) == ["precious.bin"])
     }
 
-    /// Python lists it, and so does a scan; what lies at its end is somebody's own.
+    /// Python lists it, and so does a scan; its target is not ours.
     @Test func aRepositoryFolderThatIsALinkIsListedAndLeftAlone() throws {
         let cache = try HandmadeCache()
         let elsewhere = try HandmadeCache()
@@ -233,7 +233,7 @@ import Testing
         #expect(try cache.scan().repositories[0].revisions[0].files.map(\.isBroken) == [false])
     }
 
-    /// A folder in `snapshots/` that is no commit is somebody's own, and Python's revision.
+    /// A folder in `snapshots/` that is not a commit is not ours, but a revision for Python.
     @Test func aForeignSnapshotKeepsTheRepositoryAndItsBlobs() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()
@@ -258,7 +258,7 @@ import Testing
         let state = try cache.scan()
         var planner = DeletionPlanner(state)
         try planner.add(state.repositories[0].revisions[0], of: state.repositories[0], reason: "test")
-        // A blob that cannot be removed, for it is a folder with something in it, stops the deletion at its last step.
+        // A blob that cannot be removed, because it is a non-empty folder, stops the deletion at its last step.
         try FileSystem.remove(folder.blob(sha256("2")))
         try cache.write(Path.join(folder.blob(sha256("2")), "x"), "1")
         _ = try? Deletion(planner.plan, layout: cache.layout).run()

@@ -39,7 +39,7 @@ import Testing
             let known = try scanner.scan()
             let fresh = try scanner.scan(fresh: true)
             #expect(summary(known) == summary(fresh), comment, sourceLocation: location)
-            // What a list shows are the sums over that, whoever has made them.
+            // A list shows the sums over that, from any source.
             #expect(list(try scanner.overview()) == list(fresh), comment, sourceLocation: location)
         }
 
@@ -115,7 +115,7 @@ import Testing
     @Test func nothingIsReadAgainWhereNothingChanged() throws {
         let place = try filled()
         try place.check()
-        // A lie that only a scan from the disk would find out: the catalog is believed.
+        // A wrong value that only a disk scan would detect: the catalog is trusted.
         let (root, folder) = (place.cache.layout.root, "datasets--d--d")
         func changed(_ bytes: [UInt8]?) throws -> [UInt8] {
             var bytes = try #require(bytes)
@@ -274,7 +274,7 @@ import Testing
         try place.check()
     }
 
-    /// It was taken for a catalog that knows no tree, and a whole model for one of which nobody knows.
+    /// It counted as a catalog without the tree, and a complete model as unknown.
     @Test func aCatalogThatCannotSayATreeIsAnError() throws {
         let place = try filled()
         try place.catalog.write { try $0.execute("DROP TABLE files") }
@@ -319,7 +319,7 @@ import Testing
         #expect(try place.catalog.scanDetails(ofCache: root).count == 2)
     }
 
-    /// What the catalog holds is not trusted to be what this program wrote.
+    /// The catalog's contents are not trusted.
     @Test(arguments: 0..<40)
     func bytesThatAreNoScanAreReadAgainFromTheDisk(number: Int) throws {
         let place = try filled()

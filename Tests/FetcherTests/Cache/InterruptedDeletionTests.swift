@@ -83,7 +83,7 @@ import Testing
         #expect(try policy.plan(with: planner, now: now, diskFree: 0).freedBytes == 200)
     }
 
-    /// What went into the trash and came back is not what a deletion was cut off at any more.
+    /// Items restored from the trash are no longer part of an interrupted deletion.
     @Test func theTrashEndsItAndRestoringForgetsIt() throws {
         try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
         let catalog = try Catalog(path: cache.folder("state/catalog.sqlite3"))

@@ -38,7 +38,7 @@ import Testing
         #expect(Repository(folderName: folder) == repository)
     }
 
-    /// Trap 41: a name that could be read in two ways is nobody's.
+    /// Trap 41: an ambiguous name is invalid.
     @Test(arguments: [
         "models--a--b--c", "models--", "--a--b", "models-a", "buckets--a--b", "models--a--..", "models--a----b--c",
         "tmp1234", "model--a--b", ".metadata",
@@ -202,7 +202,7 @@ import Testing
         #expect(try FileSystem.text(folder.tree(.of("b"))) == "{\n \"format_version\": 1,\n \"files\": {}\n}")
     }
 
-    /// Trap 30: Python's own trees are 0600, so that nobody else in a shared cache can read them.
+    /// Trap 30: Python's own trees are 0600, so that other users of a shared cache cannot read them.
     @Test func ourTreesCanBeReadByTheGroupAndPythonsAreRead() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()
@@ -296,7 +296,7 @@ import Testing
         #expect(try FileSystem.entries(folder.refs) == ["foo"] && FileSystem.entries(folder.blobs) == [])
     }
 
-    /// A pull request is no branch: `refs` and `refs/pr/1` may be there at once, and only one has a place.
+    /// A pull request is not a branch: `refs` and `refs/pr/1` may both exist, but only one can be stored.
     @Test func aBranchOfTheNameOfAllPullRequestsDoesNotTakeTheirPlace() throws {
         let cache = try HandmadeCache()
         let folder = cache.repository()

@@ -3,7 +3,7 @@ import HubCore
 import Support
 import Testing
 
-/// Of a folder of `--local-dir` goes what a pull has put there, and nothing while one is at work.
+/// In a `--local-dir` folder only pulled files are deleted, and nothing while a pull runs.
 @Suite struct LocalFolderDeletionTests {
     private let cache: HandmadeCache
     private let folder: LocalFolder
@@ -40,7 +40,7 @@ import Testing
         #expect(!FileSystem.exists(folder.path))
     }
 
-    /// Weights of one's own have the size of those they come from, and a move keeps their time.
+    /// Fine-tuned weights have the size of the original, and a move keeps their time.
     @Test func aFileOfOnesOwnThatWasMovedThereStays() throws {
         let now = Timestamp.now
         func note(_ digest: ContentDigest) throws {

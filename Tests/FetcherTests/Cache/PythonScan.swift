@@ -64,7 +64,7 @@ struct PythonScan {
         sizes[name] = blobs.values.reduce(0, +)
     }
 
-    /// Every entry that is no folder, links not followed into folders.
+    /// Every entry that is not a folder; links to folders are not followed.
     private static func walk(
         _ path: String, _ prefix: String = "", _ body: (_ path: String, _ relative: String) throws -> Void
     ) throws {

@@ -147,7 +147,7 @@ import Testing
         let folder = cache.repository()
         try cache.revision(.of("a"), [(sha1("1"), 3)], in: folder)
         try cache.blob(sha1("2"), size: 40, in: folder)
-        // A second name of what a snapshot needs is no further byte.
+        // A second name of a needed file adds no bytes.
         try FileSystem.createHardLink(folder.blob(sha1("1")), at: folder.blob(sha1("3")))
         let (repository, state) = try only(cache)
         #expect(repository.orphans.map(\.name) == [sha1("2"), sha1("3")])
@@ -290,7 +290,7 @@ import Testing
         #expect(state.remarks.count == 1 && state.remarks[0].contains("/blobs belongs to no"))
     }
 
-    /// Trap 11: an unmarked folder is somebody's own.
+    /// Trap 11: an unmarked folder is not ours.
     @Test func aBlobsFolderWithoutAMarkerIsNotTheStore() throws {
         let cache = try HandmadeCache()
         try cache.payload(hash)
@@ -349,7 +349,7 @@ import Testing
             ])
     }
 
-    // MARK: What is told without a scan
+    // MARK: Without a scan
 
     /// Trap 34: many disks keep no time of access; that of modification stands in.
     @Test func theTimeOfUseIsThatOfTheContentAndNotOfTheLink() throws {

@@ -72,7 +72,7 @@ import Testing
         #expect(FileSystem.exists(payload))
     }
 
-    /// A folder whose name is none to us is still Python's, and its link still needs the payload.
+    /// A folder with an invalid name still belongs to Python, and its link still needs the payload.
     @Test func aSharerWithAForeignNameKeepsThePayload() throws {
         let cache = try cache(["models--org--m", "models--a--b--c"])
         #expect(try delete("models--org--m", in: cache) == (0, 0))

@@ -80,7 +80,7 @@ import Testing
         #expect(TrashEntry(name: name, json: .object(good.json))?.moves == good.moves)
     }
 
-    /// The cache itself is no repository's folder, whatever led there.
+    /// The cache itself is not a repository's folder.
     @Test func onlyARepositorysFolderIsRemovedAsOne() throws {
         try cache.write(Path.join(cache.layout.root, "notes.txt"), "mine")
         let before = try cache.listing()
@@ -91,7 +91,7 @@ import Testing
         #expect(try cache.listing() == before)
     }
 
-    /// What was moved before a move failed can be brought back, and every later run tries to move the rest.
+    /// Items moved before a failure can be restored, and every later run tries to move the rest.
     @Test func aMoveThatFailsIsTriedAgain() throws {
         let folder = cache.repository()
         try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
@@ -187,7 +187,7 @@ import Testing
         #expect(try FileSystem.entries(folder.blobs) == ["a.incomplete"] && !FileSystem.exists(trash.path))
     }
 
-    /// A restoring that was cut off goes on with what still waits.
+    /// An interrupted restore continues with the rest.
     @Test func whatIsBackAlreadyIsNotGone() throws {
         let folder = cache.repository()
         try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)

@@ -1,7 +1,6 @@
 import Catalog
 import HubCore
 import Support
-import Synchronization
 import Testing
 
 @testable import Fetcher
@@ -62,7 +61,7 @@ import Testing
         let digest = PullBench.sha256(bytes)
         try FileSystem.createHardLink(cache.repository("models--org--m").blob(digest), at: other.blob(digest))
         try plant("models--org--n", [("c.bin", bytes)])
-        let total = Mutex<Int64>(0)
+        let total = Lock<Int64>(0)
         let results = try await verify { progress in
             #expect(progress.totalBytes == 300_000 && progress.filesTotal == 1)
             total.withLock { $0 = max($0, progress.readBytes) }
@@ -77,7 +76,7 @@ import Testing
         let bytes = Self.bytes(600_000, 2)
         try plant("models--org--m", [("a.bin", bytes)])
         let path = cache.repository("models--org--m").blob(PullBench.sha256(bytes))
-        let changes = Mutex(0)
+        let changes = Lock(0)
         let results = try await verify { _ in
             changes.withLock { count in
                 count += 1
@@ -96,7 +95,7 @@ import Testing
         let bytes = Self.bytes(600_000, 2)
         try plant("models--org--m", [("a.bin", bytes)])
         let path = cache.repository("models--org--m").blob(PullBench.sha256(bytes))
-        let time = Mutex(1.1e9)
+        let time = Lock(1.1e9)
         let results = try await verify { _ in
             let next = time.withLock { time in
                 time += 1
@@ -115,7 +114,7 @@ import Testing
         try plant("models--org--m", [("a.bin", bytes)])
         let path = cache.repository("models--org--m").blob(PullBench.sha256(bytes))
         try cache.write(path, Self.bytes(600_000, 4))
-        let isDone = Mutex(false)
+        let isDone = Lock(false)
         let results = try await verify { _ in
             let isFirst = isDone.withLock { done in
                 defer { done = true }
@@ -132,7 +131,7 @@ import Testing
         try plant("models--org--m", [("a.bin", good)])
         try cache.write(folder.blob(PullBench.git(text)), text)
         try cache.write(folder.blob(sha256("a")), text)
-        // A name that is no digest says nothing of its content.
+        // A name that is not a digest says nothing about the content.
         try cache.write(folder.blob("W-etag"), text)
         let results = try await verify()
         #expect(results.map(\.checked) == [1, 2])

@@ -10,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Downloads that somebody decides about first, by what they cost and by what the headers say.
+/// Downloads with a decision first, by cost and by headers.
 @Suite struct DownloadChoiceTests {
     private let place = try! ManagerPlace()
     private let tiny = ManagerPlace.tiny
@@ -76,7 +76,7 @@ import Foundation
         }
     }
 
-    /// `config.json` counts where it is here; it is not fetched for an estimate.
+    /// `config.json` counts if cached; it is not fetched for an estimate.
     @Test func memoryIsTheKitsOwnWhereTheConfigurationIsCached() async throws {
         let repository = try ModelRepository("org/shakespeare", in: place.served)
         for name in ["config.json", "model.safetensors"] {
@@ -260,7 +260,7 @@ import Foundation
         let error = await caught { try await place.manager.downloadValidated(model) }
         #expect(error?.code == .malformedModel && error?.message.contains("the index has tensor") == true)
         try expectNothingFetched()
-        // Part of the shards is no reason to judge all.
+        // The index is not checked for part of the shards.
         #expect(
             await errorCode {
                 try await place.manager.downloadValidated(

@@ -11,7 +11,7 @@ import Foundation
 @Suite struct DownloadStateTests {
     private static let folder = URL(filePath: "/cache/snapshot")
     private static let error = AIError(.diskFull, "no room", context: .init(path: "/cache"))
-    /// Each state, whether it is at work, and whether it is over.
+    /// Each state, whether it is active, and whether it is terminal.
     private static let states: [(DownloadState, isActive: Bool, isTerminal: Bool)] = [
         (.pending, true, false), (.downloading, true, false), (.verifying, true, false), (.paused, false, false),
         (.completed(folder), false, true), (.completed(URL(filePath: "/other")), false, true),
@@ -31,7 +31,7 @@ import Foundation
             for (other, (right, _, _)) in Self.states.enumerated() { #expect((left == right) == (index == other)) }
         }
         #expect(Set(Self.states.map(\.0)).count == Self.states.count)
-        // What lies beneath an error does not make it another.
+        // An error's cause does not affect equality.
         let beneath = AIError(.diskFull, "no room", context: .init(path: "/cache"), cause: CancellationError())
         #expect(DownloadState.failed(beneath) == .failed(Self.error))
         #expect(Set([DownloadState.failed(beneath), .failed(Self.error)]).count == 1)

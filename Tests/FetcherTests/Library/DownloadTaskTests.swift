@@ -299,7 +299,7 @@ import Foundation
         try expectWeights(try await task.value())
     }
 
-    // MARK: What it tells
+    // MARK: Progress
 
     @Test func whoeverListensHearsTheEndAndStopsForThemselvesAlone() async throws {
         let gate = holdWeights()
@@ -327,7 +327,7 @@ import Foundation
         #expect(last.filesCompleted == 4 && last.totalFiles == 4 && last.percentComplete == 100)
         #expect(task.progress == last)
         #expect(await states.value.last == .completed(url))
-        // Who comes late hears the last of it.
+        // A late subscriber gets the last value.
         var late: [DownloadState] = []
         for await now in task.states { late.append(now) }
         #expect(late == [.completed(url)])

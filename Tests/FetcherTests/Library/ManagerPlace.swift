@@ -27,10 +27,10 @@ struct ManagerPlace {
         configuration = HFConfiguration.endpoint(try Endpoint(hub.endpoint)).retryBaseDelay(0)
     }
 
-    /// A manager of its own, as another program has one.
+    /// A separate manager, as in another program.
     var manager: ModelManager { ModelManager(configuration, environment: environment) }
 
-    /// A manager of the same cache that may ask nobody.
+    /// An offline manager of the same cache.
     var offline: ModelManager {
         var variables = ["HF_HUB_OFFLINE": "1"]
         for name in ["HF_HOME", "HUB_HOME"] { variables[name] = environment[name] }

@@ -52,7 +52,7 @@ import Testing
         #expect(pages.update { $0 } == [count])
         #expect(hub.requests.count == count + 1)
         #expect(try known() == result.report.models)
-        // And it goes on from there.
+        // And it continues from there.
         let again = await sync.run(whole)
         #expect(again.error == nil && again.report.isComplete && again.report.vanished == 0)
         #expect(try known() == 1600)

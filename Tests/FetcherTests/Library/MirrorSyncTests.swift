@@ -5,7 +5,7 @@ import Testing
 
 @testable import Fetcher
 
-/// What a sync asks, keeps and says.
+/// The requests, stored data and reports of a sync.
 @Suite struct MirrorSyncTests {
     private let place: TemporaryFolder
     private let catalog: Catalog
@@ -61,7 +61,7 @@ import Testing
         #expect(third.report.changed == 1 && third.report.pages == 1)
     }
 
-    /// What came while a run was cut off lies above what it saw, what it did not see lies below.
+    /// Changes during an interruption are listed before the pages seen, unseen ones after.
     @Test func noGapIsForgotten() async throws {
         #expect(await sync.run().error == nil)
         hub.update { state in for _ in 0..<18 { state.add() } }
@@ -90,7 +90,7 @@ import Testing
         }
         let last = await sync.run()
         #expect(last.report.isComplete && last.report.added == 12 - seen)
-        // A small limit of one run is no limit of the next one's pages.
+        // A small limit of one run does not limit the next one's pages.
         #expect(asked(since: 0, "limit").last == "1000")
     }
 
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// The Hub's own answer to a question for every field: what is not there is no more.
+    /// The Hub's answer for every field: missing ones are gone.
     @Test func aFieldThatIsGoneIsForgotten() async throws {
         let server = try ScriptedServer { asked in
             let rest = [

@@ -73,7 +73,7 @@ import Testing
         #expect(try PythonScan(bench.layout.root).revisions["models--org--m"]?.count == 1)
     }
 
-    /// Trap 3: a repository of which nothing could be had is not listed either.
+    /// Trap 3: a repository of which nothing was fetched is not listed either.
     @Test func ofARepositoryThatCannotBeHadNothingStays() async throws {
         bench.hub.fail("/resolve/", .status(403, headers: ["X-Error-Code": "GatedRepo"]), times: nil)
         let result = try await bench.pull("org/m")
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: What is in a snapshot already
 
-    /// Trap 47: without links the files themselves lie there. One of the right size is taken for it, another is not.
+    /// Trap 47: without links the files themselves are there. One of the right size is accepted, another is not.
     @Test func aPlainFileIsKeptWhereItsSizeIsRight() async throws {
         let result = try await bench.pull("org/m")
         let place = bench.place("w.safetensors", result)
@@ -162,7 +162,7 @@ import Testing
         try expectContent(place, weights)
     }
 
-    /// Trap 47: a link that somebody led elsewhere is replaced, and what it led to is not written.
+    /// Trap 47: a redirected link is replaced, and its target is not written.
     @Test func aLinkOutOfTheCacheIsReplacedAndNotFollowed() async throws {
         let result = try await bench.pull("org/m")
         let place = bench.place("w.safetensors", result)

@@ -1,6 +1,5 @@
 import HubCore
 import Support
-import Synchronization
 import Testing
 
 @testable import Fetcher
@@ -192,6 +191,24 @@ import Testing
         let found = try await order.value("three timers") { $0.count == 3 ? $0 : nil }
         #expect(found == [1, 2, 3])
     }
+
+    #if DEBUG
+    @Test func whatBelongsToTheThreadRefusesAnother() async {
+        await #expect(processExitsWith: .failure) {
+            let engine = try HTTPEngine(.init(HubEnvironment([:])))
+            engine.assertOnThread()
+        }
+        await #expect(processExitsWith: .success) {
+            let engine = try HTTPEngine(.init(HubEnvironment([:])))
+            await withCheckedContinuation { continuation in
+                engine.perform {
+                    engine.assertOnThread()
+                    continuation.resume()
+                }
+            }
+        }
+    }
+    #endif
 
     // MARK: Exchanges
 

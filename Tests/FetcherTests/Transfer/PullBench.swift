@@ -1,7 +1,6 @@
 import Catalog
 import HubCore
 import Support
-import Synchronization
 import Testing
 
 @testable import Fetcher
@@ -22,7 +21,7 @@ final class PullBench: Sendable {
         layout = CacheLayout(box("cache"))
     }
 
-    /// What a client tells while it works.
+    /// The messages of a client.
     final class Record: Sendable {
         private let state = Monitor((events: [PullEvent](), lines: [String]()))
         func hear(_ event: PullEvent) { state.update { $0.events.append(event) } }
@@ -36,7 +35,7 @@ final class PullBench: Sendable {
         func waitForEvent(_ what: String, _ matches: @escaping @Sendable (PullEvent) -> Bool) async throws {
             _ = try await state.value(what) { $0.events.contains(where: matches) ? true : nil }
         }
-        /// Waits for the request of a range. For a whole partial that is not yet proven there is none; it is proven.
+        /// Waits for the request of a range. A complete unverified partial needs none; it is verified.
         func waitForRangeOrProof() async throws {
             _ = try await state.value("the request of a range") {
                 $0.lines.contains { $0.range(of: "bytes=") != nil }
@@ -45,7 +44,7 @@ final class PullBench: Sendable {
         }
     }
 
-    /// A client of its own, as another process has one.
+    /// A separate client, as in another process.
     func puller(
         variables: [String: String] = [:], token: String? = nil, catalog: Catalog? = nil,
         layout: CacheLayout? = nil,

@@ -277,7 +277,7 @@ import Testing
         #expect(result.files[0].error?.code == .cancelled)
     }
 
-    /// 429 is about everybody who asks, not about one file.
+    /// 429 applies to all requests, not to one file.
     @Test func aRateLimitStopsAllFiles() async throws {
         let repository = try ModelRepository("org/m", in: bench.served)
         for number in 0..<6 { try repository.write("\(number).txt", "\(number)") }
@@ -294,7 +294,7 @@ import Testing
         #expect(bench.hub.requests("/resolve/").last?.status == 429)
     }
 
-    /// The file that was to be flushed cannot be; the other one, which was paused until then, goes on.
+    /// The file that was to be flushed cannot be; the other one, which was paused until then, continues.
     @Test func aPauseEndsWhenTheFlushItWaitedForFails() async throws {
         let repository = try ModelRepository("org/m", in: bench.served)
         let a = try repository.noise("a.safetensors", size: 2 << 20, seed: 1)

@@ -127,7 +127,7 @@ import Testing
         #expect(try FileSystem.entries(folder.snapshots) == [commit.hash])
     }
 
-    /// Trap 2: `refs/pr/1` lies at `refs/refs/pr/1` and is asked for as one encoded segment.
+    /// Trap 2: `refs/pr/1` is stored at `refs/refs/pr/1` and requested as one encoded segment.
     @Test func aPullRequestsRefIsNested() async throws {
         let other = try ModelRepository("org/tiny", in: bench.served, revision: "pr1")
         try other.write("a.txt", "pr")

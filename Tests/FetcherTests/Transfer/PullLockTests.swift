@@ -34,7 +34,7 @@ import Testing
         let record = PullBench.Record()
         let work = Task { try await bench.pull("org/m", record: record) }
         try await record.waitForEvent("waiting") { if case .waiting = $0 { true } else { false } }
-        // The file that nobody holds comes meanwhile.
+        // The unlocked file arrives meanwhile.
         try await record.waitForEvent("the end of the small file") {
             if case .finished(let file) = $0 { file.path == "a.txt" } else { false }
         }
@@ -98,7 +98,7 @@ import Testing
         #expect(try lock.status().links == 1)
     }
 
-    /// Trap 25: a lock on a file without a name locks nobody out.
+    /// Trap 25: a lock on a deleted file excludes nobody.
     @Test func aLockFileDeletedBetweenLocksNobodyOut() async throws {
         let lock = try takeLock()
         let record = PullBench.Record()

@@ -92,7 +92,7 @@ import Testing
         #expect(bench.hub.requests("renamed|again").isEmpty)
     }
 
-    /// The proof of a large file takes long; whoever interrupts does not wait for it.
+    /// Verifying a large file takes long; an interruption does not wait for it.
     @Test func aProofCanBeInterrupted() async throws {
         let one = try await bench.pull("org/one")
         let file = try #require(one.plan.files.last?.file)
@@ -130,7 +130,7 @@ import Testing
         try expectContent(bench.place("renamed.safetensors", two), weights)
     }
 
-    /// Another pull has just put a file into a folder of one's own, and has not noted yet what it is.
+    /// Another pull has just put a file into a local folder without metadata yet.
     @Test func aLockedFileInAFolderOfOnesOwnIsWaitedFor() async throws {
         let local = LocalFolder(bench.box("mine"))
         var options = Puller.Options()
@@ -151,7 +151,7 @@ import Testing
         #expect(bench.hub.requests("^GET", on: .cdn).count == fetched)
     }
 
-    /// Content that two models share takes its room once; in folders of one's own every file takes its own.
+    /// Content shared by two models needs space once; in local folders every file needs its own.
     @Test func theRoomThatPlansNeedTogether() async throws {
         let puller = try bench.puller()
         let one = try await puller.plan(ModelReference(parsing: "org/one"), .init())

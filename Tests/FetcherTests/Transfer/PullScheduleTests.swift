@@ -199,7 +199,7 @@ import Testing
         #expect(ends.prefix(8).allSatisfy { $0.hasSuffix(".txt") }, "\(ends)")
     }
 
-    /// That nothing comes is told, and how long it has been so.
+    /// A stall is reported with its duration.
     @Test func aServerThatFallsSilentIsTold() async throws {
         try ModelRepository("org/m", in: bench.served).noise("w.bin", size: 200_000)
         let gate = bench.hub.hold("^GET", after: 50_000, times: nil, on: .cdn)

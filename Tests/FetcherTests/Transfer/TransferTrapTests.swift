@@ -157,7 +157,7 @@ import Testing
         #expect(record.retries.first?.contains("answers with the range \"\(contentRange)\"") == true)
     }
 
-    /// Trap 20: a range that cannot be satisfied is told by 416. Ours never lie behind the end, so the server errs.
+    /// Trap 20: an unsatisfiable range gets 416. Ours are never past the end, so the server is wrong.
     @Test func aRefusedRangeIsTriedAgainAndThenAnError() async throws {
         let refusal = Fault.Kind.status(416, headers: ["Content-Range": "bytes */300000"])
         bench.hub.fail("^GET", refusal, on: .cdn)
@@ -169,7 +169,7 @@ import Testing
         #expect(error.message.contains("416"))
     }
 
-    /// Trap 20: where everything is here and only the proof is missing, there is no range left to ask for.
+    /// Trap 20: if only the verification is missing, there is no range left to request.
     @Test func aPartialThatIsWholeIsProvenWithoutAQuestion() async throws {
         let plan = try await bench.puller().plan(ModelReference(parsing: "org/m"), .init())
         let digest = plan.files[1].file.digest
@@ -234,7 +234,7 @@ import Testing
         #expect(try failure("notes.txt", result).code == .cancelled)
     }
 
-    /// Nobody waits for a program that sleeps longer than the Hub's windows are.
+    /// A program must not sleep longer than the Hub's windows.
     @Test(arguments: ["310", "311", "999999999"]) func aWaitThatIsTooLongIsAnError(seconds: String) async throws {
         bench.hub.fail("/resolve/.*notes", .status(429, headers: ["Retry-After": seconds]), times: nil)
         let record = PullBench.Record()

@@ -329,7 +329,7 @@ import Testing
             let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
             #expect(result.status == 0 && result.error.isEmpty, "\(words): \(result.error)")
         }
-        // Another token is used, so the file is none of the command's business.
+        // Another token is used, so the file does not matter.
         let variable = try await stage.run("info", "org/tiny", "-q", with: ["HF_TOKEN": Self.secret])
         #expect(variable.error.isEmpty)
         #expect(try await stage.run("auth", "login", input: Self.secret).error.isEmpty, "login mends it")

@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-/// The catalog helps; without it everything goes on that does not live from it.
+/// Without the catalog everything that does not need it still works.
 @Suite struct CatalogTroubleTests {
     let stage: Stage
 
@@ -41,7 +41,7 @@ import Testing
                  hub doctor --rebuild rebuilds it, keeping pins and times of use
 
             """, isThere: true)
-        // It is the user's to look at; nobody overwrote it.
+        // It is left for the user to inspect, not overwritten.
         #expect(try FileSystem.contents(stage.catalog) == garbage)
     }
 

@@ -3,7 +3,7 @@ import HubServer
 import Support
 import Testing
 
-/// The real program with a real token, everywhere where it might be left: a token is sent to the Hub and is nowhere else.
+/// The real program with a real token, checked for leaks: the token is sent only to the Hub.
 @Suite struct CredentialLeakTests {
     /// Nothing else looks like it. Longer than the names of files that libraries cut short.
     static let secret = "hf_Leak-9vT2qXbZ7mKd4RwYc1JgNs8H"
@@ -40,14 +40,14 @@ import Testing
         return result
     }
 
-    /// The token itself, or as much of it as tells it from others.
+    /// The token, or a distinctive part of it.
     private static func holds(_ bytes: [UInt8]) -> Bool {
         let text = String(decoding: bytes, as: UTF8.self)
         return text.contains(secret) || text.contains(secret.dropFirst(3).prefix(12))
             || text.contains(secret.suffix(12))
     }
 
-    /// Every file of the machine that holds it: the cache, the catalog with its journals, all that lies in the home.
+    /// Every file of the machine that contains it: the cache, the catalog with its journals, all that lies in the home.
     private func places() throws -> [String] {
         try stage.listing(stage.machine.path).filter { name in
             let path = stage.machine(name)

@@ -11,7 +11,7 @@ import Testing
         try stage.plant("models--org--two", commit: commit("2"), ref: nil, files: ["c.bin": "cc"])
         try stage.plant("models--org--two", commit: commit("3"), files: ["c.bin": "cc", "d.bin": "dddddddd"])
         try stage.plant("datasets--org--data", commit: commit("4"), files: ["e.csv": "eee"])
-        // Orders by last use: one, two, data; none of them lately.
+        // Ordered by last use: one, two, data; none recently.
         for (folder, age) in [("models--org--one", 300.0), ("models--org--two", 200), ("datasets--org--data", 100)]
         {
             let blobs = Path.join(stage.cache, "\(folder)/blobs")
@@ -151,14 +151,14 @@ import Testing
         #expect(try await stage.run("rm", "org/two@v9", "--yes").status == 3)
     }
 
-    /// What has gone is told beside the fault, and the rest is done.
+    /// Deleted items are reported with the error, and the rest is done.
     @Test func whatFailsIsNamedBesideWhatWent() async throws {
         for isJSON in [true, false] {
             let stage = try Stage()
             try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
             try stage.plant("models--org--one", commit: commit("5"), ref: "v2", files: ["a.bin": "aaaa"])
             try stage.plant("models--org--two", commit: commit("2"), files: ["c.bin": "cc"])
-            // In place of a file that goes last; nobody can unlink a folder.
+            // Replaces a file that is deleted last; a folder cannot be unlinked.
             let tree = Path.join(stage.cache, "models--org--one/trees/\(commit("1")).json")
             try FileSystem.createDirectories(Path.join(tree, "x"))
             let result = try await stage.run(
@@ -279,7 +279,7 @@ import Testing
         #expect(try await ids().isEmpty)
     }
 
-    /// The list, gc and rm said three things of one fresh partial that nobody was at work with.
+    /// The list, gc and rm disagreed about a fresh partial that was not in use.
     @Test func aFreshPartialOfAnotherProgramIsTreatedAlikeEverywhere() async throws {
         let blobs = Path.join(stage.cache, "models--org--one/blobs")
         let partial = Path.join(blobs, String(repeating: "f", count: 64) + ".incomplete")

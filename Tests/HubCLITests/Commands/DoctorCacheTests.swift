@@ -5,13 +5,13 @@ import Testing
 
 @testable import HubCLI
 
-/// What doctor says of a cache.
+/// Doctor's report on a cache.
 @Suite struct DoctorCacheTests {
     private let stage: Stage
 
     init() throws { stage = try Stage() }
 
-    /// The findings, by name; with `fix` they are mended, and what was done is told.
+    /// The findings, by name; with `fix` they are fixed, and the fixes are reported.
     private func look(fix: Bool = false) async throws -> (
         findings: [String: DoctorFinding], mended: [String: String]
     ) {

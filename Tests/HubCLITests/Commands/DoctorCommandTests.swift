@@ -5,7 +5,7 @@ import Testing
 
 @testable import HubCLI
 
-/// `hub doctor`: what it sees, what it mends, and how it makes a catalog again.
+/// `hub doctor`: findings, fixes, and rebuilding a catalog.
 @Suite struct DoctorCommandTests {
     let stage: Stage
 
@@ -24,7 +24,7 @@ import Testing
     }
 
     private func damage() throws {
-        // A log that holds every page would mend it.
+        // A log with every page would repair it.
         for end in ["-wal", "-shm"] { try FileSystem.remove(stage.catalog + end) }
         try FileSystem.replace(stage.catalog, with: Array("this is no database, whatever its name says".utf8))
     }

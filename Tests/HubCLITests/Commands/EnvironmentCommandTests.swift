@@ -34,12 +34,24 @@ import Testing
         document.expectKeys("versions machine paths variables cache catalog_bytes token_file")
     }
 
-    /// It asks nobody and makes nothing.
+    /// It sends no requests and creates no files.
     @Test func itChangesNothing() async throws {
         let before = try stage.listing(stage.machine.path)
         #expect(try await stage.run("env").status == 0)
         #expect(try stage.listing(stage.machine.path) == before)
         #expect(stage.hub.requests.isEmpty)
+    }
+
+    @Test func aPasswordInTheEndpointIsRefusedAndNotShown() async throws {
+        let endpoint = ["HF_ENDPOINT": "http://someone:secret@host"]
+        let result = try await stage.run("env", with: endpoint)
+        #expect(result.status == 0 && result.output.contains("  HF_ENDPOINT: http://host\n"))
+        for text in [result.output, result.error] { #expect(!text.contains("secret") && !text.contains("someone")) }
+        for words in [["search", "x"], ["info", "org/m"], ["doctor", "--json"], ["pull", "org/m", "-v"]] {
+            let refused = try await stage.run(words, with: endpoint)
+            #expect(refused.status == 2 && !(refused.output + refused.error).contains("secret"))
+            #expect(refused.error.contains("\"http://host\" with a name or a password is not the address of a Hub"))
+        }
     }
 
     @Test func anEndpointThatIsNone() async throws {

@@ -99,7 +99,7 @@ import Testing
         #expect(try await estimate("org/a:config.json")["memory_bytes"] == nil)
     }
 
-    /// Where config.json is here; it is not fetched for this, for the Hub counts that as a download.
+    /// If config.json is cached; it is not fetched for this, because the Hub counts that as a download.
     @Test func memoryByTheCachedConfiguration() async throws {
         let tiny = try ModelRepository("org/tiny", in: stage.root)
         for name in ["config.json", "model.safetensors"] {
@@ -131,6 +131,27 @@ import Testing
         // Of several models the one that takes most.
         let several = try await stage.run("pull", "--estimate", "org/many", "org/a")
         #expect(several.output.contains("\n  memory      org/a needs about 480 kB "))
+    }
+
+    // MARK: Without access
+
+    @Test func ofAGatedModelItSaysWhatIsKnownAndThatAccessIsNeeded() async throws {
+        let gated = try ModelRepository("org/gated", in: stage.root)
+        try gated.random("model.safetensors", size: 3000)
+        try gated.card(["gated": "manual"])
+        let result = try await stage.run("pull", "--estimate", "org/gated")
+        #expect(result.status == 4 && result.output.contains("  to fetch    3.0 kB\n"))
+        #expect(
+            result.error == """
+                hub: org/gated is gated: its owner grants access
+                     ask for access at \(stage.hub.endpoint)/org/gated, and give hub a token: hub auth login, or set HF_TOKEN
+
+                """)
+        let json = try await stage.run("pull", "--estimate", "org/gated", "--json")
+        #expect(try json.errorCode() == "gated" && json.document()["download_bytes"]?.int == 3000)
+        let allowed = try await stage.run("pull", "--estimate", "org/gated", with: ["HF_TOKEN": "hf_loopback"])
+        #expect(allowed.status == 0 && allowed.error.isEmpty)
+        #expect(!FileSystem.exists(stage.cache))
     }
 
     // MARK: Too much

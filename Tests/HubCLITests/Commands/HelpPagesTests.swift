@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubCLI
 
-/// What help says can be typed and works.
+/// The commands in the help work.
 @Suite struct HelpPagesTests {
     let stage: Stage
 

@@ -29,7 +29,7 @@ import Testing
         repository = try #require(made)
     }
 
-    /// The Hub sends whoever asks for a small file on to a second address; that is still one question.
+    /// The Hub redirects requests for small files; that still counts as one request.
     private var readmeRequests: Int { stage.hub.requests("/resolve/.*README.md").count }
 
     @Test func theFirstParagraphStandsAtTheTop() async throws {
@@ -38,7 +38,7 @@ import Testing
         #expect(result.status == 0 && result.error.isEmpty)
         let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines[1...3] == ["  Tiny is a small model for tests.", "", "  license     mit"])
-        // Remembered for the commit, for the other forms of the answer and without the Hub.
+        // Stored for the commit, for other output formats and offline.
         for words in [
             ["info", "org/tiny"], ["info", "org/tiny", "--refresh"], ["info", "org/tiny", "--offline"],
         ] {

@@ -97,7 +97,7 @@ import Testing
         #expect(unknown.status == 5 && unknown.output.isEmpty)
     }
 
-    /// Whoever would have to ask cannot say that there is no such model: the same as where the Hub is away.
+    /// Offline, a missing model cannot be confirmed: the same error as for an unreachable Hub.
     @Test func offlineWhatIsNotKnownIsExit5() async throws {
         let result = try await stage.run("info", "org/tiny", "--offline")
         #expect(result.status == 5 && result.output.isEmpty)
@@ -174,7 +174,7 @@ import Testing
         #expect(space.objects("variants").isEmpty)
     }
 
-    /// What another tool fetched, whose files nobody here has seen listed.
+    /// Fetched by another tool, with an unknown file list.
     @Test func offlineWithoutAListOfFilesWhatIsCachedStillShows() async throws {
         try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bb"])
         let result = try await stage.run("info", "org/one", "--offline")
@@ -217,7 +217,7 @@ import Testing
         #expect(lines.count > 20)
         for line in lines { #expect(DisplayWidth.of(line) <= columns, "\(line)") }
         #expect(lines.contains { $0.hasPrefix("数据/") } && lines.contains { $0.hasPrefix("  说明书/") })
-        // What is too long goes on below itself; nothing of it is lost.
+        // Long text wraps; nothing is lost.
         let library = lines.filter { $0.contains("xx") && !$0.contains("deep") && !$0.contains("…") }.joined()
         #expect(library.count { $0 == "x" } == 90)
     }

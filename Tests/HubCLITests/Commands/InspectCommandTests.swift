@@ -109,7 +109,7 @@ import Testing
         #expect(document["architecture"]?.string == "llama")
         let inspection = try #require(document["inspection"]?.object)
         #expect(inspection["file"]?.string == "model-f16.gguf" && inspection["architecture"]?.string == "llama")
-        // Where there is one it needs no name.
+        // A single one needs no name.
         let one = try await stage.run("try", folder + "/model-q4_0.gguf", "--inspect")
         #expect(one.status == 0 && !one.output.contains("  file "))
     }
@@ -199,7 +199,7 @@ import Testing
         #expect(remote.output.contains("  obstacle    cannot be run yet: GGUF weights (model.gguf)\n"))
         let local = try await stage.run("try", stage.root("org/stub"), "--inspect")
         #expect(local.status == 0 && local.output.contains(shape), "\(local.output)")
-        // What stands in the way of running is no failure.
+        // Obstacles to running are not a failure.
         #expect(local.output.contains("  obstacle            cannot be run yet: GGUF weights (model.gguf)\n"))
         #expect(!local.output.contains("fail"))
     }
@@ -244,9 +244,9 @@ import Testing
         }
         let page = try await stage.run("try", folder.path, "--inspect")
         #expect(page.status == 0 && page.output.contains("LlamaForCausalLM, 1.1M parameters, BF16"))
-        #expect(page.output.contains("cannot be run yet: no tokenizer"))
+        #expect(page.output.contains("cannot be run yet: no tokenizer.json or tokenizer.model"))
         let run = try await stage.run("try", folder.path, "--json")
-        #expect(run.status == 7 && run.error.contains("the tokenizer is missing"))
+        #expect(run.status == 7 && run.error.contains("there is no tokenizer.json or tokenizer.model"))
         #expect(try run.errorCode() == "malformed_model")
         try folder.write("tokenizer.json", "{}")
         let broken = try await stage.run("try", folder.path, "--inspect")
@@ -332,7 +332,7 @@ import Testing
         #expect(findings.allSatisfy { $0["detail"]?.string?.contains(folder.path) == false })
     }
 
-    /// A blob that somebody wrote into passed as looked at before.
+    /// A modified blob counted as already checked.
     @Test func aBlobThatChangedAfterItsCheckIsLookedAtAgain() async throws {
         let stage = try Stage.withModel()
         #expect(try await stage.run("pull", "org/tiny").status == 0)
@@ -365,7 +365,7 @@ import Testing
         let lines = page.dropFirst().prefix { !$0.hasPrefix("hub: ") }
         #expect(lines.count > 10 && lines.allSatisfy { $0.count <= columns }, "\(page)")
         #expect(lines.contains { $0.hasPrefix(String(repeating: " ", count: 28)) && $0.count > 28 })
-        // Whole where it is read by a program.
+        // Complete in output for programs.
         let piped = try await stage.run("try", folder.path, "--check")
         #expect(piped.lines.contains { $0.hasSuffix("the file is truncated or damaged") })
     }

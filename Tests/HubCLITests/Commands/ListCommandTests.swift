@@ -237,6 +237,10 @@ import Testing
         let output = try await stage.run("ls", "--partials", "org/one").output
         #expect(settled(output).contains("\nPARTIAL OF  FILE  ON DISK  CHANGED\norg/one  \(name)  5 B  AGE\n"))
         #expect(output.contains("; 5 B in unfinished downloads; "))
+        // hub gc says the same of the same cache.
+        let size = try #require(try await stage.run("ls").output.firstMatch(of: /; ([0-9.]+ k?B) in all;/)).1
+        let list = try await stage.shell("$hub gc --plain", input: "q\n").wait()
+        #expect(list.output.contains("cache \(size), "), "\(list.output)")
         #expect(try await stage.run("ls", "--json").document()["partial_bytes"]?.int == 5)
     }
 

@@ -130,7 +130,7 @@ import Testing
         #expect(try await stage.run("outdated", "org/one").status == 3)
     }
 
-    /// Another program has fetched a part: what else was left out on purpose nobody knows.
+    /// Another program has fetched a part: whether the rest was left out on purpose is unknown.
     @Test func aPartThatIsCachedCountsAsTheWhole() async throws {
         try await pull("org/one:*.json")
         try FileSystem.removeTree(stage.machine("state"))

@@ -32,7 +32,7 @@ import Testing
                 """)
         let file = try await stage.run("path", "org/one:b.bin")
         #expect(file.status == 3)
-        #expect(file.error.hasSuffix("     hub pull org/one --include 'b.bin' downloads it\n"))
+        #expect(file.error.hasSuffix("     hub pull org/one --include b.bin downloads it\n"))
         #expect(try await stage.run("path", "org/one@v2", "--json").errorCode() == "not_cached")
     }
 

@@ -44,7 +44,7 @@ import Testing
         #expect(model["ok"]?.bool == true && model["absent"]?.int == 2 && model.objects("problems").isEmpty)
         let repaired = try await stage.run("verify", "--repair", "--json").document().objects("models")[0]
         #expect(repaired["downloaded_bytes"]?.int == 0)
-        // What was chosen is missing where it is not there, and what is named is asked for.
+        // Chosen files count as missing if absent, and named files are requested.
         let snapshot = try await stage.path("org/many")
         try FileSystem.remove(Path.join(snapshot, "many-Q4_K_M.gguf"))
         #expect(try await stage.run("verify").output.contains("  many-Q4_K_M.gguf: missing\n"))
@@ -108,14 +108,45 @@ import Testing
         #expect(result.error.hasPrefix("hub: org/many has no GGUF weights called Q4_K_M\n"))
     }
 
-    /// A pull that did not come to its end has not chosen: what was too much for somebody is not wanted for ever.
-    @Test func onlyACompletedPullHasChosen() async throws {
+    /// The next choice replaces that of a pull that was cut off.
+    @Test func aChoiceEndsOneThatWasNotCompleted() async throws {
         stage.hub.fail("many-F16", .status(404), times: nil)
         #expect(try await stage.run("pull", "org/many").status != 0)
         stage.hub.clearFaults()
         #expect(try await pull("org/many", "--quant", "Q4_K_M").files.count == 3)
         #expect(try await pull("org/many").files.count == 3)
         #expect(try await stage.run("verify").status == 0)
+    }
+
+    /// Killed in the first pull: every command says that something is missing, and the next pull wants the same.
+    @Test(arguments: [[], ["--include", "*.gguf", "--include", "*.json"]])
+    func aFirstPullThatWasCutOffIsIncomplete(_ choice: [String]) async throws {
+        let gate = Gate()
+        stage.hub.fail("many-F16", .holdHead(gate), times: nil)
+        let process = try RunningProcess(
+            BuiltProduct.path(), ["pull", "org/many"] + choice, environment: stage.environment)
+        try await gate.reached()
+        process.killHard()
+        _ = try await process.wait()
+        gate.release()
+        stage.hub.clearFaults()
+        #expect(try await isComplete() == false)
+        #expect(try await stage.run("ls").output.contains("incomplete"))
+        let verified = try await stage.run("verify")
+        #expect(verified.status == 1 && verified.output.contains(": incomplete, "))
+        #expect(verified.output.contains("  many-F16.gguf: missing\n"))
+        let path = try await stage.run("path", "org/many")
+        #expect(path.status == 3 && path.output.isEmpty)
+        #expect(path.error.hasSuffix("     hub pull org/many finishes it\n"))
+        let offline = try await stage.run("pull", "--offline", "org/many")
+        #expect(offline.status == 5 && offline.error.contains(" is not completely in the cache, "))
+        #expect(try await stage.run("info", "org/many").output.contains("the download is incomplete; hub pull org/many finishes it\n"))
+        let followed = try await pull("org/many")
+        #expect(followed.files.count == (choice.isEmpty ? 5 : 4))
+        #expect(followed.error.contains("using your earlier selection") == !choice.isEmpty)
+        #expect(try await isComplete() == true)
+        #expect(try await stage.run("verify").status == 0)
+        #expect(try await stage.run("path", "org/many").status == 0)
     }
 
     @Test func whatWasDeletedIsNotFollowed() async throws {
@@ -132,7 +163,7 @@ import Testing
         #expect(try await pull("org/many").files == ["config.json"])
     }
 
-    /// Fetched by another program: nobody knows what was left out on purpose.
+    /// Fetched by another program: what was left out on purpose is unknown.
     @Test func whereNoChoiceIsKnownAbsentFilesAreNoted() async throws {
         _ = try await pull("org/many", "--include", "*.json")
         try FileSystem.removeTree(stage.machine("state"))

@@ -153,7 +153,7 @@ import Testing
             ])
     }
 
-    /// A slip in one name: nothing is fetched of the others before somebody has looked.
+    /// A typo in one name: nothing of the others is fetched.
     @Test func namesThatAreNotThereAreAllToldAndNothingIsFetched() async throws {
         let result = try await stage.run(
             "pull", "org/tiny@nope", "org/none", "gpt2", "--json", with: Stage.quietly)
@@ -163,7 +163,7 @@ import Testing
         #expect(
             result.error == """
                 hub: org/tiny has no revision "nope"
-                     hub info shows the branches and tags there are
+                     hub info org/tiny shows the branches and tags there are
                 hub: there is no model org/none on \(stage.hub.endpoint)
                      check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN
 

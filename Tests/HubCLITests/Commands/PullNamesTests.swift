@@ -40,6 +40,14 @@ import Testing
         #expect(try await files("org/m@main", "a.bin", "--local-dir", stage.machine("own")) == ["org/m:a.bin"])
     }
 
+    @Test func aPatternIsAnsweredWithInclude() async throws {
+        let (status, error) = try await refused("org/m", "*.bin")
+        #expect(status == 3)
+        #expect(error.hasSuffix("     hub pull org/m --include '*.bin' matches 3 files\n"), "\(error)")
+        let none = try await refused("org/m", "*.gguf")
+        #expect(none.status == 3 && none.error.hasSuffix("     hub info org/m --files lists its files\n"))
+    }
+
     @Test func aWordThatCouldBeBothIsExit2WithBothSpellings() async throws {
         let (status, error) = try await refused("org/m", "onnx/model")
         #expect(status == 2)
@@ -75,7 +83,7 @@ import Testing
         #expect(status == 3 && error.hasPrefix("hub: there is no model org/none on "))
     }
 
-    /// A Hub that is away is no reason to fail where everything is here.
+    /// An unreachable Hub is not an error if everything is cached.
     @Test func whatIsHereServesWhileTheHubIsAway() async throws {
         #expect(try await files("org/m", "a.bin").count == 1)
         let path = try await stage.path("org/m")

@@ -290,7 +290,7 @@ import Testing
         #expect(try await stage.run("path", "mine").error.hasPrefix("hub: org/tiny is not in the cache"))
     }
 
-    /// Nobody asks for all quantisations of a model by its short name.
+    /// A short name does not mean all quantisations of a model.
     @Test func anAliasThatMeansOneQuantisationTakesThat() async throws {
         try await add("many", "org/many-GGUF", "--quantization", "Q4_K_M")
         func files(_ words: String...) async throws -> [String] {

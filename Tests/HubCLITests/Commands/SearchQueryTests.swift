@@ -210,6 +210,54 @@ import Testing
         #expect(result.lines.last == "● cached, ▸ runs in hub try")
     }
 
+    /// They were shown as large as at 16 bits, or at 4.5 where 8.5 are meant.
+    @Test func aCuratedModelHasTheSizeThatItsAliasMeans() async throws {
+        func sizes() async throws -> [String: Int64] {
+            let document = try await stage.run("search", "--curated", "--offline", "--limit", "200", "--json")
+                .document()
+            return Dictionary(
+                uniqueKeysWithValues: document.objects("models").compactMap { model in
+                    model["id"]?.string.flatMap { id in model["weights_bytes"]?.int.map { (id, $0) } }
+                })
+        }
+        let estimated = try await sizes()
+        // 752 million parameters at 8.5 bits, and 8 billion at 4.89.
+        #expect(estimated["Qwen/Qwen3-0.6B-GGUF"] == 798_609_408)
+        #expect(estimated["bartowski/Meta-Llama-3.1-8B-Instruct-GGUF"] == 4_908_497_188)
+        // What is listed goes before that.
+        let repository = try ModelRepository("Qwen/Qwen3-0.6B-GGUF", in: stage.root)
+        for (name, size) in [("Q8_0", 5000), ("f16", 9000)] {
+            try repository.random("Qwen3-0.6B-\(name).gguf", size: size)
+        }
+        #expect(try await stage.run("info", "qwen3-0.6b-gguf").status == 0)
+        #expect(try await sizes()["Qwen/Qwen3-0.6B-GGUF"] == 5000)
+        let fitting = try await stage.run("search", "--curated", "--offline", "--fits=1GB", "--limit", "200", "-q")
+        #expect(fitting.lines.contains("Qwen/Qwen3-0.6B-GGUF"))
+        #expect(!fitting.lines.contains("bartowski/Meta-Llama-3.1-8B-Instruct-GGUF"))
+    }
+
+    /// "only the first 0 models were checked", it said.
+    @Test func ofTheCuratedListTheHubIsAskedAboutAPart() async throws {
+        let result = try await stage.run("search", "--curated")
+        #expect(result.status == 0 && !result.error.contains("were checked"))
+        #expect(
+            result.error.firstMatch(of: /hub: \d+ models not looked up: the Hub is asked about 100 at a time\n$/)
+                != nil,
+            "\(result.error)")
+        let nothing = try await stage.run("search", "--curated", "nothinglikethis")
+        #expect(nothing.error == "hub: no model matches \"nothinglikethis\"\n")
+    }
+
+    @Test func whatAnotherHubFilledIsSaid() async throws {
+        try Catalog(path: stage.catalog).remember([ModelRecord(.model("org/elsewhere"))], at: Timestamp.now)
+        try Catalog(path: stage.catalog).noteEndpoint(Endpoint("https://other.example"), at: Timestamp.now)
+        let result = try await stage.run("search", "elsewhere", "--offline")
+        #expect(result.error == "hub: the catalog also holds models of https://other.example\n")
+        let own = try await stage.run(
+            "search", "elsewhere", "--offline", with: ["HF_ENDPOINT": "https://other.example"])
+        #expect(!own.error.contains("also holds"))
+    }
+
     @Test func whatCannotBeAskedIsExit2() async throws {
         for (words, error) in [
             (

@@ -130,7 +130,7 @@ import Testing
                 try repository.card(["downloads": 7, "tags": .array(["word"])])
             }
         }
-        // As Python leaves them: nobody has told the catalog of either, and one the Hub does not know.
+        // As left by Python: both unknown to the catalog, one also to the Hub.
         try stage.plant("models--org--here", commit: commit("1"), files: ["config.json": "{}"])
         try stage.plant("models--me--mine", commit: commit("2"), files: ["config.json": "{}"])
         try stage.plant("datasets--org--data", commit: commit("3"), files: ["a": "b"])

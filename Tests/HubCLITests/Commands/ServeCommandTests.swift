@@ -76,7 +76,7 @@ import Testing
         #expect(result.status == 0 && !result.wasKilled)
     }
 
-    /// The document came when the server ended, too late for whoever wanted its address.
+    /// The document was written when the server ended, too late to use its address.
     @Test func theDocumentComesAtOnceAndIsTheOnlyOne() async throws {
         let server = try stage.start("serve", stage.root.path, "--json")
         try await server.wait(forText: "\n")

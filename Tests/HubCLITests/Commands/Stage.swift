@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubCLI
 
-/// The real program on a machine of its own: a home, a cache, a catalog, and a Hub on the loopback.
+/// The real program on a simulated machine: a home, a cache, a catalog, and a Hub on the loopback.
 final class Stage: Sendable {
     /// What the Hub serves.
     let root: TemporaryFolder
@@ -81,7 +81,7 @@ final class Stage: Sendable {
             terminal: terminal)
     }
 
-    /// Every name below a folder, links not followed; empty where there is no folder.
+    /// Every name below a folder, links not followed; empty if there is no folder.
     func listing(_ folder: String) throws -> [String] {
         var names: [String] = []
         func walk(_ place: String, _ prefix: String) throws {
@@ -95,7 +95,7 @@ final class Stage: Sendable {
         return names.sorted()
     }
 
-    /// What the cache holds of a repository: its snapshot's folder, as `hub path` says it.
+    /// A repository's snapshot folder, as printed by `hub path`.
     func path(_ reference: String) async throws -> String {
         let result = try await run("path", reference)
         try #require(result.status == 0, "\(result.error)")

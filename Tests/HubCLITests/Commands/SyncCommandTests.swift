@@ -47,7 +47,7 @@ import Testing
                 && again.output.hasSuffix(": 0 new, 0 changed, 50 unchanged\n"))
     }
 
-    /// Whoever sets HF_ENDPOINT for once still finds the models of the Hub that filled the catalog before.
+    /// With a temporary HF_ENDPOINT the models of the earlier Hub are still found.
     @Test func anotherHubMarksNothingOfTheFirst() async throws {
         let stage = try Self.stage()
         #expect(try figures(try await stage.run("sync", "--all", "--json")) == [192, 192, 0, 0, 0, 4])
@@ -193,7 +193,7 @@ import Testing
         #expect(try figures(try await stage.run("sync", "--json"))[1] == 92)
     }
 
-    /// The Hub's window is five minutes long; nobody should have to kill a program that waits for it.
+    /// The Hub's window is five minutes; a waiting program must be interruptible.
     @Test func ctrlCEndsAWaitForTheHubsLimit() async throws {
         let stage = try Self.stage()
         stage.hub.fail(

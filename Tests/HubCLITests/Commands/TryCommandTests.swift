@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-/// What the reference says of the model of the fixtures.
+/// The reference's output for the fixtures' model.
 private struct Golden {
     struct Prompt: Sendable {
         var text: String
@@ -283,7 +283,7 @@ extension JSONObject {
                 """)
         #expect(try await stage.run("try", "org/qwen", "x", "--yes", "--json").errorCode() == "unsupported_model")
         #expect(fetched() == ["config.json", "config.json"] && !FileSystem.exists(stage.cache))
-        // What computes nothing is none of that.
+        // Checks that compute nothing do not count.
         _ = try await stage.run("try", "org/qwen", "--inspect", "--yes")
         #expect(FileSystem.exists(stage.cache))
     }

@@ -3,7 +3,7 @@ import HubServer
 import Support
 import Testing
 
-/// A Hub that means harm or has gone mad: one clear error, exit 5, nothing written where it should not be.
+/// A malicious or broken Hub: one clear error, exit 5, nothing written where it should not be.
 @Suite struct UntrustedHubTests {
     let stage: Stage
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubCLI
 
-/// `hub verify`: what is wrong is said, and mended without touching what is right.
+/// `hub verify`: damage is reported, and repaired without touching intact files.
 @Suite struct VerifyCommandTests {
     let stage: Stage
     static let size: Int64 = 40 << 20
@@ -155,7 +155,7 @@ import Testing
         #expect(try await stage.run("verify", "org/m").status == 0)
         #expect(try await stage.run("verify", "org/m", "--full").status == 1)
         #expect(try await stage.run("verify", "org/m").status == 1)
-        // Looking after a file is no use of it.
+        // Verifying a file is not use.
         #expect(try FileSystem.status(small)?.accessed == 1e9)
     }
 
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    // MARK: Folders of one's own
+    // MARK: Local folders
 
     @Test func aFolderOfOnesOwnIsVerifiedAndMended() async throws {
         #expect(try await stage.run("pull", "org/m", "--local-dir", "model").status == 0)
@@ -264,7 +264,7 @@ import Testing
             ])
         let before = stage.hub.requests.count
         let mended = try await stage.run("verify", "./model", "--repair", "--full")
-        // What somebody wrote stays, and is no success.
+        // The user's changes are kept, and count as a failure.
         #expect(mended.status == 1, "\(mended.error)")
         #expect(mended.output.contains("changed since it was fetched"))
         #expect(try FileSystem.text(Path.join(place, "config.json")) == "{1}")

@@ -23,7 +23,24 @@ extension VerifyCommandTests {
         try await expectSound()
     }
 
-    /// What a hostile Hub sends never comes to lie in the old file's place.
+    /// Two revisions need one blob: it is fetched once, and both lines say what became of it.
+    @Test func whatRevisionsShareIsRepairedOnce() async throws {
+        let snapshot = try await pulled()
+        try ModelRepository("org/m", in: stage.root).write("config.json", "{ }\n")
+        let newer = try await pulled()
+        #expect(newer != snapshot)
+        try flip(try blob("w.safetensors", snapshot), at: Self.step + 3)
+        let before = stage.hub.requests.count
+        let result = try await stage.run("verify", "org/m", "--repair")
+        #expect(result.status == 0, "\(result.error)")
+        #expect(try asked(since: before).reduce(0) { $0 + Int64($1.count) } == Self.step)
+        #expect(result.output.ranges(of: ": repaired, 1 file, ").count == 2)
+        let shared = result.lines.filter { $0.contains("; repaired with org/m@") && $0.hasSuffix(", which shares it") }
+        #expect(shared.count == 1, "\(result.output)")
+        #expect(try await stage.run("verify", "org/m", "--full").status == 0)
+    }
+
+    /// Content from a hostile Hub never replaces the old file.
     @Test func wrongBytesReplaceNothing() async throws {
         let snapshot = try await pulled()
         let w = try blob("w.safetensors", snapshot)
@@ -64,7 +81,7 @@ extension VerifyCommandTests {
     }
 
     #if os(Linux)
-    /// What was sound is no partial before its map says so.
+    /// Intact bytes are not a partial before the map lists them.
     @Test func aRepairOnAFullDiskLeavesNothingThatNobodyKnows() async throws {
         let snapshot = try await pulled()
         let w = try blob("w.safetensors", snapshot)

@@ -91,7 +91,7 @@ import Testing
                 break
             }
             killed += 1
-            // What was not begun yet is asked for again: status 3 says that it is gone.
+            // An item not begun is deleted again: status 3 means it is gone.
             let again = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
             #expect([0, 3].contains(again.status), "step \(step): \(again.error)")
             #expect(try Self.complaints(stage) == [], "step \(step)")

@@ -4,7 +4,7 @@ import HubCore
 import Support
 import Testing
 
-/// Pins belong to a cache, wherever it lies and whatever becomes of the catalog's newest pages.
+/// Pins belong to a cache, regardless of its path and of damage to the catalog's newest pages.
 @Suite struct PinnedCacheTests {
     let stage: Stage
 
@@ -44,7 +44,7 @@ import Testing
         try await copy(big, other)
         try FileSystem.removeTree(big)
         #expect(try await protected(other) == ["org/one"])
-        // Somebody has emptied the folder of locks, and then it was renamed.
+        // The folder of locks was emptied, then the cache was renamed.
         try FileSystem.removeTree(Path.join(other, "hub/.locks"))
         try FileSystem.rename(other, to: old)
         #expect(try await protected() == ["org/one"])
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// The catalog was deleted, and there is no room for another: the backup beside it knows the pins.
+    /// The catalog was deleted, and there is no room for another: the backup beside it has the pins.
     @Test func whereNoCatalogCanBeMadeItsBackupProtects() async throws {
         try await withSmallDisk("2m") { disk in
             let state = Path.join(disk, "state")

@@ -67,7 +67,7 @@ import Testing
         try stage.plant("models--org--two", commit: commit("4"), files: ["e.bin": "e"])
         let there = try contents()
         let refused = try await stage.run("trash", "restore", "org/two")
-        #expect(refused.status == 2 && refused.error.contains("already exists, and is not what would be restored"))
+        #expect(refused.status == 2 && refused.error.contains(", so it was not restored"))
         #expect(try contents() == there)
         try await expectBothAreNeeded()
         #expect(try await stage.run("ls", "-q", "--sort", "name").lines == ["org/one", "org/two"])
@@ -94,6 +94,17 @@ import Testing
         let file = try await stage.run("path", "org/two:d.bin").lines
         #expect(try FileSystem.text(try #require(file.first)) == "newest")
         #expect(try await stage.run("trash", "ls", "-q").lines == ["org/two@33333333"])
+        // The older one cannot come back beside it, and the advice works as it is printed.
+        let older = try await stage.run("trash", "restore", "org/two")
+        #expect(older.status == 2)
+        #expect(
+            older.error == """
+                hub: org/two@33333333 is in the cache already, so it was not restored
+                     hub rm org/two@33333333 deletes what is there; then restore again
+
+                """)
+        #expect(try await stage.run("rm", "org/two@33333333", "--yes").status == 0)
+        #expect(try await stage.run("trash", "restore", "org/two").status == 0)
     }
 
     @Test func whatIsMovedIsNotCalledFreed() async throws {
@@ -176,7 +187,7 @@ import Testing
         #expect(try contents() == there && stage.listing(trash) == inTrash)
     }
 
-    /// A link that led nowhere before does not hide a blob that lies in another entry.
+    /// A link that was broken before does not hide a blob in another entry.
     @Test func everyBlobIsLookedForInOtherEntries() async throws {
         try FileSystem.createSymlink(
             "../../blobs/\(String(repeating: "0", count: 64))",
@@ -186,7 +197,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    /// One manifest that cannot be read is in nobody else's way.
+    /// One unreadable manifest does not affect other entries.
     @Test func aDamagedManifestLeavesTheOthersUsable() async throws {
         let before = try contents()
         #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
@@ -215,7 +226,7 @@ import Testing
         #expect(try stage.listing(trash) == damaged)
     }
 
-    /// A folder of this name can have been there before: what deletions have not put into it is somebody's own.
+    /// A folder of this name can have been there before: anything not put there by deletions is left alone.
     @Test func whatOthersKeepInItsFolderStays() async throws {
         let elsewhere = stage.machine("elsewhere")
         for name in ["photos/a.jpg", "x/manifest.json", "12-abc/b", "12-abcdef/own.txt", ".deleted-me/c"] {

@@ -1,17 +1,16 @@
 import CSupport
 import HubCore
 import Support
-import Synchronization
 import Testing
 
 /// A program on a terminal and what its screen shows.
 final class LiveScreen: Sendable {
     let process: RunningProcess
-    private let terminal: Mutex<(emulator: TerminalEmulator, read: Int)>
+    private let terminal: Lock<(emulator: TerminalEmulator, read: Int)>
 
     init(_ process: RunningProcess, columns: Int = 80, rows: Int = 24) {
         self.process = process
-        terminal = Mutex((TerminalEmulator(columns: columns, rows: rows), 0))
+        terminal = Lock((TerminalEmulator(columns: columns, rows: rows), 0))
     }
 
     /// Waits until the screen is so; what it is then.

@@ -79,7 +79,7 @@ import Testing
         #expect(try models().count == 3)
     }
 
-    /// What gc said before there was a list it says where there is no terminal.
+    /// Without a terminal gc prints its plain output.
     @Test func withoutATerminalARuleIsNeeded() async throws {
         for words in [["gc"], ["gc", "--yes"], ["gc", "--json"]] {
             let result = try await RunningProcess.run(

@@ -87,7 +87,7 @@ import Darwin
         try await expectGivenBack(screen, mode)
     }
 
-    /// What ends a program without asking it, faults of its own among them.
+    /// Signals that end a program, its own faults included.
     @Test(arguments: [SIGHUP, SIGQUIT, SIGSEGV, SIGABRT, SIGILL]) func byASignal(number: Int32) async throws {
         let (screen, mode) = try await atList()
         screen.process.send(number)
@@ -172,7 +172,7 @@ import Darwin
         #expect(result.status == 0 && !result.terminal.contains(/\u{1B}\[[0-9;]*[34][0-7]m/))
     }
 
-    /// Characters beyond ASCII where the locale has them, be it installed or not, and none where it has not.
+    /// Characters beyond ASCII where the locale has them, installed or not, and none otherwise.
     @Test(arguments: ["C.UTF-8", "xx_YY.UTF-8", "C"]) func theLocaleDecides(locale: String) async throws {
         try stage.plantOld(
             "models--org--m3", commit: String(repeating: "4", count: 40), ref: "zweig-ä日",

@@ -24,7 +24,7 @@ import Testing
     private struct Round {
         let stage: Stage
         let sound: [UInt8]
-        /// What lies in the cache.
+        /// The cache's contents.
         let files: [String]
 
         init(_ stage: Stage) throws {
@@ -48,7 +48,7 @@ import Testing
                     BuiltProduct.path(), words, environment: stage.environment)
                 #expect(!result.wasKilled, "seed \(seed), \(what), \(words): \(result.error)")
                 #expect([0, 1, 3, 6].contains(result.status), "seed \(seed), \(what), \(words): \(result.error)")
-                // What fails says why.
+                // Failures give a reason.
                 #expect(
                     result.status == 0 || !result.error.isEmpty || words[0] == "doctor",
                     "seed \(seed), \(what), \(words)")

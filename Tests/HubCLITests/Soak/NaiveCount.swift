@@ -62,7 +62,7 @@ struct NaiveCount {
         var file: File { File(device: status.device, inode: status.inode) }
     }
 
-    /// Everything that is no folder, names that are no text included.
+    /// Everything that is not a folder, including names that are not UTF-8.
     private static func files(below folder: [UInt8], deep: Bool = true) -> [Entry] {
         guard let directory = opendir((folder + [0]).map { CChar(bitPattern: $0) }) else { return [] }
         defer { closedir(directory) }
@@ -88,7 +88,7 @@ struct NaiveCount {
         if entry.status.kind == .file { return (entry.file, entry.status.size) }
         guard let text = FileSystem.linkText(entry.path) else { return nil }
         let place = Path.normalized(Path.join(Path.parent(entry.path), text))
-        // What somebody has begun to write is no blob, whatever a link says.
+        // An unfinished file is not a blob, whatever a link says.
         let name = Path.name(place)
         if name.hasPrefix(".") || name.hasPrefix("tmp_") || name.hasSuffix(".incomplete") { return nil }
         guard Path.parent(place) == blobs, let status = try FileSystem.status(place), status.kind == .file else {

@@ -61,7 +61,7 @@ struct SoakPlan: Sendable {
     let repository: Int
     let attempts: [Attempt]
 
-    /// Whether wrong bytes may lie in a partial: then the last pull may have to fetch them again.
+    /// Whether a partial may contain wrong bytes: then the last pull may have to fetch them again.
     var spoils: Bool {
         attempts.contains { attempt in
             attempt.damage.contains(.flippedBit)

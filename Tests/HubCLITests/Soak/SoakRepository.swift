@@ -2,7 +2,7 @@ import HubCore
 import Support
 import Testing
 
-/// A repository in which everything occurs that a transfer treats in a way of its own. The same for the same seed.
+/// A repository with every case that transfers treat specially. The same for the same seed.
 struct SoakRepository: Sendable {
     static let id = "org/mixed"
 

@@ -17,7 +17,7 @@ struct SoakRound {
     /// The cache, the catalog and what the programs wrote.
     let folder: String
     let hub: LoopbackHub
-    /// What happened, for who reads of a failure.
+    /// The events so far, for failure reports.
     private(set) var story: [String] = []
     /// What should not have happened.
     private(set) var faults: [String] = []
@@ -142,7 +142,7 @@ struct SoakRound {
     private static func fault(of result: ProcessResult, _ program: SoakPlan.Program) -> String? {
         let number = program.signal?.number
         if result.wasKilled {
-            // A signal that comes before the program watches for it ends it as it ends any other.
+            // A signal before the program handles it ends it by default.
             return result.status - 128 == number ? nil : "a program crashed with signal \(result.status - 128)"
         }
         var allowed: Set<Int32> = [0, 5, 7]
@@ -201,7 +201,7 @@ struct SoakRound {
 
     // MARK: The end
 
-    /// A pull that nobody disturbs must bring everything, `hub ls` must say so, and another pull has nothing to do.
+    /// An undisturbed pull must fetch everything, `hub ls` must show it, and another pull has nothing to do.
     private mutating func finish() async throws {
         let words = ["pull", "--json", "--progress", "json", SoakRepository.id]
         let result = try await start(words, stall: 60).wait(seconds: Self.patience)

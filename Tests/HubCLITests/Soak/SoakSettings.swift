@@ -15,7 +15,7 @@ struct SoakSettings: Sendable {
 
     static let repositories = 4
 
-    /// nil where nobody asks for a soak.
+    /// nil unless a soak is requested.
     ///
     /// - Throws: where a variable does not hold what it should.
     static func asked(_ environment: HubEnvironment = .process) throws -> SoakSettings? {

@@ -1,10 +1,10 @@
 import HubCore
 
-/// A small file system of its own, below a folder. To be unmounted by who made it.
+/// A small separate file system mounted below a folder. The creator must unmount it.
 package final class SmallDisk: Sendable {
     package let path: String
 
-    /// nil where this user may not mount one.
+    /// nil if this user may not mount one.
     ///
     /// - Parameter size: as `8m`.
     package init?(_ folder: TemporaryFolder, _ size: String) async throws {

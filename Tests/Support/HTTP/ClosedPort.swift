@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// An address where nobody answers: its port is taken for as long as the tests run, so that no test's server can get it,
+/// An address without a listener: its port is taken for as long as the tests run, so that no test's server can get it,
 /// and nobody listens.
 package enum ClosedPort {
     /// `http://127.0.0.1:40123`

@@ -176,7 +176,7 @@ package final class HTTPConnection {
     }
 }
 
-/// Requests on connections of their own, for tests that are not about the connection.
+/// Requests on separate connections, for tests that are not about the connection.
 package enum HTTPClient {
     package static func request(
         _ method: String, _ address: String, headers: HTTPHeaders = [:], body: [UInt8] = []

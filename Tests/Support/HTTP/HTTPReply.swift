@@ -6,7 +6,7 @@ package struct HTTPReply: Sendable {
     package var status: Int
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// Whether the body came to its end; false where the connection was cut before.
+    /// Whether the body came to its end; false if the connection was cut before.
     package var isComplete: Bool
 
     package init(status: Int, headers: HTTPHeaders, body: [UInt8], isComplete: Bool) {

@@ -11,7 +11,7 @@ import Darwin
 
 /// Plain TCP on this machine, byte for byte: for what no HTTP server would do.
 package enum LoopbackSocket {
-    /// A socket that listens on a port of its own.
+    /// A socket that listens on a free port.
     package static func listening() throws(AIError) -> (descriptor: Int32, port: UInt16) {
         let made = make()
         var place = place(0)
@@ -32,7 +32,7 @@ package enum LoopbackSocket {
         return client >= 0 ? client : nil
     }
 
-    /// A socket connected to a port; nil where nobody listens.
+    /// A socket connected to a port; nil if nothing listens there.
     package static func connected(to port: UInt16) -> Int32? {
         let made = make()
         var place = place(port)
@@ -46,7 +46,7 @@ package enum LoopbackSocket {
         return nil
     }
 
-    /// Wakes whoever waits for the next connection, on Linux and on macOS, and stops listening.
+    /// Wakes threads waiting for the next connection, on Linux and macOS, and stops listening.
     package static func stopListening(_ listener: Int32) {
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)

@@ -40,7 +40,7 @@ package final class ResettingRelay: Sendable {
 
     deinit { LoopbackSocket.stopListening(listener) }
 
-    /// One connection on one thread, so that nobody else holds the socket when it is torn.
+    /// One connection on one thread, so that nothing else holds the socket when it is reset.
     ///
     /// - Parameter isEnough: whether it is to be torn after so many bytes.
     private static func serve(_ client: Int32, _ port: UInt16, _ isEnough: (Int) -> Bool) {

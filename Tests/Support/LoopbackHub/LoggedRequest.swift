@@ -31,7 +31,7 @@ package struct LoggedRequest: Sendable {
 }
 
 extension String {
-    /// A pattern that is no regular expression is the test's own mistake and ends it.
+    /// An invalid regular expression is the test's mistake and ends it.
     func matches(_ pattern: String) -> Bool {
         do { return try Regex(pattern).firstMatch(in: self) != nil } catch { fatalError("\(pattern): \(error)") }
     }

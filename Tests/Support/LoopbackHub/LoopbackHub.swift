@@ -29,7 +29,7 @@ package final class LoopbackHub: Sendable {
 
     private let state: LoopbackState
     private let servers: [HubServer]
-    /// Kept, so that the folder is there as long as it is served.
+    /// Kept, so that the folder exists while it is served.
     private let folder: TemporaryFolder?
 
     /// Serves a folder of `org/name` folders, see ``FolderSource``.

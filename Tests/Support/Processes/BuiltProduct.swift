@@ -12,7 +12,7 @@ import Darwin
 package enum BuiltProduct {
     /// The path of an executable of this package, as `hub`.
     ///
-    /// - Throws: where it was not built.
+    /// - Throws: if it was not built.
     package static func path(_ name: String = "hub") throws -> String {
         // The tests are one bundle in the build's folder, on macOS some levels further down.
         var place = try image()

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Another user, for programs that a test starts: what a file's mode forbids means nothing to root.
+/// Another user for programs that a test starts, because root ignores file modes.
 package struct OtherUser: Sendable {
     package let user: UInt32
     package let group: UInt32
@@ -17,7 +17,7 @@ package struct OtherUser: Sendable {
 
     private static let program = "/usr/bin/setpriv"
 
-    /// nil where the tests do not run as root, or the system has no setpriv(1).
+    /// nil if the tests do not run as root, or the system has no setpriv(1).
     package init?(_ user: UInt32, group: UInt32, groups: [UInt32] = []) {
         guard geteuid() == 0, access(Self.program, X_OK) == 0 else { return nil }
         self.user = user
@@ -32,7 +32,7 @@ package struct OtherUser: Sendable {
             + [list.isEmpty ? "--clear-groups" : "--groups=\(list)", program] + arguments
     }
 
-    /// Whether this user can run a program: the checkout may lie where only its owner gets.
+    /// Whether this user can run a program: the checkout may be accessible only to its owner.
     package func canRun(_ program: String) async throws -> Bool {
         let words = words("/usr/bin/test", ["-x", program])
         return try await RunningProcess.run(words[0], Array(words.dropFirst())).status == 0

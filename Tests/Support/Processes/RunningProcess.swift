@@ -77,7 +77,7 @@ package final class RunningProcess: Sendable {
             state.update { $0.ending = (status, signalled != 0) }
         }
         if let input, terminal?.streams.contains(.input) != true {
-            // On a thread of its own: a program that does not read must not stop the test.
+            // On a separate thread: a program that does not read must not block the test.
             let descriptor = process.input
             Thread.start {
                 Self.write(input, to: descriptor)
@@ -108,7 +108,7 @@ package final class RunningProcess: Sendable {
     /// Writes to its standard input or its terminal: `"\u{3}"` there is Ctrl-C.
     package func write(_ text: String) { Self.write(Array(text.utf8), to: state.update { $0.input }) }
 
-    /// Whether its terminal shows what is typed; nil where nothing is typed on one.
+    /// Whether its terminal echoes input; nil without a terminal.
     package var terminalEchoes: Bool? {
         var mode = termios()
         // Asked on this side of a pseudo-terminal it is the mode of the other.
@@ -116,7 +116,7 @@ package final class RunningProcess: Sendable {
         return mode.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    /// How its terminal treats what is typed and shown, every bit of it; nil where nothing is typed on one.
+    /// The complete mode of its terminal; nil without a terminal.
     package var terminalMode: [UInt32]? {
         var mode = termios()
         guard state.update({ tcgetattr($0.input, &mode) }) == 0 else { return nil }
@@ -161,7 +161,7 @@ package final class RunningProcess: Sendable {
         }
     }
 
-    /// Waits until one of several has said something; nobody waits for the others to.
+    /// Waits for output of one of several processes.
     package static func waitForOne(of processes: [RunningProcess], toSay text: String) async throws {
         let told = Monitor(false)
         for process in processes {

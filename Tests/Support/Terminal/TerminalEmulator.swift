@@ -115,7 +115,7 @@ package struct TerminalEmulator: Sendable {
     private mutating func put(_ character: String) {
         let width = Self.width(character)
         if width == 0 {
-            // It goes on top of the one before.
+            // It combines with the previous one.
             let place = max(surface.isAtEdge ? surface.column : surface.column - 1, 0)
             surface.rows[surface.row][place] += character
             return

@@ -1,32 +1,32 @@
 package import Catalog
 package import HubCore
 
-/// Everything in a cache that can be chosen for deletion, and what any choice of it frees.
+/// The items of a cache that can be selected for deletion, and what a selection frees.
 package struct CacheInventory: Sendable {
     package var state: CacheState
     package var items: [CacheItem]
-    /// What any choice of ``items`` frees; nothing is chosen yet.
+    /// The bytes freed by a selection of ``items``; initially empty.
     package var ledger: FreedLedger
-    /// What Xet's client keeps and can go.
+    /// Xet's removable files.
     package var xet = XetFolder.Removable()
-    /// Bytes that the cache takes: what snapshots need, unfinished downloads, what nothing links to, and Xet's folder.
+    /// The cache's size in bytes: snapshots, unfinished downloads, orphans, and Xet's folder.
     package var size: Int64
     /// Bytes free on the cache's disk.
     package var diskFree: Int64
 
-    /// Looks at locks and at folders that are no snapshots. Blocks.
+    /// Checks locks and folders that are not snapshots. Blocks.
     ///
     /// - Parameters:
     ///   - state: read fresh.
     ///   - protection: what is pinned, and what other processes have open.
-    ///   - verified: what verifying has found damaged.
+    ///   - verified: damage found by verification.
     package init(
         _ state: CacheState, protection: Protection = Protection(), verified: VerifiedContent = VerifiedContent(),
         xet folder: XetFolder? = nil, now: Double
     ) throws(AIError) {
         self.state = state
         let kept = folder?.contents() ?? .init()
-        size = state.totalSize + state.partialSize + state.otherSize + kept.bytes
+        size = state.size(with: kept)
         diskFree = try FileSystem.diskSpace(state.layout.root).available
         items = []
         var builder = FreedLedger.Builder(state)
@@ -69,7 +69,7 @@ package struct CacheInventory: Sendable {
         for index in items.indices { items[index].freedAlone = ledger.freedBytes(adding: index) }
     }
 
-    /// The files of an item as a person may look at them.
+    /// The repository of an item.
     package func repository(of item: CacheItem) -> CachedRepository? {
         switch item.subject {
         case .revision(let index, _), .remains(let index), .partials(let index, _), .orphans(let index, _):
@@ -78,17 +78,17 @@ package struct CacheInventory: Sendable {
         }
     }
 
-    /// The plan of deleting these items, with what protects some of them. Xet's folder is in none. Blocks.
+    /// The plan for deleting these items, including protected ones. Xet's folder is not part of it. Blocks.
     ///
     /// - Parameters:
-    ///   - protection: looked at now.
-    ///   - interrupted: earlier deletions that were cut off; they are finished too.
+    ///   - protection: read now.
+    ///   - interrupted: interrupted deletions, which are finished too.
     package func plan(
         _ chosen: [Int], protection: Protection = Protection(), interrupted: [BegunDeletion] = [], now: Double
     ) throws(AIError) -> DeletionPlan {
         var planner = DeletionPlanner(state, protection: protection, now: now)
         try planner.addInterrupted(interrupted)
-        // Leftovers first, as gc does: with the last revision they would go under its name.
+        // Leftovers first, as in gc: otherwise the last revision would include them.
         for item in chosen.map({ items[$0] }) {
             switch item.subject {
             case .partials(let index, _): try planner.addPartials(of: state.repositories[index], now: now)
@@ -108,7 +108,7 @@ package struct CacheInventory: Sendable {
 }
 
 extension CachedRepository {
-    /// The blobs that folders in `snapshots/` need which are no snapshots; nil where there is no such folder.
+    /// The blobs needed by folders in `snapshots/` that are not snapshots; nil if there is no such folder.
     func foreignBlobs() throws(AIError) -> Set<String>? {
         let names = try folder.foreignSnapshots(besides: revisions)
         guard !names.isEmpty else { return nil }

@@ -1,12 +1,12 @@
 import Catalog
 package import HubCore
 
-/// One thing of the cache that can be chosen for deletion by itself.
+/// An item of the cache that can be selected for deletion.
 package struct CacheItem: Sendable, Hashable {
-    /// What it is; repositories and revisions by their place in the state.
+    /// The kind of item; repositories and revisions by index in the state.
     package enum Subject: Sendable, Hashable {
         case revision(repository: Int, index: Int)
-        /// What is left of a repository without revisions and partials.
+        /// The rest of a repository without revisions and partials.
         case remains(repository: Int)
         /// Unfinished downloads of a repository.
         case partials(repository: Int, names: [String])
@@ -14,37 +14,38 @@ package struct CacheItem: Sendable, Hashable {
         case orphans(repository: Int, names: [String])
         /// Payloads of the shared store that no repository links to.
         case payloads(names: [String])
-        /// What the client for Xet storage keeps.
+        /// The Xet client's files.
         case xet
     }
 
     package var subject: Subject
-    /// nil for what belongs to none.
+    /// nil if it belongs to none.
     package var repository: Repository?
     package var commit: Commit?
     package var refs: [String] = []
     /// st_size of its files, each physical file once.
     package var size: Int64
-    /// Bytes that go with it while everything else stays.
+    /// Bytes freed by deleting only this item.
     package var freedAlone: Int64 = 0
     /// Seconds since 1970.
     package var lastUsedAt: Double?
     /// Seconds since 1970.
     package var downloadedAt: Double?
     package var isPinned = false
-    /// What its owner wrote about the pin.
+    /// The pin's note.
     package var pinNote: String?
     package var isIncomplete = false
-    /// Whether it is a revision that no branch or tag names.
+    /// Whether it is a revision without a branch or tag.
     package var isDetached = false
-    /// Whether links in it lead to nothing, files have the wrong size, or verifying found other bytes than there should be.
+    /// Whether it has broken links, files of the wrong size, or damage found by verification.
     package var isDamaged = false
-    /// Why it cannot go now, such as "in use: …"; nil where it can. A pin is no such reason: it can be taken away.
+    /// Why it cannot be deleted now, such as "in use: …"; nil if it can. Pins do not count, because they can be
+    /// removed.
     package var obstacle: String?
 }
 
 extension CacheItem {
-    /// - Parameter foreign: blobs that something needs which is no snapshot; nil where there is no such thing.
+    /// - Parameter foreign: blobs needed by something other than snapshots; nil if there is nothing like that.
     init(
         revision index: Int, of repository: CachedRepository, at place: Int, foreign: Set<String>?,
         _ verified: VerifiedContent, _ obstacles: inout DeletionObstacles
@@ -57,12 +58,12 @@ extension CacheItem {
             size: repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size },
             lastUsedAt: revision.lastUsedAt, downloadedAt: revision.downloadedAt, isPinned: pin != nil,
             pinNote: pin?.note, isIncomplete: revision.isComplete == false, isDetached: revision.refs.isEmpty)
-        // The sizes, which cost reading the tree, tell nothing new of what is whole.
+        // For a complete revision the sizes need no check, which would read the tree.
         isDamaged =
             try isIncomplete
             ? repository.damage(of: revision, verified) != nil
             : revision.knownDamage(verified, in: repository.folder) != nil
-        // The last revision takes everything along that is in the repository.
+        // The last revision takes the whole repository with it.
         let isOnly = repository.revisions.count == 1 && foreign == nil
         let others = repository.revisions.indices.filter { $0 != index }
         let needed = others.reduce(foreign ?? []) { $0.union(repository.revisions[$1].usedBlobs) }
@@ -81,7 +82,7 @@ extension CacheItem {
             lastUsedAt: payloads.compactMap { $0.file?.accessed }.max())
     }
 
-    /// What a repository holds beside its revisions, with the names in `blobs/` that go with it.
+    /// The items of a repository besides its revisions, with their names in `blobs/`.
     static func leftovers(
         of repository: CachedRepository, at place: Int, foreign: Set<String>?, now: Double,
         _ obstacles: inout DeletionObstacles
@@ -131,7 +132,7 @@ extension CacheItem {
         return out
     }
 
-    /// The partials that may go now, and why others may not.
+    /// The partials that may be deleted now, and why others may not.
     private static func partials(
         of repository: CachedRepository, now: Double, _ obstacles: inout DeletionObstacles
     ) throws(AIError) -> (going: [String], why: String?) {

@@ -1,27 +1,27 @@
 package import HubCore
 
-/// Every path that a plan takes away, as the disk is now: for a person who is about to say yes.
+/// Every path that a plan deletes, as of now, to show before confirmation.
 package struct DeletionPaths: Sendable {
     package struct Entry: Sendable, Hashable {
-        /// Below the cache.
+        /// Relative to the cache.
         package var path: String
-        /// What its going frees, in bytes: st_size of a blob or a snapshot's plain file whose last name it is. nil for
-        /// everything else: links, folders, and the few bytes of notes, which no total counts.
+        /// Bytes freed: st_size of a blob or a snapshot's plain file whose last name it is. nil for links, folders and
+        /// metadata, which totals ignore.
         package var size: Int64?
     }
 
-    /// In the order of the plan.
+    /// In plan order.
     package private(set) var entries: [Entry] = []
     private let layout: CacheLayout
     private let store: SharedStore
-    /// Of each repository met: the snapshots that stay so far, with the blobs they lead to.
+    /// Per repository: the remaining snapshots with their blobs.
     private var snapshots: [RepositoryFolder: [String: Set<String>]] = [:]
-    /// Of each repository met: how many of those lead to a blob.
+    /// Per repository: the number of remaining snapshots that use each blob.
     private var users: [RepositoryFolder: [String: Int]] = [:]
     private var gone: Set<String> = []
     private var namesGone: [PhysicalFile.Identity: UInt64] = [:]
 
-    /// Walks the folders concerned. Blocks.
+    /// Walks the affected folders. Blocks.
     package init(_ plan: DeletionPlan, layout: CacheLayout) throws(AIError) {
         self.layout = layout
         store = SharedStore(layout: layout)
@@ -39,7 +39,7 @@ package struct DeletionPaths: Sendable {
         }
     }
 
-    /// - Parameter left: what the plan counted on: after a cut nothing links to it any more.
+    /// - Parameter left: blobs of the plan that, after an interruption, nothing links to any more.
     private mutating func add(_ commit: Commit, of folder: RepositoryFolder, left: Set<String>) throws(AIError) {
         try read(folder)
         let linked = snapshots[folder]?.removeValue(forKey: commit.hash) ?? []
@@ -58,7 +58,7 @@ package struct DeletionPaths: Sendable {
         try addIfEmptied(folder.missing)
     }
 
-    /// A folder goes with the last of what is in it.
+    /// A folder is deleted when it becomes empty.
     private mutating func addIfEmptied(_ path: String) throws(AIError) {
         let names = try FileSystem.entries(path) ?? []
         if names.allSatisfy({ gone.contains(Path.join(path, $0)) }) { try add(tree: path) }
@@ -76,7 +76,7 @@ package struct DeletionPaths: Sendable {
         }
     }
 
-    /// A repository that held nothing but what has gone by then goes too.
+    /// A repository that becomes empty is deleted too.
     private mutating func addIfEmpty(_ folder: RepositoryFolder) throws(AIError) {
         guard !gone.contains(folder.path) else { return }
         try read(folder)
@@ -98,7 +98,7 @@ package struct DeletionPaths: Sendable {
         }
     }
 
-    /// A folder with everything in it, which comes first.
+    /// A folder after all of its contents.
     private mutating func add(tree path: String) throws(AIError) {
         guard try FileSystem.linkStatus(path)?.kind == .directory else { return try add(file: path) }
         for name in try FileSystem.entries(path) ?? [] { try add(tree: Path.join(path, name)) }
@@ -116,7 +116,7 @@ package struct DeletionPaths: Sendable {
         guard let text = FileSystem.linkText(path), parts.count > 2, store.exists() else { return }
         let folder = RepositoryFolder(cache: layout, name: String(parts[parts.count - 3]))
         guard Path.parent(path) == folder.blobs, let hash = store.hash(ofLink: text, in: folder) else { return }
-        // The payload goes with the last link to it.
+        // The payload is deleted with the last link to it.
         let stays = store.references(hash)?.contains { !gone.contains(Path.join(layout.root, $0)) } ?? true
         if !stays { try add(payload: hash) }
     }

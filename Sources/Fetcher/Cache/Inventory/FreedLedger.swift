@@ -1,14 +1,14 @@
-/// What deleting a changing choice of things frees. Choosing one, or not choosing it any more, costs as many steps as
-/// it has files, however many things there are. Says what ``DeletionPlanner`` says of the same choice.
+/// The bytes freed by a changing selection. Selecting or deselecting an item costs time proportional to its files. The
+/// result equals that of ``DeletionPlanner``.
 package struct FreedLedger: Sendable {
     /// A physical file of the cache.
     private struct File: Sendable {
         var size: Int64
-        /// Names of it that stay, those outside the cache included.
+        /// Remaining names, including those outside the cache.
         var left: Int
     }
 
-    /// A payload of the shared store, which goes when a link to it goes and no line of its manifest is true any more.
+    /// A payload of the shared store, deleted when a link to it is deleted and its manifest has no valid line.
     private struct Payload: Sendable {
         var file: Int
         var linksGone = 0
@@ -16,29 +16,29 @@ package struct FreedLedger: Sendable {
         var isGone: Bool { linksGone > 0 && linesLeft == 0 }
     }
 
-    /// An entry of `blobs/`. It goes for any reason: it was chosen, nobody needs it any more, its repository goes whole.
+    /// An entry of `blobs/`. It is deleted if selected, if no longer needed, or with its whole repository.
     private struct Name: Sendable {
         var file: Int?
         var payload: Int?
-        /// Whether the payload's manifest has a true line for it.
+        /// Whether the payload's manifest has a valid line for it.
         var isListed = false
-        /// Snapshots that need it and stay.
+        /// Number of remaining snapshots that need it.
         var users = 0
         var reasons = 0
     }
 
     private struct Repository: Sendable {
         var names: Range<Int>
-        /// Revisions that stay. With the last one everything goes; -1 where that cannot be.
+        /// Number of remaining revisions. With the last one everything is deleted; -1 if that cannot happen.
         var revisionsLeft: Int
     }
 
     private struct Item: Sendable {
-        /// Entries of `blobs/` that go with it.
+        /// Entries of `blobs/` deleted with it.
         var chosen: [Int] = []
         /// Entries of `blobs/` that it needs.
         var used: [Int] = []
-        /// Files that are no blobs, one for each name.
+        /// Files that are not blobs, one per name.
         var files: [Int] = []
         var revisionOf: Int?
         var bytes: Int64 = 0
@@ -50,13 +50,13 @@ package struct FreedLedger: Sendable {
     private var repositories: [Repository] = []
     private var items: [Item] = []
     private var chosen: [Bool] = []
-    /// Bytes that go with everything chosen: st_size of each file whose last name goes.
+    /// Bytes freed by the selection: st_size of each file whose last name is deleted.
     package private(set) var freedBytes: Int64 = 0
 
-    /// Whether an item is chosen.
+    /// Whether an item is selected.
     package func isChosen(_ item: Int) -> Bool { chosen[item] }
 
-    /// Chooses an item, or takes that back.
+    /// Selects or deselects an item.
     package mutating func choose(_ item: Int, _ isChosen: Bool) {
         guard chosen[item] != isChosen else { return }
         chosen[item] = isChosen
@@ -76,7 +76,7 @@ package struct FreedLedger: Sendable {
         for name in repositories[place].names { give(name, step) }
     }
 
-    /// Bytes that go with an item on top of what is chosen.
+    /// Additional bytes freed by an item.
     package mutating func freedBytes(adding item: Int) -> Int64 {
         guard !chosen[item] else { return 0 }
         let before = freedBytes
@@ -85,7 +85,7 @@ package struct FreedLedger: Sendable {
         return freedBytes - before
     }
 
-    /// Gives a name one more reason to go, or one fewer.
+    /// Adds or removes a reason to delete a name.
     private mutating func give(_ name: Int, _ step: Int) {
         let wasGone = names[name].reasons > 0
         names[name].reasons += step
@@ -98,31 +98,31 @@ package struct FreedLedger: Sendable {
         if payloads[payload].isGone != payloadWasGone { take(payloads[payload].file, step) }
     }
 
-    /// Takes one name of a file away, or puts it back.
+    /// Removes a name of a file, or restores it.
     private mutating func take(_ file: Int, _ step: Int) {
         let before = files[file].left
         files[file].left -= step
-        // A file that has changed its names since it was read may come below nothing.
+        // The count may go below zero if links changed since the scan.
         if min(before, files[file].left) == 0 { freedBytes += Int64(step) * files[file].size }
     }
 }
 
 extension FreedLedger {
-    /// Makes a ledger from what a scan found: repository by repository, their revisions and leftovers as items.
+    /// Builds a ledger from a scan: repository by repository, with revisions and leftovers as items.
     struct Builder {
         private(set) var ledger = FreedLedger()
         private let store: SharedStore
         private var files: [PhysicalFile.Identity: Int] = [:]
         private var payloads: [String: Int] = [:]
         private var lines: [String: Set<String>] = [:]
-        /// The names of the repository at hand.
+        /// The names of the current repository.
         private var names: [String: Int] = [:]
 
         init(_ state: CacheState) { store = SharedStore(layout: state.layout) }
 
-        /// Begins a repository; what is added next is in it.
+        /// Begins a repository; the following items belong to it.
         ///
-        /// - Parameter foreign: blobs that something needs which is no snapshot; nil where there is no such thing.
+        /// - Parameter foreign: blobs needed by something other than snapshots; nil if there is nothing like that.
         mutating func begin(_ repository: CachedRepository, foreign: Set<String>?) {
             names = [:]
             let first = ledger.names.count
@@ -140,7 +140,7 @@ extension FreedLedger {
             for blob in foreign ?? [] { names[blob].map { ledger.names[$0].users += 1 } }
         }
 
-        /// An item: a revision of the repository at hand.
+        /// Adds a revision of the current repository as an item.
         mutating func add(_ revision: CachedRevision) {
             append(
                 Item(
@@ -149,13 +149,13 @@ extension FreedLedger {
                     revisionOf: ledger.repositories.count - 1))
         }
 
-        /// An item: entries of the repository's `blobs/`.
+        /// Adds entries of the repository's `blobs/` as an item.
         mutating func add(names chosen: [String]) { append(Item(chosen: chosen.compactMap { names[$0] })) }
 
-        /// An item: files that are in no repository.
+        /// Adds files outside repositories as an item.
         mutating func add(files: [PhysicalFile]) { append(Item(files: files.map { file($0) })) }
 
-        /// An item that shares nothing with others.
+        /// Adds an item that shares nothing with others.
         mutating func add(bytes: Int64) { append(Item(bytes: bytes)) }
 
         private mutating func append(_ item: Item) {
@@ -167,7 +167,7 @@ extension FreedLedger {
             guard !blob.isForeign, let physical = blob.file else { return Name() }
             guard let hash = blob.sharedHash else { return Name(file: file(physical)) }
             if lines[hash] == nil, let known = store.references(hash) { lines[hash] = Set(known) }
-            // Where the manifest cannot be read nobody may delete the payload.
+            // If the manifest cannot be read, the payload must not be deleted.
             guard let lines = lines[hash] else { return Name() }
             if payloads[hash] == nil {
                 payloads[hash] = ledger.payloads.count
@@ -187,6 +187,6 @@ extension FreedLedger {
 }
 
 extension CachedRevision {
-    /// The entries of `blobs/` that its links lead to.
+    /// The entries of `blobs/` that its links point to.
     var usedBlobs: Set<String> { Set(files.compactMap(\.blob)) }
 }

@@ -1,16 +1,16 @@
 import HubCore
 
-/// A file of a ``CacheItem``, and who else holds it.
+/// A file of a ``CacheItem``, and its other users.
 package struct ItemFile: Sendable, Hashable {
     package var path: String
-    /// st_size in bytes; nil where nothing lies there.
+    /// st_size in bytes; nil if missing.
     package var size: Int64?
-    /// Revisions that hold the same bytes on the disk, as `org/name@commit`, and how many names it has elsewhere.
+    /// Revisions that share the same bytes on the disk, as `org/name@commit`, and the number of other names.
     package var sharedWith: [String]
 }
 
 extension CacheInventory {
-    /// The files of an item. Looks through the whole state, for anything may share with anything.
+    /// The files of an item. Searches the whole state for shared files.
     package func files(of item: CacheItem) -> [ItemFile] {
         switch item.subject {
         case .revision(let index, let revision): files(ofRevision: revision, of: index)
@@ -52,7 +52,7 @@ extension CacheInventory {
         }
     }
 
-    /// Of each of these files: how many names in the cache it has, and the revisions that need it.
+    /// For each of these files: its number of names in the cache, and the revisions that need it.
     private func users(of wanted: Set<PhysicalFile.Identity>)
         -> [PhysicalFile.Identity: (names: UInt64, revisions: [String])]
     {
@@ -79,7 +79,7 @@ extension CacheInventory {
         besides own: String?
     ) -> [String] {
         guard let file, let found = users[file.identity] else { return [] }
-        // A payload of the shared store has one name of its own.
+        // A payload of the shared store has one own name.
         let outside = Int64(file.links) - Int64(max(found.names, 1))
         return found.revisions.filter { $0 != own }.sorted()
             + (outside > 0 ? ["\(outside) name\(outside == 1 ? "" : "s") outside the cache"] : [])

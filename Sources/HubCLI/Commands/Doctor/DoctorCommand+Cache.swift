@@ -2,7 +2,7 @@ import Fetcher
 import HubCore
 
 extension DoctorCommand {
-    /// What the cache holds, and everything that is wrong in it.
+    /// The cache's contents and problems.
     @Sendable static func cacheFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding]
     {
         let (layout, xet, now) = (workspace.layout, workspace.xet, context.now)
@@ -31,7 +31,7 @@ extension DoctorCommand {
                 return (outcome.text, outcome.isWhole && finding.mendsAll)
             }
         }
-        // What lies in one place has no list of places.
+        // A single path is not listed separately.
         let places = words.hasPlaces ? places(finding) : nil
         return DoctorFinding(
             section: "cache", name: finding.kind.rawValue, level: words.level,

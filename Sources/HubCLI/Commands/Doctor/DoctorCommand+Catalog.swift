@@ -108,7 +108,7 @@ extension DoctorCommand {
     private static func backups(_ path: String, isUsable: Bool, now: Double) throws(AIError) -> [DoctorFinding] {
         let all = try CatalogInspection.backups(path)
         guard let newest = all.first else {
-            // What a catalog holds that cannot be read is unknown.
+            // The contents of an unreadable catalog are unknown.
             guard isUsable else { return [fact("backup", .note, "there is no backup")] }
             return [fact("backup", .good, "no backup yet: nothing to back up (no pins, no times of use)")]
         }

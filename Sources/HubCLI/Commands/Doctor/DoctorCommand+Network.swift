@@ -30,9 +30,9 @@ extension DoctorCommand {
         DoctorFinding(section: "network", name: "reach", level: level, text: text, advice: advice)
     }
 
-    /// Whose token it is, in one question. Nothing where there is no token, or where it may not be sent.
+    /// The token's owner, in one request. Skipped without a token, or if it must not be sent.
     private static func tokenFindings(_ context: Context, _ endpoint: Endpoint) async throws -> [DoctorFinding] {
-        // A token file that cannot be read is told by the section of the account.
+        // The account section reports an unreadable token file.
         guard let client = try? asking(context, endpoint, token: .auto).client(), client.hasToken,
             let source = client.tokenSource
         else { return [] }

@@ -78,7 +78,7 @@ extension DoctorCommand {
         return findings
     }
 
-    /// Folders in which nothing can be kept. Those that are missing are made when they are needed, if that works.
+    /// Folders that cannot be written. Missing ones count if they cannot be created.
     private static func folderFindings(_ workspace: Workspace, _ environment: HubEnvironment) throws
         -> [DoctorFinding]
     {
@@ -87,7 +87,7 @@ extension DoctorCommand {
             ("cache", "the cache", workspace.layout.root, "HF_HOME, HF_HUB_CACHE or --cache-dir"),
             ("hub_home", "the catalog's folder", environment.stateDirectory, "HUB_HOME"),
         ]
-        // Mostly the cache lies in it, and one finding is enough.
+        // The cache is usually in it, and one finding is enough.
         let home = environment.huggingFaceHome
         if !workspace.layout.root.hasPrefix(home) {
             places.append(("hf_home", "the home of Hugging Face's programs", home, "HF_HOME"))
@@ -102,7 +102,7 @@ extension DoctorCommand {
         return findings
     }
 
-    /// Why nothing can be kept in a folder; nil where it can. A missing folder is tried by making another one where it
+    /// Why nothing can be kept in a folder; nil if it can. A missing folder is tried by making another one where it
     /// would be made, which goes at once: some file systems tell in no other way.
     private static func fault(ofFolder path: String) throws(AIError) -> String? {
         if let status = try FileSystem.status(path) {

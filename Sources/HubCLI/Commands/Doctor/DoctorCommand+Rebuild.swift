@@ -13,13 +13,13 @@ extension DoctorCommand {
         if let gap = gap(rebuilt, context) { findings.append(gap) }
         var outcomes = findings.map { Outcome(finding: $0) }
         outcomes[0].mended = summary(of: rebuilt)
-        // Who asked for the essential alone still hears that something is missing.
+        // Missing data is reported even with --quiet.
         if context.output.mode == .quiet, let gap = gap(rebuilt, context) { context.output.warning(gap.text) }
         let opened = try await context.workspace(tellsFault: false)
         return outcomes + (try await catalogFindings(context, opened)).map { Outcome(finding: $0) }
     }
 
-    /// What the new catalog holds and where the old one is, in a sentence.
+    /// The contents of the new catalog and the path of the old one, in a sentence.
     static func summary(of rebuilt: Workspace.Rebuilt) -> String {
         let rows = rebuilt.catalog.rows
         var parts = [

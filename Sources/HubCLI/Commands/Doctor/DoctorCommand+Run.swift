@@ -14,7 +14,7 @@ extension DoctorCommand {
     /// A finding and what became of it.
     struct Outcome: Sendable {
         var finding: DoctorFinding
-        /// What fixing it did; nil where it was not fixed.
+        /// What fixing it did; nil if it was not fixed.
         var mended: String?
 
         var isBad: Bool { finding.level == .bad && mended == nil }

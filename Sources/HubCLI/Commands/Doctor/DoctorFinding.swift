@@ -21,6 +21,6 @@ struct DoctorFinding: Sendable {
     var bytes: Int64?
     /// What to do about it.
     var advice: String?
-    /// Fixes it where that is safe; says what it did, and whether that was all of it. nil where only a person may.
+    /// Fixes it where that is safe; says what it did, and whether that was all of it. nil if only a person may.
     var mend: (@Sendable () async throws -> (text: String, isWhole: Bool))?
 }

@@ -1,0 +1,14 @@
+/// The parts of a tokenizer, whatever their source.
+struct TokenizerParts {
+    var kind: String
+    var model: TokenizerModel
+    var added = AddedTokens([])
+    /// Whether added tokens are plain text even if all others are byte-level.
+    var showsAddedAsTheyAre = false
+    var normalizer = Normalizer([])
+    var preTokenizer = PreTokenizer([])
+    var postProcessor = PostProcessor([])
+    var decoder: TokenDecoder
+    var truncation: Truncation?
+    var padding: Padding?
+}

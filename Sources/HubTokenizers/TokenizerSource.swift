@@ -1,0 +1,63 @@
+package import HubCore
+import ModelFormats
+
+/// The source of a model's tokenizer.
+package enum TokenizerSource {
+    /// A tokenizer.json.
+    case file(String)
+    /// A folder with a SentencePiece model of this name.
+    case sentencePiece(folder: String, name: String)
+    /// A GGUF file with a vocabulary.
+    case gguf(String)
+
+    /// Looks in a folder for `tokenizer.json`, then `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
+    ///
+    /// - Returns: nil if there is none of them.
+    package static func find(_ path: String) throws(AIError) -> TokenizerSource? {
+        let file = Path.join(path, "tokenizer.json")
+        if FileSystem.exists(file) { return .file(file) }
+        for name in SentencePieceFile.names where FileSystem.exists(Path.join(path, name)) {
+            return .sentencePiece(folder: path, name: name)
+        }
+        return try GGUFModel.first(in: path).map { .gguf($0) }
+    }
+
+    /// The file name for findings.
+    package var fileName: String {
+        switch self {
+        case .file(let path), .gguf(let path): Path.name(path)
+        case .sentencePiece(_, let name): name
+        }
+    }
+
+    /// The tokenizer's parts, and the path of the source.
+    ///
+    /// - Returns: nil for a GGUF file without a vocabulary.
+    func parts() throws(AIError) -> (TokenizerParts, path: String)? {
+        switch self {
+        case .file(let path):
+            guard var bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
+            return (try TokenizerFile(&bytes, path: path).parts, path)
+        case .sentencePiece(let folder, _):
+            return try SentencePieceFile.parts(folder: folder).map { ($0, folder) }
+        case .gguf(let path):
+            guard let vocabulary = try GGUFVocabulary(try GGUFFile(path)) else { return nil }
+            return (try vocabulary.parts(path), path)
+        }
+    }
+}
+
+extension Tokenizer {
+    /// The tokenizer of a source; nil if there is none.
+    package convenience init?(_ source: TokenizerSource?) throws(AIError) {
+        guard let (parts, path) = try source?.parts() else { return nil }
+        try self.init(parts, path: path)
+    }
+
+    /// Makes the tokenizer of a GGUF file.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming an unknown kind or pre-tokenizer; ``ErrorCode/malformedModel``.
+    package convenience init(_ vocabulary: GGUFVocabulary, path: String) throws(AIError) {
+        try self.init(try vocabulary.parts(path), path: path)
+    }
+}

@@ -1,0 +1,116 @@
+public import HubCore
+package import ModelFormats
+
+/// The metadata of a model folder, from headers and small files; no weight is read.
+public struct ModelInspection: Sendable, Hashable {
+    /// The folder or file, or `org/name` of a model on a Hub.
+    public let folder: String
+    /// The file that the figures describe if there are several models; nil if there is one.
+    public let file: String?
+    /// The class in `config.json`, `LlamaForCausalLM`; nil if it names none.
+    public let architecture: String?
+    /// `model_type` in `config.json`; `general.architecture` of a GGUF file.
+    public let modelType: String?
+    /// Weight file formats by name: `safetensors`, `GGUF`, …
+    public let formats: [String]
+    /// The number of weights; quantised ones count one by one.
+    public let parameters: Int64
+    /// Parameters used per token in a mixture of experts; nil if all are.
+    public let activeParameters: Int64?
+    /// Parameters by part: `["attention": 196608]`; `embedding`, `attention`, `feed_forward`, `experts`, `norm`, `head`,
+    /// `vision`, `audio`, `other`.
+    public let parameterParts: [String: Int64]
+    /// Average bits per weight, scales included; nil if no weights could be read.
+    public let bitsPerWeight: Double?
+    /// The licence in the model card; nil if unknown.
+    public let license: String?
+    /// Tensors' elements by element type: `["BF16": 1115264]`.
+    public let dataTypes: [String: Int64]
+    /// Bytes of all tensors.
+    public let weightsBytes: Int64
+    /// Layers of the decoder.
+    public let layers: Int?
+    /// Attention heads.
+    public let heads: Int?
+    /// Heads of keys and values; fewer than ``heads`` in grouped-query attention.
+    public let kvHeads: Int?
+    /// Width of the residual stream.
+    public let hiddenSize: Int?
+    /// Tokens in the vocabulary.
+    public let vocabulary: Int?
+    /// Maximum number of positions of the model.
+    public let contextLength: Int?
+    /// The quantisation of the weights; nil if there is none.
+    public let quantization: String?
+    /// Whether MLX packed the weights.
+    package let isMLX: Bool
+    /// The kind of tokenizer; nil if there is no usable one.
+    public let tokenizerKind: String?
+    /// Whether the folder has a chat template.
+    public let hasChatTemplate: Bool
+    /// The obstacles to running it, each a noun phrase such as `architecture gpt2`, or what is broken.
+    public let obstacles: [String]
+    private let memory: MemoryEstimate
+
+    /// Whether this version can run it, memory aside.
+    public var isSupported: Bool { obstacles.isEmpty }
+    /// The most common element type: `BF16`.
+    public var dominantDataType: String? { dataTypes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
+
+    /// Bytes needed to run with a context of this many positions: weights, KV cache, activations. Too low if
+    /// ``cacheBytesPerPosition`` is unknown.
+    ///
+    /// - Parameter context: nil for the default of ``LanguageModel/open(folder:options:)``.
+    public func memoryBytes(context: Int? = nil) -> Int64 {
+        memory.bytes(context: max(0, context ?? usualContext))
+    }
+
+    /// The default context of ``LanguageModel/open(folder:options:)`` in positions.
+    public var usualContext: Int { min(contextLength ?? 2048, ModelOptions.defaultContext) }
+
+    /// Reads a folder; it may be a snapshot of the cache, made of links.
+    ///
+    /// - Throws: ``ErrorCode/fileNotFound`` if there is nothing, ``ErrorCode/unsupportedModel`` for a single file,
+    ///   ``ErrorCode/malformedModel`` for broken headers. Other faults are in ``obstacles``.
+    public static func inspect(folder: String) async throws(AIError) -> ModelInspection {
+        try await ComputeQueue().run { _ throws(AIError) in
+            ModelInspection(try FolderReading(folder))
+        }
+    }
+
+    init(_ reading: FolderReading) { self.init(reading.sources) }
+
+    /// From sources read elsewhere: by ranges, from a Hub.
+    package init(_ sources: ModelSources) {
+        let c = sources.configuration
+        let summary = ModelSummary(sources, batch: Decoder.batch)
+        folder = sources.name
+        file = sources.chosen
+        architecture = c?.architectures.first
+        modelType = c?.modelType
+        formats = sources.formats.map(\.format.rawValue)
+        parameters = summary.parameters
+        activeParameters = summary.activeParameters
+        parameterParts = Dictionary(uniqueKeysWithValues: summary.parts.map { ($0.key.rawValue, $0.value) })
+        bitsPerWeight = summary.bitsPerWeight
+        license = sources.license
+        dataTypes = summary.dataTypes
+        weightsBytes = summary.weightsBytes
+        layers = c?.layers
+        heads = c?.heads
+        kvHeads = c?.kvHeads
+        hiddenSize = c?.hiddenSize
+        vocabulary = c?.vocabulary
+        contextLength = c?.maxPositions
+        quantization = summary.quantization
+        isMLX = c?.quantization?.isMLX ?? false
+        tokenizerKind = sources.tokenizerKind
+        hasChatTemplate = sources.hasChatTemplate
+        obstacles = FolderReading.obstacles(sources)
+        memory = summary.memory
+    }
+
+    /// Bytes of the KV cache per position in all layers, as float32: 0 for a model without one (an encoder, a recurrent
+    /// one), nil if unknown.
+    public var cacheBytesPerPosition: Int64? { memory.cacheBytesPerPosition }
+}

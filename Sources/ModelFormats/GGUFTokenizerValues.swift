@@ -1,0 +1,44 @@
+package import HubCore
+
+/// The values of a GGUF file below `tokenizer.ggml`.
+package struct GGUFTokenizerValues {
+    private let file: GGUFFile
+
+    package init(_ file: GGUFFile) { self.file = file }
+
+    private func value(_ key: String) -> GGUFValue? { file.header["tokenizer.ggml.\(key)"] }
+
+    private func fault(_ key: String) -> AIError {
+        .malformed(file.file.path, "tokenizer.ggml.\(key) has the wrong type")
+    }
+
+    package func flag(_ key: String) -> Bool? { value(key)?.bool }
+
+    /// An impossible id means none: some converters write the largest number.
+    package func id(_ key: String) -> Int? {
+        guard let id = value("\(key)_token_id")?.int, id >= 0, id < Int64(UInt32.max) else { return nil }
+        return Int(id)
+    }
+
+    /// Empty if the file has no such array.
+    package func texts(_ key: String) throws(AIError) -> [[UInt8]] {
+        guard let value = value(key) else { return [] }
+        guard let array = value.array else { throw fault(key) }
+        var texts: [[UInt8]] = []
+        texts.reserveCapacity(array.count)
+        guard array.eachString(in: file.file.bytes, { texts.append(Array($0)) }) else { throw fault(key) }
+        return texts
+    }
+
+    package func numbers(_ key: String) throws(AIError) -> [GGUFValue] {
+        guard let value = value(key) else { return [] }
+        guard let numbers = value.array?.values(in: file.file.bytes) else { throw fault(key) }
+        return numbers
+    }
+
+    package func bytes(_ key: String) throws(AIError) -> [UInt8] {
+        guard let value = value(key) else { return [] }
+        guard let array = value.array, array.element.size == 1 else { throw fault(key) }
+        return Array(file.file.bytes[array.byteRange])
+    }
+}

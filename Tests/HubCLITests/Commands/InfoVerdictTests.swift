@@ -1,0 +1,69 @@
+import HubCore
+import Support
+import Testing
+
+/// What `hub info` says of running a model, of its alias, and of one that is gone from the Hub.
+@Suite struct InfoVerdictTests {
+    private static func stage(_ id: String, _ card: JSONObject, file: String = "model.safetensors") throws -> Stage
+    {
+        try Stage { root in
+            let repository = try ModelRepository(id, in: root)
+            try repository.write("config.json", #"{"model_type": "tiny"}"#)
+            try repository.random(file, size: 3000)
+            try repository.card(card)
+        }
+    }
+
+    private static func tags(_ model: String, _ others: JSON...) -> JSONObject {
+        [
+            "library_name": "transformers", "pipeline_tag": "text-generation",
+            "tags": .array(["safetensors", .string(model)] + others),
+        ]
+    }
+
+    @Test func whatIsNotSupportedIsNamed() async throws {
+        for (card, why) in [
+            (Self.tags("llama", "gptq"), "gptq weights are"), (Self.tags("gpt2"), "its architecture is"),
+        ] {
+            let stage = try Self.stage("org/m", card)
+            let result = try await stage.run("info", "org/m")
+            #expect(result.output.contains("  runs        no: \(why) not supported yet\n"), "\(result.output)")
+        }
+        let gguf = try await Self.stage("org/m", [:], file: "m-Q8_0.gguf").run("info", "org/m")
+        #expect(gguf.output.contains("  runs        no: GGUF weights are not supported yet\n"))
+        #expect(
+            gguf.output.contains("  program     llama.cpp runs it: hub pull org/m:m-Q8_0.gguf && llama-cli -m "))
+    }
+
+    @Test func aCuratedModelHasItsAliasAndItsVerdict() async throws {
+        let yes = try await Self.stage("HuggingFaceTB/SmolLM2-135M-Instruct", [:]).run(
+            "info", "HuggingFaceTB/SmolLM2-135M-Instruct")
+        #expect(yes.output.contains("  alias       smollm2-135m\n") && yes.output.contains("  runs        yes\n"))
+        let no = try await Self.stage("Qwen/Qwen3-8B", [:]).run("info", "qwen3-8b")
+        #expect(no.output.contains("  alias       qwen3-8b\n"))
+        #expect(no.output.contains("  runs        no: qwen3 is not supported yet\n"))
+        let unknown = try await Self.stage("org/m", [:]).run("info", "org/m")
+        #expect(!unknown.output.contains("  runs  ") && !unknown.output.contains("  alias  "))
+    }
+
+    @Test func termsThatOneAcceptsAreToldFromAccessThatSomebodyGrants() async throws {
+        let stage = try Self.stage("org/m", ["gated": "auto"])
+        let result = try await stage.run("info", "org/m")
+        #expect(result.output.contains("  access      gated (auto): accept its terms on its page\n"))
+    }
+
+    /// It was said not to be there, though it lay in the cache.
+    @Test func whatIsGoneFromTheHubButCachedStillShows() async throws {
+        let stage = try Self.stage("org/m", [:])
+        #expect(try await stage.run("pull", "org/m").status == 0)
+        try FileSystem.rename(stage.root("org/m"), to: stage.root("away"))
+        let result = try await stage.run("info", "org/m")
+        #expect(result.status == 0 && result.output.contains("  cached      all of it\n"))
+        #expect(
+            result.error
+                == "hub: there is no model org/m on \(stage.hub.endpoint) any more; this is what is known and cached here\n"
+        )
+        let never = try await stage.run("info", "org/never")
+        #expect(never.status == 3 && never.output.isEmpty)
+    }
+}

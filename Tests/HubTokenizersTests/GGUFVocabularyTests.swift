@@ -1,0 +1,159 @@
+import HubCore
+import Testing
+
+@testable import HubTokenizers
+
+/// What GGUF files leave unsaid, as llama.cpp was seen to take it.
+@Suite struct GGUFVocabularyTests {
+    /// `▁▁` scores so little that it is made last.
+    private func llama(_ change: (inout GGUFVocabulary) -> Void = { _ in }) throws -> Tokenizer {
+        let tokens: [(String, Int, Float)] = [
+            ("<unk>", 2, 0), ("<s>", 3, 0), ("</s>", 3, 0), ("▁", 1, -1), ("h", 1, -2), ("i", 1, -3), ("hi", 1, -4),
+            ("▁hi", 1, -5), ("<u>", 4, 0), ("<e>", 3, 0), ("▁▁", 4, -9), ("\n", 1, -10),
+        ]
+        var vocabulary = GGUFVocabulary(model: "llama", tokens: tokens.map { Array($0.0.utf8) })
+        vocabulary.types = tokens.map(\.1)
+        vocabulary.scores = tokens.map(\.2)
+        change(&vocabulary)
+        return try Tokenizer(vocabulary, path: "m.gguf")
+    }
+
+    private func bytePair(_ tokens: [(String, Int)], _ change: (inout GGUFVocabulary) -> Void) throws -> Tokenizer {
+        var vocabulary = GGUFVocabulary(
+            model: "gpt2", preTokenizer: "gpt-2", tokens: tokens.map { Array($0.0.utf8) })
+        vocabulary.types = tokens.map(\.1)
+        change(&vocabulary)
+        return try Tokenizer(vocabulary, path: "m.gguf")
+    }
+
+    @Test func usualIDsStandInForThoseTheFileDoesNotName() throws {
+        #expect(try llama().encode("hi") == [1, 7])
+        #expect(try llama { $0.addsEnd = true }.encode("hi") == [1, 7, 2])
+        #expect(try llama { $0.beginID = 99 }.encode("hi") == [1, 7])
+        #expect(try llama { $0.beginID = 9 }.encode("hi") == [9, 7])
+        let letters = "abcdefghijklm".map { (String($0), 1) }
+        #expect(try bytePair(letters) { $0.addsBegin = true }.encode("c") == [11, 2])
+        #expect(try bytePair(letters) { $0.preTokenizer = "tekken" }.encode("c") == [11, 2])
+        #expect(try bytePair(letters) { $0.preTokenizer = "qwen2" }.encode("c") == [2])
+        #expect(throws: AIError.self) {
+            try bytePair(letters) { ($0.preTokenizer, $0.addsBegin) = ("glm4", true) }
+        }
+    }
+
+    @Test func tokensOfTheUserAreFoundFirstAndMergeAsOthersDo() throws {
+        let tokenizer = try llama()
+        #expect(try tokenizer.encode("<u>hi", addSpecialTokens: false) == [8, 7])
+        #expect(try tokenizer.encode("hi<u>hi<unk>hi", addSpecialTokens: false) == [7, 8, 7, 0, 7])
+        #expect(try tokenizer.encode("  hi", addSpecialTokens: false) == [10, 7])
+        #expect(try tokenizer.encode("▁▁hi", addSpecialTokens: false) == [10, 7])
+    }
+
+    @Test func whiteSpaceBesideATokenGoesByTheNameOfTheModel() throws {
+        #expect(try llama().encode("<e>\nhi", addSpecialTokens: false) == [9, 3, 11, 6])
+        let phi = try llama { $0.name = "Phi-3 Mini" }
+        #expect(try phi.encode("<e>\n hi", addSpecialTokens: false) == [9, 7])
+        #expect(try phi.encode("<u> hi</s> \nhi", addSpecialTokens: false) == [8, 7, 2, 7])
+        #expect(try phi.encode("<s>\nhi", addSpecialTokens: false) == [1, 3, 11, 6])
+        let tokens = [("a", 1), ("Ġ", 1), ("<mask>", 3), ("[MASK]", 3)]
+        let text = "a <mask> [MASK]"
+        #expect(try bytePair(tokens) { _ in }.encode(text) == [0, 1, 2, 1, 3])
+        #expect(try bytePair(tokens) { $0.preTokenizer = "jina-v2-de" }.encode(text) == [0, 2, 1, 3])
+        #expect(try bytePair(tokens) { $0.architecture = "jina-bert-v3" }.encode(text) == [0, 2, 1, 3])
+        #expect(try bytePair(tokens) { $0.name = "Modern-BERT" }.encode(text) == [0, 1, 2, 3])
+    }
+
+    /// Gemma 4: byte tokens, `▁` for spaces, and no byte-level characters.
+    @Test func sentencesOfBytePairsAreCutAtLinesAlone() throws {
+        let tokens: [(String, Int)] = [
+            ("<bos>", 3), ("a", 1), ("▁", 1), ("▁a", 1), ("a▁", 1), ("\n", 1), ("\n\n", 1), ("\n\n\n", 1),
+            ("<0xC3>", 6), ("<0xA9>", 6), ("<u▁>", 4), ("Ġ", 1),
+        ]
+        func tokenizer(_ model: String, _ pre: String?, _ change: (inout GGUFVocabulary) -> Void = { _ in }) throws
+            -> Tokenizer
+        {
+            var vocabulary = GGUFVocabulary(
+                model: model, preTokenizer: pre, tokens: tokens.map { Array($0.0.utf8) })
+            vocabulary.types = tokens.map(\.1)
+            vocabulary.merges = ["▁ a", "a ▁", "\n \n"].map { Array($0.utf8) }
+            vocabulary.beginID = 0
+            change(&vocabulary)
+            return try Tokenizer(vocabulary, path: "m.gguf")
+        }
+        for (model, pre) in [("gemma4", nil), ("gemma4", "llama-bpe"), ("gpt2", "granite-embed-multi-311m")] {
+            let tokenizer = try tokenizer(model, pre) { $0.addsBegin = false }
+            #expect(tokenizer.kind == "BPE")
+            #expect(try tokenizer.encode("a a  ") == [0, 1, 3, 2, 2])
+            let ids = try tokenizer.encode("aé\n\n\n<u▁>Ġ", addSpecialTokens: false)
+            #expect(ids == [1, 8, 9, 7, 10, 11])
+            #expect(tokenizer.decode(ids) == "aé\n\n\n<u >Ġ")
+            // A character that has no bytes either is left out.
+            #expect(try tokenizer.encode("\n\n\n\nb", addSpecialTokens: false) == [6, 6])
+        }
+        let other = try tokenizer("gpt2", "sarvam-moe")
+        #expect(try other.encode("\n\n\n a") == [6, 5, 3])
+        #expect(throws: AIError.self) { try tokenizer("gemma4", nil) { $0.beginID = nil } }
+    }
+
+    @Test func tokensOfBERTAreAroundATextWhateverTheFlagsSay() throws {
+        let tokens = ["[UNK]", "[CLS]", "[SEP]", "▁a", "▁A", "b"]
+        var vocabulary = GGUFVocabulary(model: "bert", tokens: tokens.map { Array($0.utf8) })
+        vocabulary.types = [3, 3, 3, 1, 1, 1]
+        (vocabulary.unknownID, vocabulary.classID, vocabulary.separatorID) = (0, 1, 2)
+        (vocabulary.addsBegin, vocabulary.addsEnd) = (false, false)
+        #expect(try Tokenizer(vocabulary, path: "m").encode("Ab x") == [1, 3, 5, 0, 2])
+        vocabulary.lowercases = false
+        #expect(try Tokenizer(vocabulary, path: "m").encode("Ab") == [1, 4, 5, 2])
+        vocabulary.separatorID = nil
+        #expect(throws: AIError.self) { try Tokenizer(vocabulary, path: "m") }
+    }
+
+    @Test func tokensForControlAreShownUnlessTheyAreSkipped() throws {
+        let tokenizer = try llama()
+        #expect(tokenizer.decode([1, 7, 9, 7, 2]) == "<s> hi<e> hi</s>")
+        #expect(tokenizer.decode([1, 7, 9, 7, 2], skipSpecialTokens: true) == "hi hi")
+        var stream = tokenizer.stream()
+        #expect([1, 7, 2].map { stream.add($0) } == ["<s>", " hi", "</s>"])
+    }
+
+    @Test func anAddedTokenOfBytePairsIsTextAsItIs() throws {
+        let tokenizer = try bytePair([("a", 1), ("÷", 4), ("Ã", 1), ("·", 1)]) { _ in }
+        #expect(try tokenizer.encode("a÷") == [0, 1])
+        #expect(tokenizer.decode([0, 1, 2, 3]) == "a÷÷")
+        var stream = tokenizer.stream()
+        #expect([0, 1, 2, 3].map { stream.add($0) } == ["a", "÷", "", "÷"])
+    }
+}
+
+/// The splits of the pre-tokenizers, as observed in llama.cpp where its expressions agree.
+@Suite struct GGUFPreTokenizerTests {
+    @Test(arguments: [
+        ("mellum", "a12", ["a", "12"]), ("mellum2", "a12", ["a", "1", "2"]),
+        ("deepseek-llm", "héllo na世界 42!\n", ["h", "é", "llo", " na", "世界", " ", "42", "!", "\n"]),
+        ("superbpe", "a 1234567", ["a ", "1", "234", "567"]), ("afmoe", "a1234567", ["a", "1", "234", "567"]),
+        ("tiny_aya", "1234567", ["1", "234", "567"]), ("minicpm5", "12345", ["123", "45"]),
+        ("viking", "ab12 c", ["ab", "1", "2", " c"]), ("kimi-k2", "世界hello's", ["世界", "hello's"]),
+        ("seed-coder", "a!!\n\nb", ["a", "!!", "\n\n", "b"]), ("bailingmoe", "a\n\nb", ["a", "\n\n", "b"]),
+        ("exaone-moe", "hello world 1", ["hello world", " ", "1"]), ("jais-2", "     x", ["    ", " x"]),
+        ("laguna", "a!\n\nb", ["a", "!", "\n\n", "b"]), ("youtu", "가나abc", ["가나", "abc"]),
+        ("chameleon", "a  b.c", ["a", "  ", "b", ".", "c"]), ("spark2_5", "a!\n\n", ["a", "!", "\n", "\n"]),
+        ("ufakzeka", "Ali'ye", ["Ali", "'ye"]), ("qwen2", "it's", ["it", "'s"]),
+        ("qwen35", "a\u{302}b", ["âb"]), ("hy_v4", "a1234", ["a", "123", "4"]),
+        ("granite-embed-multi-97m", "helloWorld", ["hello", "World"]),
+    ])
+    func eachCutsItsOwnWay(name: String, text: String, pieces: [String]) throws {
+        let rules = try GGUFPreTokenizer(name, path: "m.gguf")
+        var tracked = TrackedText(untracked: Array(text.utf8))
+        try rules.normalizer.normalize(&tracked)
+        var preTokenizer = rules.preTokenizer
+        preTokenizer.leavesBytes = true
+        let found = try preTokenizer.cut(tracked, isAtStart: true)
+        #expect(found.ranges.map { Array(found.text.bytes[$0]) } == pieces.map { Array($0.utf8) })
+    }
+
+    @Test(arguments: [
+        "bailingmoe2", "llada-moe", "cohere2moe", "joyai-llm", "grok-2", "solar-open", "kormo", "f2llmv2",
+        "a.x-4.0",
+        "modern-bert", "exaone4", "jina-v5-nano", "minimax-m2", "talkie",
+    ])
+    func eachIsKnown(name: String) throws { _ = try GGUFPreTokenizer(name, path: "m.gguf") }
+}
