@@ -82,24 +82,12 @@ extension Catalog {
     package static func backedUpPins(_ path: String) -> [Pin] {
         CatalogBackups(path).pins()?.rows.compactMap(\.pin) ?? []
     }
+}
 
-    /// Whether there is no catalog, or only the rest of a failed attempt to create one: a file without the first schema
-    /// step. If that step is only in the log, every pin is in a backup anyway.
-    package static func isAbsent(_ path: String) throws(AIError) -> Bool {
-        guard let status = try FileSystem.linkStatus(path) else { return true }
-        guard status.kind == .file else { return false }
-        if status.size == 0 { return true }
-        var head = [UInt8](repeating: 0, count: 64)
-        let file = try FileDescriptor(path)
-        var fault: AIError?
-        let count = head.withUnsafeMutableBytes { buffer in
-            do throws(AIError) { return try file.read(into: buffer, at: 0) } catch {
-                fault = error
-                return 0
-            }
-        }
-        if let fault { throw fault }
-        // user_version is at offset 60. https://www.sqlite.org/fileformat.html#user_version_number
-        return count == 64 && head.starts(with: Array("SQLite format 3\0".utf8)) && head[60...] == [0, 0, 0, 0]
+extension PinRows.Row {
+    /// The pin; nil where it was removed.
+    fileprivate var pin: Pin? {
+        guard removedAt == nil, let commit = Commit(key.commit) else { return nil }
+        return Pin(folder: key.folder, commit: commit, note: note, pinnedAt: pinnedAt)
     }
 }

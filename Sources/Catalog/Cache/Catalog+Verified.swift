@@ -118,17 +118,4 @@ extension Catalog {
             }
         }
     }
-
-    /// The repository of a commit, from the known trees; nil if none or several have it.
-    package func repository(of commit: Commit) throws(AIError) -> Repository? {
-        try read { connection in
-            let found = try connection.query(
-                "SELECT kind, id FROM trees JOIN models USING (model) WHERE \"commit\" = ?", commit.hash
-            ) { row in (row.text(0), row.text(1)) }
-            guard found.count == 1, let kind = RepositoryKind(rawValue: found[0].0),
-                let id = try? RepositoryID(found[0].1)
-            else { return nil }
-            return Repository(kind, id)
-        }
-    }
 }

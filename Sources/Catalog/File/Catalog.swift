@@ -14,8 +14,8 @@ public final class Catalog: Sendable {
 
     /// Makes the connection Sendable: it is accessed only through the lock.
     private struct Guarded: @unchecked Sendable {
-        var connection: Connection
-        /// The last day with a known backup.
+        var connection: CatalogConnection
+        /// The last day whose backup is known to be there.
         var backedUp = ""
     }
 
@@ -27,17 +27,23 @@ public final class Catalog: Sendable {
 
     /// Opens the catalog, creates it if missing, and migrates an older one after a backup.
     ///
-    /// - Parameter notice: called with messages for people: that a backup was used, or could not be written.
-    /// - Throws: ``ErrorCode/catalogUnusable`` if it is damaged, busy for 15 seconds, or from a newer version;
-    ///   ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``.
-    public init(path: String, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
-        self.path = path
-        file = CatalogFile(path: path, notice: notice)
-        do { guarded = Lock(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
+    /// - Parameter notice: hears what a person should know: that a backup was used, or could not be written.
+    /// - Throws: ``ErrorCode/catalogUnusable`` where it is damaged, no catalog, busy for 15 seconds, or from a newer
+    ///   version; ``ErrorCode/permissionDenied``, ``ErrorCode/diskFull``.
+    public convenience init(path: String, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
+        try self.init(path: path, schema: .current, notice: notice)
     }
 
-    /// Runs queries on one snapshot of the catalog; SQLite errors become ``AIError``.
-    package func read<Value>(_ body: (Connection) throws -> Value) throws(AIError) -> Value {
+    /// The same with tables of any version, for tests of what a later one does.
+    init(path: String, schema: Schema, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
+        self.path = path
+        file = CatalogFile(path: path, schema: schema, notice: notice)
+        do { guarded = Mutex(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
+    }
+
+    /// Runs queries, all on one state of the catalog however many there are and whoever writes meanwhile; errors of
+    /// SQLite leave as ``AIError``.
+    package func read<Value>(_ body: (CatalogConnection) throws -> Value) throws(AIError) -> Value {
         try use { guarded in
             if guarded.connection.hasMoved { throw Moved() }
             return try guarded.connection.snapshot { try body(guarded.connection) }
@@ -46,8 +52,8 @@ public final class Catalog: Sendable {
 
     /// Runs changes in one transaction: all or nothing. The first of a day writes a backup.
     ///
-    /// - Parameter isPrecious: whether a person made this change, so that the day's backup is rewritten.
-    package func write<Value>(isPrecious: Bool = false, _ body: (Connection) throws -> Value) throws(AIError)
+    /// - Parameter isPrecious: whether a person asked for this very change, so that the day's backup is written anew.
+    package func write<Value>(isPrecious: Bool = false, _ body: (CatalogConnection) throws -> Value) throws(AIError)
         -> Value
     {
         try use { guarded in

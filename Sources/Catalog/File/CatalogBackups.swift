@@ -1,8 +1,8 @@
 import HubCore
 
-/// Backups of the data that cannot be rebuilt, beside the catalog: `catalog.sqlite3.backup-2026-01-02`, one for each
-/// day on which something was written, and `catalog.sqlite3.backup-2026-01-02-v4` from before a change of the schema.
-/// Each is a small SQLite file with only the tables of ``Schema/kept``.
+/// Copies of what cannot be made again, beside the catalog: `catalog.sqlite3.backup-2026-01-02`, one for each day on
+/// which something was written, and `catalog.sqlite3.backup-2026-01-02-v4` from before a change of the schema. Each is a
+/// small SQLite file that holds the tables of ``Schema/keptTables`` alone.
 struct CatalogBackups: Sendable {
     private let path: String
     /// The number of daily backups to keep, and of schema backups.
@@ -21,8 +21,7 @@ struct CatalogBackups: Sendable {
     /// Whether the day's backup exists.
     func exists(day: String) -> Bool { FileSystem.exists("\(prefix)-\(day)") }
 
-    /// The backups, the newest first, with their size and time. An older hub's full copy, `catalog.sqlite3.backup`,
-    /// counts too.
+    /// The backups, the newest first, with their size and time.
     func all() throws(AIError) -> [(path: String, size: Int64, time: Double)] {
         var found: [(path: String, size: Int64, time: Double)] = []
         for name in try names()
@@ -40,12 +39,12 @@ struct CatalogBackups: Sendable {
         return (try FileSystem.entries(Path.parent(path)) ?? []).filter { $0.hasPrefix(start) }
     }
 
-    /// Writes a backup, unless there is nothing to keep and no older backup, and removes the oldest; returns whether it
-    /// was written. Others may use the catalog meanwhile.
+    /// Writes a backup, unless there is nothing to keep and none that would bring it back, and lets the oldest go; whether
+    /// one was written. Others read and write the catalog meanwhile.
     @discardableResult
     func make(of connection: Connection, at now: Double = Timestamp.now, suffix: String = "") throws -> Bool {
         let tables = try connection.snapshot {
-            try Schema.kept.map { ($0, try KeptRows.rows(of: $0, in: connection)) }
+            try Schema.keptTables.map { ($0, try TableCopy.rows(of: $0, in: connection)) }
         }
         // Cache ids need no backup: they are in the caches.
         let isWorthIt = tables.contains { $0.0 != "cache_ids" && !$0.1.rows.isEmpty }
@@ -66,7 +65,7 @@ struct CatalogBackups: Sendable {
     }
 
     private func write(
-        _ tables: [(String, KeptRows.Reading)], version: Int64, from source: Connection, to place: String
+        _ tables: [(String, TableCopy.Reading)], version: Int64, from source: Connection, to place: String
     ) throws {
         let copy = try Connection(place)
         // The file gets its name only after it is on stable storage.
@@ -76,7 +75,7 @@ struct CatalogBackups: Sendable {
                 let sql = try source.first(
                     "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", table, map: { $0.text(0) })
                 try copy.execute(sql ?? "")
-                _ = try KeptRows.insert(reading, into: table, of: copy)
+                _ = try TableCopy.insert(reading, into: table, of: copy)
             }
             // Pins lost from the catalog are kept.
             if let older = pins() { try PinRows.merge(older.rows, into: copy) }
@@ -117,16 +116,16 @@ struct CatalogBackups: Sendable {
     /// Restores rows into a new catalog: each table from the newest backup that has it, from older ones only if that is
     /// damaged.
     ///
-    /// - Returns: the newest backup that was used; nil if none.
-    func restore(_ tables: [String] = Schema.kept, into connection: Connection) throws -> String? {
+    /// - Returns: the newest backup that gave something; nil where none did.
+    func restore(_ tables: [String] = Schema.keptTables, into connection: Connection) throws -> String? {
         let sources = try all().compactMap { backup in
             (try? Connection(backup.path, readOnly: true)).map { (path: backup.path, connection: $0) }
         }
         var used: Set<String> = []
         for table in tables {
             for source in sources {
-                let reading = KeptRows.salvage(table, in: source.connection)
-                if try KeptRows.insert(reading, into: table, of: connection) > 0 { used.insert(source.path) }
+                let reading = TableCopy.salvage(table, in: source.connection)
+                if try TableCopy.insert(reading, into: table, of: connection) > 0 { used.insert(source.path) }
                 if reading.isWhole { break }
             }
         }

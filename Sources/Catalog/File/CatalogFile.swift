@@ -1,25 +1,27 @@
+import CSQLite
 import HubCore
 
 /// The file of a catalog: opening, creation, migration and replacement.
 struct CatalogFile: Sendable {
     let path: String
-    /// Called with messages for people.
+    var schema = Schema.current
+    /// Hears what a person should know.
     let notice: @Sendable (String) -> Void
 
-    /// A connection to a catalog with the current schema.
+    /// A connection to a catalog with the tables of ``schema``.
     ///
     /// - Throws: ``SQLiteError``, ``AIError``.
-    func open() throws -> Connection {
-        // Names of private models must not be readable by others.
+    func open() throws -> CatalogConnection {
+        // Names of private models are nobody else's business.
         try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
         let lock = try lockedForOpening()
-        let connection = try Connection(path)
-        // First: a newer hub's catalog must not be touched.
-        let version = try version(of: connection)
+        let connection = try CatalogConnection(path)
+        // First of all: what a newer hub or another program made is not touched.
+        let version = try connection.snapshot { try self.version(of: connection) }
         try configure(connection)
         // From here on this connection notices a replacement of the file.
         _ = consume lock
-        if version < Schema.migrations.count { try migrate(connection, from: version) }
+        if version < schema.version { try update(connection, from: version) }
         return connection
     }
 
@@ -50,36 +52,47 @@ struct CatalogFile: Sendable {
         )
     }
 
-    private func migrate(_ connection: Connection, from version: Int) throws {
-        // A migration can fail in unforeseen ways, so the irreplaceable data is saved first.
+    /// Runs the statements of the versions that the file lacks, in one transaction.
+    private func update(_ connection: Connection, from version: Int) throws {
+        // They can go wrong in ways that no test has seen; nothing else is lost with the file.
         if version > 0 { try CatalogBackups(path).make(of: connection, suffix: "-v\(version)") }
         var origin: String?
-        // Referenced tables are recreated; with foreign keys on, dropping the old one would delete the referring rows.
-        // It cannot be changed within a transaction. https://www.sqlite.org/lang_altertable.html#otheralter
+        // A table that others refer to may be made anew; with this on, dropping the old one would take their rows along. It
+        // cannot be changed within a transaction. https://www.sqlite.org/lang_altertable.html#otheralter
         try connection.execute("PRAGMA foreign_keys = OFF")
         try connection.transaction {
             // Another process may have migrated it before the lock.
             let done = try self.version(of: connection)
-            for migration in Schema.migrations[done...] { try migration.run(connection) }
-            try connection.execute("PRAGMA user_version = \(Schema.migrations.count)")
+            for statements in schema.versions.dropFirst(done) { try connection.execute(statements) }
+            try connection.execute("PRAGMA user_version = \(schema.version)")
             if done == 0 { origin = try CatalogBackups(path).restore(into: connection) }
         }
         try connection.execute("PRAGMA foreign_keys = ON")
         if let origin { notice("the catalog was missing; pins and times of use come from its backup \(origin)") }
     }
 
-    /// The number of schema steps of the file.
+    /// The version of the file's tables; 0 where it has none. Within a transaction.
     ///
-    /// - Throws: ``ErrorCode/catalogUnusable`` if it has more than are known here.
+    /// - Throws: ``ErrorCode/catalogUnusable`` where it is newer than ``schema``, and, as damage, where the file is no
+    ///   catalog or from before version 1.
     func version(of connection: Connection) throws -> Int {
-        let done = try connection.first("PRAGMA user_version", map: { Int($0.int(0)) }) ?? 0
-        let known = Schema.migrations.count
-        guard (0...known).contains(done) else {
+        func number(_ sql: String) throws -> Int { try connection.first(sql, map: { Int($0.int(0)) }) ?? 0 }
+        let version = try number("PRAGMA user_version")
+        let application = try number("PRAGMA application_id")
+        if application == Schema.applicationID, version > schema.version {
             throw AIError(
-                .catalogUnusable, "the catalog \(path) has version \(done), this hub knows versions up to \(known)",
+                .catalogUnusable,
+                "the catalog \(path) has version \(version), this hub knows versions up to \(schema.version)",
                 advice: "a newer hub made it: use that one, or set HUB_HOME to another folder",
                 context: .init(path: path))
         }
-        return done
+        if application == Schema.applicationID, version > 0 { return version }
+        guard application == 0, version == 0, try number("SELECT count(*) FROM sqlite_schema") == 0 else {
+            let message = "\(path) is not a catalog that this hub can read"
+            throw AIError(
+                .catalogUnusable, message, context: .init(path: path),
+                cause: SQLiteError(extendedCode: SQLITE_NOTADB, message: message))
+        }
+        return 0
     }
 }

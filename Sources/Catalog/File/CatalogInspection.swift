@@ -2,20 +2,17 @@ package import HubCore
 
 /// The state of a catalog's file, for `hub doctor`.
 package struct CatalogInspection: Sendable {
-    /// The schema's version, and the newest one known here.
+    /// The schema's version.
     package var version = 0
-    package static var knownVersion: Int { Schema.migrations.count }
-    /// SQLite's complaints about the file, at most ten.
+    /// What SQLite finds wrong with the file, at most ten of it.
     package var problems: [String] = []
     /// Rows that refer to missing rows.
     package var strayRows = 0
     /// Row counts of some existing tables.
     package var rows: [(table: String, count: Int)] = []
-    package var endpoints: [(address: String, day: String)] = []
 
     /// Reads the whole file.
     package init(_ catalog: Catalog) throws(AIError) {
-        endpoints = try catalog.endpoints()
         (version, problems, strayRows, rows) = try catalog.read { connection in
             func number(_ sql: String) throws -> Int { try connection.first(sql, map: { Int($0.int(0)) }) ?? 0 }
             let said = try connection.query("PRAGMA quick_check(10)", map: { $0.text(0) })
@@ -23,7 +20,7 @@ package struct CatalogInspection: Sendable {
                 try connection.query("SELECT name FROM sqlite_schema WHERE type = 'table'", map: { $0.text(0) }))
             let stray = try connection.query("PRAGMA foreign_key_check", map: { $0.text(0) }).count
             let rows = try Self.told.filter(tables.contains).map { table in
-                (table: table, count: try KeptRows.count(table, connection))
+                (table: table, count: try TableCopy.count(table, connection))
             }
             return (try number("PRAGMA user_version"), said == ["ok"] ? [] : said, stray, rows)
         }

@@ -41,8 +41,8 @@ package struct CatalogRebuild: Sendable, Hashable {
     /// A sound file from a newer hub must not be replaced; one damaged byte can look like one.
     private static func refuseNewer(_ path: String) throws(AIError) {
         guard FileSystem.exists(path), let old = try? Connection(path, readOnly: true) else { return }
-        do { _ = try CatalogFile(path: path, notice: { _ in }).version(of: old) } catch {
-            guard let newer = error as? AIError,
+        do { _ = try old.snapshot { try CatalogFile(path: path, notice: { _ in }).version(of: old) } } catch {
+            guard let newer = error as? AIError, !newer.isCatalogDamage,
                 (try? old.query("PRAGMA quick_check(1)", map: { $0.text(0) })) == ["ok"]
             else { return }
             throw newer
@@ -71,14 +71,14 @@ package struct CatalogRebuild: Sendable, Hashable {
         let new = try Connection(place)
         var result = CatalogRebuild()
         try new.transaction {
-            for table in Schema.kept {
-                let reading = old.map { KeptRows.salvage(table, in: $0) } ?? .init()
-                _ = try KeptRows.insert(reading, into: table, of: new)
+            for table in Schema.keptTables {
+                let reading = old.map { TableCopy.salvage(table, in: $0) } ?? .init()
+                _ = try TableCopy.insert(reading, into: table, of: new)
                 if reading.isWhole { result.whole.append(table) } else { result.damaged.append(table) }
             }
             result.backup = try backups.restore(result.damaged, into: new)
-            for table in Schema.kept {
-                result.rows[table] = try KeptRows.count(table, new)
+            for table in Schema.keptTables {
+                result.rows[table] = try TableCopy.count(table, new)
             }
         }
         // Moves everything into the file that is renamed; closing it would not report a full disk.

@@ -10,21 +10,13 @@ enum PinRows {
         var pinnedAt: Double
         var removedAt: Double?
         var changedAt: Double { removedAt ?? pinnedAt }
-
-        var pin: Pin? {
-            guard removedAt == nil, let commit = Commit(key.commit) else { return nil }
-            return Pin(folder: key.folder, commit: commit, note: note, pinnedAt: pinnedAt)
-        }
     }
 
     /// All rows of a file; nil if it has no such table.
     static func all(_ connection: Connection) throws -> [Row]? {
-        let columns = try connection.columns(of: "pins").map(\.name)
-        guard !columns.isEmpty else { return nil }
-        // Backups of earlier versions have no such column.
-        let removed = columns.contains("removed_at") ? "removed_at" : "NULL"
+        guard try !connection.columns(of: "pins").isEmpty else { return nil }
         return try connection.query(
-            "SELECT cache, folder, \"commit\", note, pinned_at, \(removed) FROM pins"
+            "SELECT cache, folder, \"commit\", note, pinned_at, removed_at FROM pins"
         ) { row in
             Row(
                 key: .init(cache: row.text(0), folder: row.text(1), commit: row.text(2)), note: row.optionalText(3),
@@ -34,8 +26,6 @@ enum PinRows {
 
     /// Inserts rows that are missing or have a later change.
     static func merge(_ rows: [Row], into connection: Connection) throws {
-        // The file is about to be migrated.
-        guard try connection.columns(of: "pins").contains(where: { $0.name == "removed_at" }) else { return }
         for row in rows {
             try connection.run(
                 """

@@ -1,9 +1,10 @@
 import CSQLite
 import HubCore
 
-/// Copies the rows of ``Schema/kept`` from one file to another, by common columns.
-enum KeptRows {
-    /// The readable rows of a table.
+/// Copies the rows of a table from one file to another, by the columns that both have: sound files, and damaged ones as
+/// far as they can be read.
+enum TableCopy {
+    /// What could be read of a table.
     struct Reading {
         var columns: [String] = []
         var rows: [[SQLValue]] = []

@@ -4,16 +4,8 @@ extension Catalog {
     /// When the Hub last reported repositories of a kind, in seconds since 1970; nil if none is known.
     public func newestSeen(_ kind: RepositoryKind) throws(AIError) -> Double? {
         try read { connection in
-            let noted = try connection.first(
+            try connection.first(
                 "SELECT CAST(value AS REAL) FROM facts WHERE name = ?", Self.heard(kind), map: { $0.double(0) })
-            if let noted { return noted }
-            // Older catalogs have no such fact: then it is the time of the newest rows. Rows with only a name come from
-            // cached folders.
-            return try connection.first(
-                """
-                SELECT max(seen_at) FROM (SELECT * FROM models ORDER BY model DESC LIMIT 1000)
-                WHERE kind = ? AND COALESCE(downloads, likes, created_at, updated_at) IS NOT NULL
-                """, kind.rawValue, map: { $0.optionalDouble(0) }) ?? nil
         }
     }
 

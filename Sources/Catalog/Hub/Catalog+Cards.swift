@@ -24,13 +24,4 @@ extension Catalog {
                 map: { $0.text(0) })
         }
     }
-
-    /// The age of the oldest stored branch or tag of a repository, seconds since 1970; nil if there is none.
-    package func revisionsSeenAt(_ repository: Repository) throws(AIError) -> Double? {
-        try read { connection in
-            guard let model = try ModelRow.number(of: repository, connection) else { return nil }
-            return try connection.first(
-                "SELECT min(seen_at) FROM revisions WHERE model = ?", model, map: { $0.optionalDouble(0) }) ?? nil
-        }
-    }
 }

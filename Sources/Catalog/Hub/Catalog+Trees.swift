@@ -36,7 +36,35 @@ extension Catalog {
         }
     }
 
-    /// Stores the branches and tags of a repository. `complete` means that there are no others.
+    /// The commits whose trees are known, by ``treeName(_:_:)``.
+    package func knownTrees() throws(AIError) -> Set<String> {
+        try read { connection in
+            Set(
+                try connection.query(
+                    "SELECT kind || '/' || id || '@' || \"commit\" FROM trees JOIN models USING (model)",
+                    map: { $0.text(0) }))
+        }
+    }
+
+    /// What ``knownTrees()`` calls a commit.
+    package static func treeName(_ repository: Repository, _ commit: Commit) -> String {
+        "\(repository.kind.rawValue)/\(repository.id.name)@\(commit.hash)"
+    }
+
+    /// The repository whose commit this is, as far as trees are known; nil where none is, or several are.
+    package func repository(of commit: Commit) throws(AIError) -> Repository? {
+        try read { connection in
+            let found = try connection.query(
+                "SELECT kind, id FROM trees JOIN models USING (model) WHERE \"commit\" = ?", commit.hash
+            ) { row in (row.text(0), row.text(1)) }
+            guard found.count == 1, let kind = RepositoryKind(rawValue: found[0].0),
+                let id = try? RepositoryID(found[0].1)
+            else { return nil }
+            return Repository(kind, id)
+        }
+    }
+
+    /// Keeps where the branches and tags of a repository stand. `complete` says that these are all there are.
     public func remember(_ revisions: [KnownRevision], of repository: Repository, complete: Bool, at now: Double)
         throws(AIError)
     {
@@ -62,6 +90,16 @@ extension Catalog {
                     name: row.text(0), kind: KnownRevision.Kind(rawValue: row.text(1)) ?? .branch, hash: row.text(2)
                 )
             }.compactMap { $0 }
+        }
+    }
+
+    /// When the oldest answer among what is known of a repository's branches and tags was given, seconds since 1970; nil
+    /// where nothing is.
+    package func revisionsSeenAt(_ repository: Repository) throws(AIError) -> Double? {
+        try read { connection in
+            guard let model = try ModelRow.number(of: repository, connection) else { return nil }
+            return try connection.first(
+                "SELECT min(seen_at) FROM revisions WHERE model = ?", model, map: { $0.optionalDouble(0) }) ?? nil
         }
     }
 }

@@ -1,62 +1,11 @@
-import CSQLite
 package import HubCore
 
-/// The scope of a mirror: the models of one Hub, or of one author there.
-package struct MirrorScope: Sendable, Hashable {
-    /// The address of the Hub.
-    package let endpoint: String
-    /// The author as typed.
-    let spelling: String?
-
-    package init(endpoint: String, author: String? = nil) {
-        self.endpoint = endpoint
-        spelling = author
-    }
-
-    /// The author in lower case, because the Hub ignores case; empty for all authors.
-    var author: String { spelling?.lowercased() ?? "" }
-}
-
-/// A walk along the Hub's list of models, with its progress.
-package struct MirrorWalk: Sendable, Hashable {
-    package enum Kind: String, Sendable, Hashable {
-        /// From the last changed model back to what is known.
-        case recent
-        /// Over every model; also finds changes without a date and removed models.
-        case whole
-    }
-
-    package var kind: Kind
-    /// The address of the next page.
-    package var cursor: String
-    /// The last change when the walk began, seconds since 1970 by the Hub's clock: everything up to it is known when
-    /// the walk ends. nil before any date was seen.
-    package var newest: Double?
-    /// When it began, seconds since 1970.
-    package var beganAt: Double
-    /// Number of pages so far.
-    package fileprivate(set) var pages = 0
-    package fileprivate(set) var models = 0
-    /// The catalog's last row when the walk began; nil before the first page.
-    fileprivate(set) var lastRow: Int64?
-
-    /// The catalog does not contain the walk to continue: the file was replaced, or another process has taken a page.
-    package struct Lost: Error {}
-
-    package init(_ kind: Kind, cursor: String, newest: Double? = nil, at now: Double) {
-        self.kind = kind
-        self.cursor = cursor
-        self.newest = newest
-        beganAt = now
-    }
-}
-
-/// The result of a page of a walk.
+/// What a page of a walk came to.
 package struct MirrorStep: Sendable, Hashable {
     /// The continued walk.
     package var walk: MirrorWalk
-    package var tally: IntakeTally
-    /// Models marked as vanished.
+    package var changes: ModelChanges
+    /// Models that turned out to be gone.
     package var vanished = 0
     /// Models that were not seen and may belong to another Hub.
     package var elsewhere = 0
@@ -100,22 +49,23 @@ extension Catalog {
             // Notes of an earlier walk are obsolete.
             if walk.pages == 0 { try Self.forgetWalk(walk.kind, mirror: mirror, connection) }
             var walk = walk
-            walk.lastRow = try walk.lastRow ?? Self.lastRow(connection)
+            walk.lastRow = try walk.lastRow ?? ModelRow.last(connection)
             var step = MirrorStep(
-                walk: walk, tally: try Self.take(records, detailed: false, now: now, connection))
+                walk: walk, changes: try Self.write(records, detailed: false, now: now, connection))
             try Self.note(heard: [.model], at: now, connection)
             step.walk.pages += pages
             step.walk.models += records.count
             if walk.kind == .whole {
-                try MirrorNotes.keep(step.tally.rows, page: step.walk.pages, mirror: mirror, connection)
+                try WalkPages.keep(step.changes.rows, page: step.walk.pages, mirror: mirror, connection)
             }
             if let next {
                 step.walk.cursor = next
                 try Self.keep(step.walk, mirror: mirror, connection)
             } else {
                 if walk.kind == .whole {
-                    (step.vanished, step.elsewhere) = try MirrorNotes(step.walk, mirror: mirror, scope, connection)
-                        .markVanished(at: now)
+                    let pages = try WalkPages(step.walk, mirror: mirror, scope, connection)
+                    (step.vanished, step.elsewhere) = try pages.markVanished(
+                        hasOtherHubs: Self.hasOtherHubs(than: scope.endpoint, connection), at: now)
                 }
                 try Self.finish(step.walk, mirror: mirror, connection)
             }
@@ -175,14 +125,6 @@ extension Catalog {
         return connection.lastInsertedRow
     }
 
-    static func lastRow(_ connection: Connection) throws -> Int64 {
-        let last = try connection.first("SELECT max(model) FROM models", map: { $0.int(0) }) ?? 0
-        guard last <= ModelRow.numbers.upperBound else {
-            throw SQLiteError(extendedCode: SQLITE_CORRUPT, message: "a model's row has an impossible number")
-        }
-        return last
-    }
-
     private static func keep(_ walk: MirrorWalk, mirror: Int64, _ connection: Connection) throws {
         try connection.run(
             """
@@ -194,7 +136,7 @@ extension Catalog {
 
     private static func forgetWalk(_ kind: MirrorWalk.Kind, mirror: Int64, _ connection: Connection) throws {
         try connection.run("DELETE FROM walks WHERE mirror = ? AND kind = ?", mirror, kind.rawValue)
-        if kind == .whole { try MirrorNotes.forget(mirror: mirror, connection) }
+        if kind == .whole { try WalkPages.forget(mirror: mirror, connection) }
     }
 
     private static func finish(_ walk: MirrorWalk, mirror: Int64, _ connection: Connection) throws {

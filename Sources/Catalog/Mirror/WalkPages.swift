@@ -1,10 +1,10 @@
 import HubCore
 
-/// The models seen by a full walk; the others may have vanished.
+/// The table `walk_pages`: what a walk over everything met, and what follows from what it did not meet.
 ///
-/// `walk_pages` holds the rows by group of pages; page 0 those of the last finished walk, which distinguishes a Hub's
-/// models from those of other Hubs in the catalog.
-struct MirrorNotes {
+/// It holds the rows of the pages that were kept together; page 0 those of the last walk that came to its end, by which a
+/// Hub's own models are told from those of other Hubs that have filled the catalog as well.
+struct WalkPages {
     private static let finished = 0
     private static let isListed = "kind = 'model' AND vanished_at IS NULL AND private IS NOT 1"
     private let walk: MirrorWalk
@@ -34,11 +34,12 @@ struct MirrorNotes {
     /// Marks the models that a finished walk did not see as vanished. Not models added since it began, private ones
     /// (lists leave them out) or possible models of another Hub. If the notes are damaged, none is marked.
     ///
-    /// - Returns: the number marked, and the number that may be another Hub's.
-    func markVanished(at now: Double) throws -> (vanished: Int, elsewhere: Int) {
+    /// - Parameter hasOtherHubs: whether other Hubs have filled the catalog as well.
+    /// - Returns: how many were marked, and how many may be another Hub's.
+    func markVanished(hasOtherHubs: Bool, at now: Double) throws -> (vanished: Int, elsewhere: Int) {
         guard let met else { return (0, 0) }
         let unmet = try unmet(met)
-        let gone = try Catalog.hasOtherHubs(than: scope.endpoint, connection) ? own(unmet) : unmet
+        let gone = hasOtherHubs ? try own(unmet) : unmet
         guard walk.models > 0 || scope.spelling != nil || gone.isEmpty else {
             throw AIError(
                 .protocolViolation,
@@ -87,7 +88,7 @@ struct MirrorNotes {
     {
         var set: RowSet? = RowSet()
         // Damaged notes may name any row.
-        let last = max(1, try Catalog.lastRow(connection))
+        let last = max(1, try ModelRow.last(connection))
         try connection.each(
             "SELECT rows FROM walk_pages JOIN mirrors USING (mirror) WHERE \(condition)", list: values
         ) { row in

@@ -1,9 +1,9 @@
 import HubCore
 
-/// The words of the search index, in a table of their own: FTS5 can list its words only by reading all their rows. A
-/// word remains when the last model with it is removed.
-final class Vocabulary {
-    /// Words known to be in the table.
+/// The words of the search index, in a table of their own: FTS5 can list its words only by reading every row of each.
+/// A word stays when the last model with it goes.
+final class IndexedWords {
+    /// Words that are known to be in the table.
     private var known = TextNumbers()
     private static let most = 1_000_000
 

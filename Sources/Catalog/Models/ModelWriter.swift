@@ -1,109 +1,63 @@
-public import HubCore
+import HubCore
 
-/// The result of storing records.
-public struct IntakeTally: Sendable, Hashable {
-    /// New models.
-    public var added = 0
-    /// Models with changes.
-    public var changed = 0
-    /// Models without changes; nothing was written.
-    public var unchanged = 0
-    /// The row of each record's model, in order.
+/// What writing records came to.
+package struct ModelChanges: Sendable, Hashable {
+    /// Models that were not known.
+    package var added = 0
+    /// Models of which something is different now.
+    package var changed = 0
+    /// Models of which everything was known; nothing was written.
+    package var unchanged = 0
+    /// The row of each record's model, in their order.
     package var rows: [Int64] = []
 }
 
-extension Catalog {
-    /// Stores the Hub's records. A field missing from an answer keeps its old value.
-    ///
-    /// - Parameters:
-    ///   - detailed: whether the records come from the models' own pages, not a list.
-    ///   - now: seconds since 1970.
-    public func remember(_ records: [ModelRecord], detailed: Bool = false, at now: Double) throws(AIError) {
-        try write { connection in
-            let tally = try Self.take(records, detailed: detailed, now: now, connection)
-            try Self.note(heard: Set(records.map(\.repository.kind)), at: now, connection)
-            for row in tally.rows {
-                try connection.once("UPDATE models SET seen_at = ? WHERE model = ? AND seen_at < ?") { values in
-                    values.add(now)
-                    values.add(row)
-                    values.add(now)
-                }
-            }
-        }
-    }
-
-    /// Stores records within a transaction, writing only new or changed rows.
-    package static func take(
-        _ records: [ModelRecord], detailed: Bool, now: Double, _ connection: Connection
-    ) throws -> IntakeTally {
-        var intake = try Intake(connection, detailed: detailed, now: now)
-        for record in records { try intake.take(record) }
-        return try intake.end()
-    }
-
-    /// Merges the segments of the search index in small transactions, so that others wait little. After many new models
-    /// searches become several times faster. https://www.sqlite.org/fts5.html#the_merge_command
-    package func tidySearch() throws(AIError) {
-        while try write({ connection in
-            let before = connection.totalChanges
-            // A negative number merges all segments in the end, not only crowded levels.
-            try connection.run("INSERT INTO search (search, rank) VALUES ('merge', -500)")
-            // "If the difference is less than 2, there was nothing left to do."
-            return connection.totalChanges - before >= 2
-        }) {}
-    }
-
-    /// The row of a repository, created if missing: not from the Hub, so without a time.
-    static func row(of repository: Repository, _ connection: Connection) throws -> Int64 {
-        if let known = try ModelRow.number(of: repository, connection) { return known }
-        return try take([ModelRecord(repository)], detailed: false, now: 0, connection).rows[0]
-    }
-}
-
-/// Writes records within one transaction.
-struct Intake {
-    private let connection: Connection
+/// Writes records into the tables of models and the search index, in one transaction, where they are new or different.
+struct ModelWriter {
+    private let connection: CatalogConnection
     private let detailed: Bool
     private let now: Double
     private let find, insertion, change: Statement
-    private var tally = IntakeTally()
+    private var changes = ModelChanges()
     private var index = SearchIndex.Changes()
 
-    init(_ connection: Connection, detailed: Bool, now: Double) throws {
+    init(_ connection: CatalogConnection, detailed: Bool, now: Double) throws {
         self.connection = connection
         self.detailed = detailed
         self.now = now
-        find = try connection.statement("SELECT \(ModelRow.columns) FROM models WHERE \(ModelRow.isThis)")
+        let columns = ModelColumn.all.map(\.name).joined(separator: ", ")
+        let marks = ModelColumn.all.map { _ in "?" }.joined(separator: ", ")
+        find = try connection.statement(ModelRow.selection)
         insertion = try connection.statement(
             """
-            INSERT INTO models (name, kind, id, model, step, seen_at, detailed_at, \(ModelRow.said))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO models (name, kind, id, step, seen_at, detailed_at, \(columns))
+            VALUES (?, ?, ?, ?, ?, ?, \(marks))
             """)
         change = try connection.statement(
             """
             UPDATE models SET step = ?, seen_at = ?, detailed_at = COALESCE(?, detailed_at), vanished_at = NULL,
-                (\(ModelRow.said)) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (\(columns)) = (\(marks))
             WHERE model = ?
             """)
     }
 
-    mutating func take(_ record: ModelRecord) throws {
-        if let known = record.withoutEmptyAuthor { return try take(known) }
+    mutating func write(_ record: ModelRecord) throws {
+        if let known = record.withoutEmptyAuthor { return try write(known) }
         let old = try find.once(
             bind: { ModelRow.bind(record.repository, to: &$0) }, row: { try ModelRow.read($0, connection) })
         if let old {
-            tally.rows.append(old.model)
-            if try update(old, with: record) { tally.changed += 1 } else { tally.unchanged += 1 }
+            changes.rows.append(old.model)
+            if try update(old, with: record) { changes.changed += 1 } else { changes.unchanged += 1 }
         } else {
-            tally.rows.append(try insert(record))
-            tally.added += 1
+            changes.rows.append(try insert(record))
+            changes.added += 1
         }
     }
 
-    /// Writes the changes to the search index.
-    mutating func end() throws -> IntakeTally {
+    /// Writes what the search index is to know.
+    mutating func end() throws -> ModelChanges {
         try index.apply(connection)
-        return tally
+        return changes
     }
 
     /// Updates a row; returns whether anything changed.
@@ -113,18 +67,17 @@ struct Intake {
         let isChanged = !after.isSame(as: before) || old.known.vanishedAt != nil
         guard isChanged || detailed else { return false }
         let step = Popularity.step(from: old.step, downloads: after.downloads)
-        let said = try ModelRow.Said(after, connection)
         try change.once { values in
             values.add(step)
             values.add(now)
             values.add(detailed ? now : nil)
-            said.add(to: &values)
+            for column in ModelColumn.all { try column.bind(after, &values, connection) }
             values.add(old.model)
         }
         let oldRow = Popularity.row(step: old.step, model: old.model)
         let newRow = Popularity.row(step: step, model: old.model)
         let (oldText, newText) = (SearchIndex.document(before), SearchIndex.document(after))
-        if !after.isByOwner, let author = after.author { try connection.vocabulary.add(author, connection) }
+        if !after.isByOwner, let author = after.author { try connection.words.add(author, connection) }
         if oldRow != newRow || oldText != newText {
             index.delete(oldText, row: oldRow)
             index.insert(newText, row: newRow)
@@ -132,23 +85,17 @@ struct Intake {
         return isChanged
     }
 
-    /// Inserts a model's row.
-    ///
-    /// - Parameter model: the row's number; nil for the next.
-    @discardableResult
-    mutating func insert(_ new: ModelRecord, as model: Int64? = nil) throws -> Int64 {
-        if let known = new.withoutEmptyAuthor { return try insert(known, as: model) }
-        try connection.vocabulary.add(new.repository.id.name, connection)
-        if !new.isByOwner, let author = new.author { try connection.vocabulary.add(author, connection) }
+    /// Makes the row of a model that has none; its number.
+    private mutating func insert(_ new: ModelRecord) throws -> Int64 {
+        try connection.words.add(new.repository.id.name, connection)
+        if !new.isByOwner, let author = new.author { try connection.words.add(author, connection) }
         let step = Popularity.step(downloads: new.downloads)
-        let said = try ModelRow.Said(new, connection)
         try insertion.once { values in
             ModelRow.bind(new.repository, to: &values)
-            values.add(model)
             values.add(step)
             values.add(now)
             values.add(detailed ? now : nil)
-            said.add(to: &values)
+            for column in ModelColumn.all { try column.bind(new, &values, connection) }
         }
         let model = connection.lastInsertedRow
         index.insert(SearchIndex.document(new), row: Popularity.row(step: step, model: model))
@@ -157,34 +104,12 @@ struct Intake {
 }
 
 extension ModelRecord {
-    /// This record without an empty author, because the empty text means the owner in the id (see ``ModelRow``).
+    /// This record without an author, where it has one without a name; for the empty text stands for the owner in the id
+    /// (see ``ModelColumn``).
     fileprivate var withoutEmptyAuthor: ModelRecord? {
         guard author?.isEmpty == true else { return nil }
         var record = self
         record.author = nil
         return record
-    }
-
-    /// This record updated with the fields of `new`.
-    func updated(with new: ModelRecord) -> ModelRecord {
-        /// Values that the Hub can remove: missing from an exhaustive answer means removed.
-        func kept<Value>(_ old: Value?) -> Value? { new.isExhaustive ? nil : old }
-        var out = self
-        out.author = new.author ?? author
-        out.task = new.task ?? kept(task)
-        out.library = new.library ?? kept(library)
-        out.license = new.license ?? kept(license)
-        out.downloads = new.downloads ?? downloads
-        out.likes = new.likes ?? likes
-        out.trendingScore = new.trendingScore ?? kept(trendingScore)
-        out.parameters = new.parameters ?? kept(parameters)
-        out.usedStorage = new.usedStorage ?? kept(usedStorage)
-        out.gating = new.gating ?? kept(gating)
-        out.isPrivate = new.isPrivate ?? isPrivate
-        out.isDisabled = new.isDisabled ?? isDisabled
-        out.createdAt = new.createdAt ?? createdAt
-        out.updatedAt = new.updatedAt ?? updatedAt
-        out.tags = new.tags ?? tags
-        return out
     }
 }

@@ -78,3 +78,14 @@ enum SearchIndex {
         }
     }
 }
+
+extension ModelRecord {
+    /// Whether one of the tags is this text, or these two one after the other, to the byte.
+    fileprivate func hasTag(_ text: String.UTF8View, _ end: String.UTF8View = "".utf8) -> Bool {
+        tags?.contains { tag in
+            let tag = tag.utf8
+            return tag.count == text.count + end.count && tag.starts(with: text)
+                && tag.dropFirst(text.count).elementsEqual(end)
+        } ?? false
+    }
+}

@@ -1,15 +1,19 @@
 import CSQLite
 import HubCore
 
-/// The table of names that many models share: tags, tasks, libraries, licences. Rows of models store their numbers, a
-/// byte or two for common names. Used names are cached in memory.
-final class Names {
+/// The table of names that many models share: tags, tasks, libraries, licences. Each has a number, by which the models'
+/// rows hold it, the common ones a byte or two. Numbers and names that were met are kept in memory.
+final class SharedNames {
+    private let words: IndexedWords
     private var numbers = TextNumbers()
     private var names: [Int64: String] = [:]
     /// Maximum number of cached names.
     private static let most = 500_000
 
-    /// Clears the memory cache: a failed transaction may have added to it.
+    /// - Parameter words: hear of each new name.
+    init(words: IndexedWords) { self.words = words }
+
+    /// Forgets what memory holds: a transaction that failed may have made some of it.
     func forget() {
         numbers = TextNumbers()
         names.removeAll()
@@ -29,7 +33,7 @@ final class Names {
         if let known = try number(of: name, connection) { return known }
         try connection.once("INSERT INTO tags (name) VALUES (?)", bind: { $0.add(name) })
         let made = connection.lastInsertedRow
-        try connection.vocabulary.add(name, connection)
+        try words.add(name, connection)
         keep(name, made)
         return made
     }

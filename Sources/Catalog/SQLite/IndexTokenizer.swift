@@ -10,8 +10,8 @@ import Darwin
 
 /// FTS5's own tokenizer, so that texts are split exactly as in the index.
 /// https://www.sqlite.org/fts5.html#custom_tokenizers
-final class Tokenizer {
-    /// The index's options: letters, digits and private use characters form words, ignoring case and diacritics.
+final class IndexTokenizer {
+    /// As the index names it: letters, digits and private use make words, without regard to case and accents.
     static let arguments = ["remove_diacritics", "2"]
 
     private let functions: fts5_tokenizer

@@ -29,8 +29,8 @@ extension Catalog {
 private struct Search {
     let query: ModelQuery
     let expression: SearchExpression
-    let connection: Connection
-    /// The expression that needs no further test.
+    let connection: CatalogConnection
+    /// The expression that leaves nothing to look at.
     private var complete: SearchExpression { get throws { try expression.complete(connection) } }
 
     /// Up to this many matches sorting is faster than walking the models in order.
@@ -41,8 +41,8 @@ private struct Search {
         guard let order = query.sort.order else { return try byRelevance() }
         var out: [KnownModel] = []
         func room() -> Int { query.limit < 0 ? -1 : query.limit - out.count }
-        if let test = try BeginningTest(expression.words, connection), try !hasFewMatches() {
-            // First the rows in the partial index, then the others, by a full scan.
+        if let test = try PrefixFilter(expression.words, connection), try !hasFewMatches() {
+            // Those that the index holds, then the many others, for which every row is read.
             if let most = order.indexed {
                 out += try walking(by: order.column, "\(order.column) > \(most)", room(), test)
             }
@@ -96,7 +96,7 @@ private struct Search {
     private func byPopularity(_ condition: String = "TRUE", room: Int? = nil, named words: [[UInt8]] = []) throws
         -> [KnownModel]
     {
-        func stream(_ expression: SearchExpression, _ test: BeginningTest?) throws -> [KnownModel]? {
+        func stream(_ expression: SearchExpression, _ test: PrefixFilter?) throws -> [KnownModel]? {
             try collect(
                 """
                 SELECT \(ModelRow.columns) FROM search CROSS JOIN models ON model = \(Popularity.model)
@@ -105,7 +105,7 @@ private struct Search {
                 patience: test == nil ? .max : Taken.looked)
         }
         let room = room ?? query.limit
-        if !expression.broad.isEmpty, room > 0, let test = try BeginningTest(expression.broad, connection),
+        if !expression.broad.isEmpty, room > 0, let test = try PrefixFilter(expression.broad, connection),
             let soon = try stream(expression, test)
         {
             return soon
@@ -121,8 +121,9 @@ private struct Search {
             """, [try complete.text] + filter.values) ?? []
     }
 
-    /// Walks the models in the given order and tests each: the first two thousand, which need no full sort, then all.
-    private func walking(by column: String, _ condition: String, _ room: Int, _ test: BeginningTest) throws
+    /// Goes through the models in the wanted order and looks at each: at the first two thousand, which are found without
+    /// sorting the others, and at all where those are not enough.
+    private func walking(by column: String, _ condition: String, _ room: Int, _ test: PrefixFilter) throws
         -> [KnownModel]
     {
         func walk(_ most: Int) throws -> [KnownModel] {
@@ -139,8 +140,8 @@ private struct Search {
     }
 
     private func among(_ ids: [String]) throws -> [KnownModel] {
-        guard let test = try BeginningTest(expression.words, connection) else { return try byPopularity(room: -1) }
-        // For others the records are tested.
+        guard let test = try PrefixFilter(expression.words, connection) else { return try byPopularity(room: -1) }
+        // Of others the records are asked.
         let names = ids.compactMap { try? RepositoryID($0) }.map { ModelRow.name(Repository(query.kind, $0)) }
         return try collect(
             """
@@ -182,7 +183,7 @@ private struct Search {
     ///   - patience: returns nil after this many rows without enough matches.
     private func collect(
         _ sql: String, _ values: [any SQLBindable], room: Int? = nil, named words: [[UInt8]] = [],
-        _ test: BeginningTest? = nil, patience: Int = .max
+        _ test: PrefixFilter? = nil, patience: Int = .max
     ) throws -> [KnownModel]? {
         var taken = Taken(room: room ?? query.limit, words: words)
         guard taken.room != 0 else { return [] }
@@ -191,7 +192,7 @@ private struct Search {
             seen += 1
             guard seen <= patience else { return false }
             if let test, try !test.passes(row) { return true }
-            guard let isNamed = taken.wants(row.text(2)) else { return !taken.isFull }
+            guard let isNamed = taken.wants(row.text(ModelRow.id)) else { return !taken.isFull }
             let known = try ModelRow.read(row, connection).known
             if query.matches(known.record) { taken.add(known, isNamed: isNamed) }
             return !taken.isFull

@@ -54,7 +54,7 @@ struct SearchExpression {
         for word in words {
             if Self.isWhole(word) {
                 add("\"\(word)\"")
-            } else if let words = try Vocabulary.words(from: word, limit: min(Self.few, room), connection) {
+            } else if let words = try IndexedWords.words(from: word, limit: min(Self.few, room), connection) {
                 if words.isEmpty { isHopeless = true }
                 room -= words.count
                 add(words)
@@ -70,7 +70,7 @@ struct SearchExpression {
         var out = self
         out.broad = []
         for word in broad {
-            if let words = try Vocabulary.words(from: word, limit: out.room, connection) {
+            if let words = try IndexedWords.words(from: word, limit: out.room, connection) {
                 out.room -= words.count
                 out.add(words)
             } else {

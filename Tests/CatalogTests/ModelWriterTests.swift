@@ -5,15 +5,15 @@ import Testing
 @testable import Catalog
 
 /// What comes in, byte for byte, and the tables in memory that make it quick.
-@Suite struct TakingInTests {
-    /// An empty name is not an author: the owner in the id is.
+@Suite struct WrittenModelTests {
+    /// Served so, it is no name: the owner in the id is the author.
     @Test func anEmptyAuthorIsNone() throws {
         let catalog = try Place().open()
         let strange = try record("org/name", tags: ["llama"]) { $0.author = "" }
         try catalog.remember([strange], at: 1)
         #expect(try catalog.model(repository("org/name"))?.record.author == nil)
         #expect(try catalog.ids(query { $0.author = "org" }) == ["org/name"])
-        let again = try catalog.write { try Catalog.take([strange], detailed: false, now: 2, $0) }
+        let again = try catalog.write { try Catalog.write([strange], detailed: false, now: 2, $0) }
         #expect(again.unchanged == 1 && again.changed == 0)
         // And the index has nothing left of it once it has an owner.
         try catalog.remember([try record("org/name") { $0.author = "other" }], at: 3)

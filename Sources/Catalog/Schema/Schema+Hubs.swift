@@ -3,10 +3,13 @@ extension Schema {
     /// `known_until` (by the Hub's clock) are known. `synced_at` and `walked_at` are the start times of the last
     /// finished short and full walks.
     ///
-    /// An unfinished walk has a row in `walks`: `cursor` is the next page, `newest` the future `known_until`,
-    /// `last_row` the last model at its start. For a full walk `walk_pages` holds the row numbers of the models seen,
-    /// by group of pages (see MirrorNotes).
-    static let mirrors = """
+    /// A walk along the Hub's list that is not at its end has a row in `walks`: `cursor` is the page to go on with,
+    /// `newest` what `known_until` becomes at the end, `last_row` the last model there was at its beginning. Of a walk
+    /// over everything `walk_pages` holds the models met, the row numbers of pages kept together in one row (see
+    /// ``WalkPages``).
+    ///
+    /// Facts are about the catalog itself, such as who filled it.
+    static let hubs = """
         CREATE TABLE mirrors (
             mirror INTEGER PRIMARY KEY,
             endpoint TEXT NOT NULL, author TEXT NOT NULL,
@@ -25,5 +28,6 @@ extension Schema {
             page INTEGER NOT NULL, rows BLOB NOT NULL,
             PRIMARY KEY (mirror, page)
         ) STRICT;
+        CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
         """
 }
