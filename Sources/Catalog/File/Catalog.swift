@@ -38,7 +38,7 @@ public final class Catalog: Sendable {
     init(path: String, schema: Schema, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(AIError) {
         self.path = path
         file = CatalogFile(path: path, schema: schema, notice: notice)
-        do { guarded = Mutex(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
+        do { guarded = Lock(Guarded(connection: try file.open())) } catch { throw Self.told(error, path) }
     }
 
     /// Runs queries, all on one state of the catalog however many there are and whoever writes meanwhile; errors of
