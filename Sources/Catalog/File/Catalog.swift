@@ -25,7 +25,7 @@ public final class Catalog: Sendable {
     /// The file of the catalog below a state folder.
     public static func path(in stateDirectory: String) -> String { Path.join(stateDirectory, "catalog.sqlite3") }
 
-    /// Opens the catalog, creates it if missing, and migrates an older one after a backup.
+    /// Opens the catalog, creates it if missing, and updates an older one after a backup.
     ///
     /// - Parameter notice: hears what a person should know: that a backup was used, or could not be written.
     /// - Throws: ``ErrorCode/catalogUnusable`` where it is damaged, no catalog, busy for 15 seconds, or from a newer

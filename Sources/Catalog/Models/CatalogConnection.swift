@@ -1,5 +1,5 @@
 /// A connection to a catalog, with what it has read of the tables of names and of words. ``Catalog`` keeps it behind a
-/// mutex.
+/// lock.
 package final class CatalogConnection: Connection {
     /// The words of the search index.
     let words: IndexedWords
