@@ -52,7 +52,7 @@ enum CatalogTasks {
             room.wait()
             writer.async {
                 let result = Result {
-                    try catalog.write { try Catalog.take(records, detailed: false, now: 1_780_000_000, $0) }
+                    try catalog.write { try Catalog.write(records, detailed: false, now: 1_780_000_000, $0) }
                 }
                 total.withLock { total in total = total.flatMap { count in result.map { count + $0.rows.count } } }
                 room.signal()

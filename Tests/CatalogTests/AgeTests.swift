@@ -34,21 +34,7 @@ import Testing
 
     // MARK: The whole
 
-    @Test(arguments: 1...4)
-    func anEarlierCatalogIsAsOldAsItsModels(_ version: Int) throws {
-        let place = try Place()
-        try FileSystem.createDirectories(place.folder("state"))
-        try Connection(place.path).execute(
-            String(decoding: try Fixtures.bytes("catalogs/v\(version).sql"), as: UTF8.self))
-        let catalog = try place.open()
-        let newest = try catalog.search(query()).map(\.seenAt).max()
-        #expect(try newest != nil && catalog.newestSeen(.model) == newest)
-        #expect(try catalog.newestSeen(.dataset) == nil)
-        try catalog.remember([try record("org/new")], at: 2_000_000_000)
-        #expect(try catalog.newestSeen(.model) == 2_000_000_000)
-    }
-
-    /// A cached file is not news from the Hub.
+    /// That a file lies in a cache was not heard of the Hub.
     @Test func aModelThatOnlyACacheNamesWasNotHeardOf() throws {
         #expect(try catalog.newestSeen(.model) == nil)
         try catalog.remember(

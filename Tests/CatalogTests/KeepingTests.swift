@@ -4,65 +4,8 @@ import Testing
 
 @testable import Catalog
 
-/// What must outlive the file: earlier schemas, backups, pins, and a file that is exchanged under its users.
+/// What must outlive the file: backups, pins, and a file that is exchanged under its users.
 @Suite struct KeepingTests {
-    static let cache = "/home/u/.cache/huggingface/hub"
-    static let folder = "models--org--tiny"
-    static let used = Commit("58de07995934b9f21b42320d148717e87ab4cfb8")!
-
-    // MARK: Earlier schemas
-
-    /// A catalog as an earlier hub left it, from a dump of a real one.
-    private func plant(version: Int, in place: Place) throws {
-        try FileSystem.createDirectories(place.folder("state"))
-        let sql = String(decoding: try Fixtures.bytes("catalogs/v\(version).sql"), as: UTF8.self)
-        try Connection(place.path).execute(sql)
-    }
-
-    @Test(arguments: [1, 2, 3, 4, 10])
-    func anEarlierCatalogIsBroughtUpToDateWithItsRows(_ version: Int) throws {
-        let place = try Place()
-        try plant(version: version, in: place)
-        let catalog = try place.open()
-        #expect(try catalog.ids(query("llama")).count == 5)
-        #expect(try catalog.ids(query("kase gpt2")) == ["openai-community/gpt2"])
-        let model = try #require(try catalog.model(repository("org/tiny")))
-        #expect(model.record.usedStorage == 20_000_141 && model.record.task == "text-generation")
-        #expect(model.record.tags?.contains("Käse") == true)
-        let tree = try #require(try catalog.tree(of: repository("org/tiny"), at: Self.used))
-        #expect(tree.files.map(\.path).sorted() == ["README.md", "config.json", "model.safetensors"])
-        #expect(try catalog.revisions(of: repository("org/tiny")).map(\.commit) == [Self.used])
-        let uses = try catalog.uses(ofCache: Self.cache)
-        #expect(uses == (version > 1 ? [Self.folder: [Self.used.hash: 1_767_225_600.5]] : [:]))
-        let rate = try catalog.bandwidth(origin: "https://huggingface.co")
-        #expect((rate != nil) == (version > 2))
-        let weights = try #require(tree.files.first { $0.isLFS })
-        let ranges = try catalog.rangeDigests(of: weights.digest)
-        #expect((ranges != nil) == (version > 3))
-        let isKept = version > 6
-        #expect(try catalog.pins(ofCache: Self.cache).map(\.note) == (isKept ? ["for work"] : []))
-        #expect(try catalog.card(of: repository("org/tiny"), at: Self.used) == (isKept ? "A tiny model." : nil))
-        // And it continues.
-        try catalog.remember([try record("org/new", tags: ["llama"])], at: 2)
-        #expect(try catalog.ids(query("llama")).count == 6)
-        #expect(try catalog.read { try $0.query("PRAGMA integrity_check") { $0.text(0) } } == ["ok"])
-        #expect(try catalog.read { try $0.query("PRAGMA foreign_key_check") { $0.text(0) } } == [])
-    }
-
-    @Test func aChangeOfTheSchemaLeavesABackupOfWhatCannotBeMadeAgain() throws {
-        let place = try Place()
-        try plant(version: 4, in: place)
-        _ = try place.open()
-        let name = try #require(try place.backups().first)
-        #expect(name.hasPrefix("catalog.sqlite3.backup-2") && name.hasSuffix("-v4"))
-        let backup = try Connection(place.folder("state/\(name)"), readOnly: true)
-        #expect(try backup.first("PRAGMA user_version") { $0.int(0) } == 4)
-        #expect(try backup.query("SELECT used_at FROM uses") { $0.double(0) } == [1_767_225_600.5])
-        #expect(
-            try backup.query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
-                == ["bandwidth", "uses"])
-    }
-
     // MARK: Backups
 
     @Test func theDaysFirstChangeLeavesABackupOnceThereIsSomethingToKeep() throws {
@@ -188,7 +131,7 @@ import Testing
             // Another process still uses the old one.
             try catalog.pin(cache: "/c", folder: "f", commit: commit("b"), note: nil, at: 2)
         }
-        #expect(rebuilt.whole == Schema.kept && rebuilt.damaged == [] && rebuilt.backup == nil)
+        #expect(rebuilt.whole == Schema.keptTables && rebuilt.damaged == [] && rebuilt.backup == nil)
         try catalog.pin(cache: "/c", folder: "f", commit: commit("c"), note: nil, at: 3)
         for one in [catalog, try place.open()] {
             #expect(try one.ids(query()) == ["org/new"])

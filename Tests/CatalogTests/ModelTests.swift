@@ -64,6 +64,40 @@ import Testing
         #expect(try catalog.model(repository("org/name"))?.record.tags == nil)
     }
 
+    /// A field that no column writes, reads or compares would be found here.
+    @Test(arguments: ModelTests.changes.indices) func aChangeOfOneFieldAloneIsKept(_ number: Int) throws {
+        let before = try full()
+        var changed = before
+        try catalog.remember([before], at: 10)
+        Self.changes[number](&changed)
+        #expect(changed != before)
+        try catalog.remember([changed], at: 20)
+        #expect(try catalog.model(repository("org/name"))?.record == changed)
+    }
+
+    private static let changes: [@Sendable (inout ModelRecord) -> Void] = [
+        { $0.author = "other" }, { $0.task = "fill-mask" }, { $0.library = "mlx" }, { $0.license = "bsd" },
+        { $0.tags = ["b"] }, { $0.downloads = 101 }, { $0.likes = 6 }, { $0.trendingScore = 2.5 },
+        { $0.parameters = 8 }, { $0.usedStorage = 9 }, { $0.gating = .open }, { $0.isPrivate = true },
+        { $0.isDisabled = false }, { $0.createdAt = 1.5 }, { $0.updatedAt = 3.5 },
+    ]
+
+    @Test func everyColumnHasAChange() { #expect(Self.changes.count == ModelColumn.all.count) }
+
+    @Test func whatAnAnswerThatHasEveryFieldLeavesOutIsGoneWhereTheHubCanTakeItBack() throws {
+        try catalog.remember([try full()], at: 10)
+        try catalog.remember([try record("org/name") { $0.isExhaustive = true }], at: 20)
+        var left = try full()
+        left.task = nil
+        left.library = nil
+        left.license = nil
+        left.trendingScore = nil
+        left.parameters = nil
+        left.usedStorage = nil
+        left.gating = nil
+        #expect(try catalog.model(repository("org/name"))?.record == left)
+    }
+
     @Test func whatIsNotKnownIsNil() throws {
         #expect(try catalog.model(repository("org/name")) == nil)
         #expect(try catalog.search(query()) == [])
@@ -141,27 +175,27 @@ import Testing
     }
 }
 
-@Suite struct IntakeTests {
+@Suite struct ModelWriterTests {
     private let catalog: Catalog
     init() throws { catalog = try Place().open() }
 
-    private func take(_ records: [ModelRecord], detailed: Bool = false) throws -> (IntakeTally, rows: Int) {
+    private func write(_ records: [ModelRecord], detailed: Bool = false) throws -> (ModelChanges, rows: Int) {
         try catalog.write { connection in
             let before = connection.totalChanges
-            let tally = try Catalog.take(records, detailed: detailed, now: 1, connection)
-            return (tally, connection.totalChanges - before)
+            let changes = try Catalog.write(records, detailed: detailed, now: 1, connection)
+            return (changes, connection.totalChanges - before)
         }
     }
 
     @Test func onlyWhatIsNewOrDifferentIsWritten() throws {
         let records = try RealModels.load()
-        #expect(try take(records).0.added == records.count)
-        let (again, none) = try take(records)
+        #expect(try write(records).0.added == records.count)
+        let (again, none) = try write(records)
         #expect(again.unchanged == records.count && again.changed == 0 && none == 0)
         var changed = records
         changed[7].likes = 4_711
         changed[9].tags = ["other"]
-        let (third, rows) = try take(changed)
+        let (third, rows) = try write(changed)
         #expect(third.changed == 2 && third.unchanged == records.count - 2)
         // The two rows, a new name and its word, and what one of them is in the index.
         #expect(rows < 20)
@@ -169,11 +203,11 @@ import Testing
     }
 
     @Test func aModelMayComeTwiceInOnePage() throws {
-        let (tally, _) = try take([
+        let (changes, _) = try write([
             try record("org/a", downloads: 1, tags: ["x"]), try record("org/b"),
             try record("org/a", downloads: 90_000, tags: ["y"]), try record("org/a", tags: ["z"]),
         ])
-        #expect(tally.added == 2 && tally.changed == 2)
+        #expect(changes.added == 2 && changes.changed == 2)
         #expect(try catalog.ids(query("z")) == ["org/a"] && catalog.ids(query("x")) == [])
         #expect(try catalog.ids(query("org")) == ["org/a", "org/b"])
     }
@@ -181,7 +215,7 @@ import Testing
     @Test func namesOfATransactionThatFailedAreForgotten() throws {
         #expect(throws: AIError.self) {
             try catalog.write { connection in
-                _ = try Catalog.take([try record("org/a", tags: ["new"])], detailed: false, now: 1, connection)
+                _ = try Catalog.write([try record("org/a", tags: ["new"])], detailed: false, now: 1, connection)
                 throw AIError(.cancelled, "no")
             }
         }

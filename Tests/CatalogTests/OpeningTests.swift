@@ -19,7 +19,7 @@ import Darwin
         #expect(catalog.path == place.path)
         try catalog.read { connection in
             func pragma(_ name: String) throws -> String? { try connection.first("PRAGMA \(name)") { $0.text(0) } }
-            #expect(try pragma("user_version") == String(Schema.migrations.count))
+            #expect(try pragma("user_version") == String(Schema.current.version))
             #expect(try pragma("journal_mode") == "wal")
             #expect(try pragma("foreign_keys") == "1")
             #expect(try pragma("synchronous") == "1")
@@ -29,7 +29,8 @@ import Darwin
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "cache_ids", "caches", "cards", "checks", "choices", "deletions", "facts", "files", "mirrors",
+                    "bandwidth", "cache_ids", "caches", "cards", "checks", "choices", "deletions", "facts", "files",
+                    "mirrors",
                     "models",
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "uses",
@@ -64,7 +65,10 @@ import Darwin
         do {
             let connection = try Connection(place.path)
             try connection.execute(
-                "PRAGMA journal_mode = \(mode); CREATE TABLE future (x); PRAGMA user_version = 999")
+                """
+                PRAGMA journal_mode = \(mode); CREATE TABLE future (x);
+                PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 999
+                """)
         }
         let before = try place.bytes()
         let error = #expect(throws: AIError.self) { try place.open() }

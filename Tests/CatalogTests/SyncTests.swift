@@ -25,7 +25,7 @@ import Testing
     @Test func aWalkGoesOnWhereItsLastPageSays() throws {
         let walk = MirrorWalk(.whole, cursor: "first", newest: 7, at: 5)
         let step = try catalog.take(try records(0..<3), of: walk, next: "second", in: scope, at: 5)
-        #expect(step.tally.added == 3 && step.walk.cursor == "second" && step.walk.models == 3)
+        #expect(step.changes.added == 3 && step.walk.cursor == "second" && step.walk.models == 3)
         #expect(try place.open().interruptedWalk(.whole, scope) == step.walk)
         #expect(try catalog.interruptedWalk(.recent, scope) == nil)
         #expect(try catalog.interruptedWalk(.whole, MirrorScope(endpoint: scope.endpoint, author: "org")) == nil)
@@ -43,7 +43,7 @@ import Testing
             let before = try writes()
             let step = try catalog.take(
                 try records(page * 50..<page * 50 + 50), of: walk, next: "\(page)", in: scope, at: 2)
-            #expect(step.tally.unchanged == 50)
+            #expect(step.changes.unchanged == 50)
             // The place, the models met, when the Hub was heard, and the mirror's own row the first time.
             #expect(try writes() - before <= (page == 0 ? 4 : 3))
             walk = step.walk

@@ -1,13 +1,10 @@
 import CSQLite
 
-/// One SQLite connection with its prepared statements. Not for two threads at once: ``Catalog`` keeps it behind a lock.
-package final class Connection {
+/// One SQLite connection with its prepared statements. Not for two threads at once.
+package class Connection {
     private let database: OpaquePointer
     private var statements: [String: Statement] = [:]
-    /// The names that this connection has used, with their numbers.
-    let names = Names()
-    let vocabulary = Vocabulary()
-    private var knownTokenizer: Tokenizer?
+    private var knownTokenizer: IndexTokenizer?
 
     /// Seconds to wait for another connection or a replacement of the file. A change takes milliseconds; on a slow disk
     /// several processes that create a catalog wait in turn.
@@ -22,7 +19,7 @@ package final class Connection {
         _ = Self.preparation
         var handle: OpaquePointer?
         let flags = readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        // The lock above serialises all use. https://www.sqlite.org/threadsafe.html
+        // Its user sees to it that one thread at a time uses it. https://www.sqlite.org/threadsafe.html
         let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let handle else {
             let error =
@@ -101,13 +98,13 @@ package final class Connection {
     /// Runs a statement once with the values of `bind`, and maps its first row with `row`.
     @discardableResult
     package func once<Value>(
-        _ sql: String, bind: (inout Binder) -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }
+        _ sql: String, bind: (inout Binder) throws -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }
     ) throws -> Value? { try statement(sql).once(bind: bind, row: row) }
 
-    /// The search index's tokenizer.
-    func tokenizer() throws -> Tokenizer {
+    /// What takes texts apart as the search index does.
+    func tokenizer() throws -> IndexTokenizer {
         if let knownTokenizer { return knownTokenizer }
-        let made = try Tokenizer(database)
+        let made = try IndexTokenizer(database)
         knownTokenizer = made
         return made
     }
@@ -135,17 +132,18 @@ package final class Connection {
             try run("COMMIT")
             return value
         } catch {
-            // Names added by this transaction are rolled back.
-            names.forget()
-            vocabulary.forget()
+            transactionFailed()
             // A failed COMMIT leaves the transaction open; some errors have rolled back already.
             if sqlite3_get_autocommit(database) == 0 { try? execute("ROLLBACK") }
             throw error
         }
     }
 
-    /// Sets the journal mode, which needs exclusive access. It does not wait like statements do ("busy handler is not
-    /// invoked" if it could deadlock), so it is retried for the same time.
+    /// Called when a transaction failed, for who keeps some of the file in memory.
+    func transactionFailed() {}
+
+    /// Sets the journal mode, which needs the file for itself. That does not wait for others as statements do ("busy
+    /// handler is not invoked" where it could deadlock), so it is tried again for as long as they would wait.
     /// https://www.sqlite.org/c3ref/busy_handler.html
     package func switchJournal(to mode: String) throws(SQLiteError) {
         for attempt in 0... {

@@ -26,12 +26,13 @@ final class Statement {
     ///
     /// - Returns: the first row mapped with `row`; nil if there is none.
     @discardableResult
-    func once<Value>(bind: (inout Binder) -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }) throws
+    func once<Value>(bind: (inout Binder) throws -> Void, row: (Row) throws -> Value? = { _ in nil as Never? })
+        throws
         -> Value?
     {
         try running {
             var binder = Binder(handle: handle)
-            bind(&binder)
+            try bind(&binder)
             guard binder.code == SQLITE_OK else { throw error() }
             return try step() ? try row(Row(handle: handle)) : nil
         }

@@ -128,7 +128,7 @@ struct MirrorRun {
             walk = step.walk
             guard !isAtEnd, let address = try next.get() else { return true }
             place = address
-            var rows = step.tally.rows[...]
+            var rows = step.changes.rows[...]
             for count in pages {
                 idlePages = rows.prefix(count).count { met.insert($0) } == 0 ? idlePages + 1 : 0
                 rows = rows.dropFirst(count)
@@ -186,9 +186,9 @@ struct MirrorRun {
                 exhaustive, of: walk, pages: pages, next: next, downTo: mark, in: scope, at: Timestamp.now)
         }
         report.models += records.count
-        report.added += step.tally.added
-        report.changed += step.tally.changed
-        report.unchanged += step.tally.unchanged
+        report.added += step.changes.added
+        report.changed += step.changes.changed
+        report.unchanged += step.changes.unchanged
         report.vanished += step.vanished
         report.elsewhere = step.elsewhere
         let isFirst = report.pages == 0

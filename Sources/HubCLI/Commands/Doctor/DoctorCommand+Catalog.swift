@@ -66,7 +66,7 @@ extension DoctorCommand {
             return "\(Humanize.count(Int64(row.count))) \(row.count == 1 ? one : many)"
         }
         findings.append(fact("rows", .good, "the catalog lists " + rows.joined(separator: ", ")))
-        findings += filling(inspection, workspace.configuration.endpoint)
+        findings += filling(try catalog.endpoints(), workspace.configuration.endpoint)
         return findings
     }
 
@@ -91,14 +91,16 @@ extension DoctorCommand {
     }
 
     /// The Hubs whose models are in the catalog.
-    private static func filling(_ inspection: CatalogInspection, _ endpoint: Endpoint) -> [DoctorFinding] {
-        guard !inspection.endpoints.isEmpty else { return [] }
-        let told = inspection.endpoints.map { "\($0.address.printable) (last on \($0.day))" }.joined(
+    private static func filling(_ endpoints: [(address: String, day: String)], _ endpoint: Endpoint)
+        -> [DoctorFinding]
+    {
+        guard !endpoints.isEmpty else { return [] }
+        let told = endpoints.map { "\($0.address.printable) (last on \($0.day))" }.joined(
             separator: ", ")
-        let isOther = !inspection.endpoints.contains { $0.address == endpoint.address }
+        let isOther = !endpoints.contains { $0.address == endpoint.address }
         return [
             fact(
-                "endpoint", isOther ? .note : .good, "filled by \(told)", count: inspection.endpoints.count,
+                "endpoint", isOther ? .note : .good, "filled by \(told)", count: endpoints.count,
                 advice: isOther ? "the Hub in use, \(endpoint), has not been asked yet" : nil)
         ]
     }
