@@ -29,7 +29,9 @@ extension DispensableCatalog {
         let known = use { catalog throws(AIError) in
             try CacheRecord(folder.cache, in: catalog).choice(of: commit, folder.name)
         }
-        guard let known = known ?? nil, known.isUnfinished, let tree = try folder.readTree(commit) else { return false }
+        guard let known = known ?? nil, known.isUnfinished, let tree = try folder.readTree(commit) else {
+            return false
+        }
         let snapshot = folder.snapshot(commit)
         return tree.files.contains {
             known.choice.matches($0.path) && !FileSystem.exists(Path.join(snapshot, $0.path))

@@ -78,7 +78,8 @@ extension Trash {
         // Moved into the trash, it would be the first to be restored.
         return AIError(
             .invalidInput, "\(what), so it was not restored",
-            advice: "hub rm \(isBack ? entry.title : entry.repository?.description ?? entry.title) deletes what is there; then restore again",
+            advice:
+                "hub rm \(isBack ? entry.title : entry.repository?.description ?? entry.title) deletes what is there; then restore again",
             context: .init(path: path))
     }
 

@@ -21,7 +21,8 @@ enum PullCommand {
             under that name. The projector of a GGUF model is fetched too.
             """)
     static let revision = Option.text(
-        "revision", "REV", kind: .revision, "a branch, tag or commit, as in REF@REV", detail: "The default is main.")
+        "revision", "REV", kind: .revision, "a branch, tag or commit, as in REF@REV", detail: "The default is main."
+    )
     static let estimate = Switch(
         "estimate", short: "n", "show what would be fetched and whether it fits; fetch nothing",
         detail: "Nothing is written into the cache either.")

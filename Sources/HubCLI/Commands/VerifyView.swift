@@ -20,7 +20,9 @@ struct VerifyView {
                 var remark = ""
                 if problem.isRepaired, let expected = problem.expected, let id = result.repository?.description {
                     let key = "\(id) \(said(expected))"
-                    if let first = repaired[key], first != name(result) { remark = " with \(first), which shares it" }
+                    if let first = repaired[key], first != name(result) {
+                        remark = " with \(first), which shares it"
+                    }
                     repaired[key] = repaired[key] ?? name(result)
                 }
                 output.line(line(problem) + Styled(remark, .good))

@@ -281,7 +281,9 @@ import Testing
         #expect(try await stage.run("ls", "--json").document()["total_bytes"]?.int == 4)
         let result = try await stage.run("rm", "org/one", "--yes")
         #expect(result.status == 6 && result.output.isEmpty)
-        #expect(result.error.contains("hub: org/one@11111111 was not deleted: it is a link to a place outside the cache"))
+        #expect(
+            result.error.contains(
+                "hub: org/one@11111111 was not deleted: it is a link to a place outside the cache"))
         #expect(FileSystem.exists(Path.join(place, "refs/main")))
     }
 

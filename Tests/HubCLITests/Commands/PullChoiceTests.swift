@@ -140,7 +140,9 @@ import Testing
         #expect(path.error.hasSuffix("     hub pull org/many finishes it\n"))
         let offline = try await stage.run("pull", "--offline", "org/many")
         #expect(offline.status == 5 && offline.error.contains(" is not completely in the cache, "))
-        #expect(try await stage.run("info", "org/many").output.contains("the download is incomplete; hub pull org/many finishes it\n"))
+        #expect(
+            try await stage.run("info", "org/many").output.contains(
+                "the download is incomplete; hub pull org/many finishes it\n"))
         let followed = try await pull("org/many")
         #expect(followed.files.count == (choice.isEmpty ? 5 : 4))
         #expect(followed.error.contains("using your earlier selection") == !choice.isEmpty)

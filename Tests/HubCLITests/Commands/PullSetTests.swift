@@ -181,7 +181,8 @@ import Testing
                 == "hub: datasets/org/data is not a model; --format and --quant choose among the weights of a model\n"
         )
         let unknown = try await refused("org/many", "--format", "ggml")
-        #expect(unknown.status == 2 && unknown.error.contains("it must be one of auto, safetensors, gguf, mlx, all"))
+        #expect(
+            unknown.status == 2 && unknown.error.contains("it must be one of auto, safetensors, gguf, mlx, all"))
         #expect(try await refused("org/many", "--quant", "").status == 2)
     }
 

@@ -35,7 +35,9 @@ extension VerifyCommandTests {
         #expect(result.status == 0, "\(result.error)")
         #expect(try asked(since: before).reduce(0) { $0 + Int64($1.count) } == Self.step)
         #expect(result.output.ranges(of: ": repaired, 1 file, ").count == 2)
-        let shared = result.lines.filter { $0.contains("; repaired with org/m@") && $0.hasSuffix(", which shares it") }
+        let shared = result.lines.filter {
+            $0.contains("; repaired with org/m@") && $0.hasSuffix(", which shares it")
+        }
         #expect(shared.count == 1, "\(result.output)")
         #expect(try await stage.run("verify", "org/m", "--full").status == 0)
     }

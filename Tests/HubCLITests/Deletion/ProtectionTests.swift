@@ -36,7 +36,9 @@ import Testing
     }
 
     /// One revision of two is pinned: the model is refused whole, and no plan looks as if half of it went.
-    @Test(arguments: ["--dry-run", "--yes"]) func aModelWithAPinnedRevisionIsRefusedWhole(_ flag: String) async throws {
+    @Test(arguments: ["--dry-run", "--yes"]) func aModelWithAPinnedRevisionIsRefusedWhole(_ flag: String)
+        async throws
+    {
         try stage.plant("models--org--one", commit: commit("5"), ref: "v2", files: ["c.bin": "cc"])
         #expect(try await stage.run("pin", "org/one@v2").status == 0)
         let refused = try await stage.run("rm", "org/one", flag)

@@ -193,7 +193,8 @@ import Testing
         #expect(press(&model, [.character("y"), .character(" "), .enter]) == [.beep, .none, .review])
         let lines = (1...30).map { ScreenReview.Line(text: "path \($0)", size: 1) }
         model.show(
-            ScreenReview(plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
+            ScreenReview(
+                plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
         #expect(press(&model, [.down, .character("j"), .pageDown, .end, .home, .up]).allSatisfy { $0 == .none })
         #expect(model.mode == .review(top: 0, showsPaths: false))
         _ = press(&model, [.end])
@@ -204,7 +205,8 @@ import Testing
         #expect(model.mode == .list && model.markedCount == 1, "Enter is no yes")
         _ = press(&model, [.enter])
         model.show(
-            ScreenReview(plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
+            ScreenReview(
+                plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
         #expect(model.press(.character("y")) == .delete(isTrash: false))
         #expect(model.press(.character("t")) == .delete(isTrash: true))
     }

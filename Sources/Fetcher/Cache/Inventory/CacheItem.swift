@@ -97,7 +97,9 @@ extension CacheItem {
             let names = repository.blobs.keys.sorted()
             var item = CacheItem(subject: .remains(repository: place), size: size(repository.orphans))
             item.refs = repository.danglingRefs
-            item.obstacle = repository.obstacle ?? (foreign == nil ? nil : "its snapshots folder holds something that is not a snapshot")
+            item.obstacle =
+                repository.obstacle
+                ?? (foreign == nil ? nil : "its snapshots folder holds something that is not a snapshot")
             if item.obstacle == nil {
                 item.obstacle = try obstacles.find(repository, blobs: Set(names), partials: [])
             }
