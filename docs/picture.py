@@ -204,6 +204,8 @@ def draw(lines):
 
 def main():
     binary = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / ".build/release/hub").resolve()
+    if not binary.is_file():
+        sys.exit(f"there is no {binary}; scripts/build release makes it")
     if not shutil.which("tmux"):
         sys.exit("docs/picture.py needs tmux (apt-get or brew install tmux)")
     work = pathlib.Path(tempfile.mkdtemp())
