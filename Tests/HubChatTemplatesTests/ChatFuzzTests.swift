@@ -13,7 +13,6 @@ import Testing
 
     @Test func mutatedTemplatesNeitherCrashNorHang() throws {
         let outcome = try ChatFuzz(goldens: 200).run(seeds: 0..<300)
-        #expect(outcome.rendered + outcome.refused == 300)
         // Neither may be all there is, or the mutations are too weak or too strong.
         #expect(outcome.rendered > 20)
         #expect(outcome.refused > 20)

@@ -64,6 +64,44 @@ import Foundation
         #expect(try await wrong.isCached(tiny), "what is here needs no Hub")
     }
 
+    @Test func whatMLXNeedsIsAPartOfTheFiles() async throws {
+        let place = try ManagerPlace()
+        var variables = ["HF_ENDPOINT": place.hub.endpoint]
+        for name in ["HF_HOME", "HUB_HOME", "HF_TOKEN"] { variables[name] = place.environment[name] }
+        let service = HFMetadataService(
+            .longRunning, environment: HubEnvironment(TestTimeout.variables.merging(variables) { $1 }))
+        let files = try await service.fetchFileTree(repoId: "org/tiny").files
+        // vocab.txt and what is beside it, but not a file that is not read.
+        let wanted = files.filter { file in [".safetensors", ".json", ".txt"].contains { file.path.hasSuffix($0) } }
+        #expect(!wanted.isEmpty)
+        let size = try await service.estimateTotalSize(
+            repoId: "org/tiny", patterns: HFMetadataService.mlxFilePatterns)
+        #expect(size.bytes == wanted.reduce(0) { $0 + $1.size })
+    }
+
+    @Test(
+        arguments: [
+            ("image-text-to-text", nil, true), ("any-to-any", nil, true),
+            (nil, ["visual-question-answering"], true),
+            ("text-generation", ["gguf"], false), (nil, nil, false),
+        ] as [(String?, [String]?, Bool)])
+    func modelsThatTakeImagesAreKnownByTaskAndTags(task: String?, tags: [String]?, isVLM: Bool) throws {
+        var record = ModelRecord(Repository(.model, try RepositoryID("org/m")))
+        record.task = task
+        record.tags = tags
+        #expect(HFMetadataService().isVLM(record) == isVLM)
+    }
+
+    @Test(arguments: [(5.0, "0:05"), (65, "1:05"), (7384, "2:03:04"), (1e9, "99:59:59"), (0.2, "0:01")])
+    func theTimeLeftReadsAsAClock(seconds: Double, text: String) {
+        let progress = DownloadProgress(
+            PullProgress(
+                totalBytes: 2_000_000_000, completedBytes: 1_000_000_000, filesDone: 0, filesTotal: 1, active: []),
+            rate: 1e9 / seconds)
+        #expect(progress.formattedETA == text)
+        #expect(progress.formattedSpeed == "\(ByteCount(Int64(1e9 / seconds)))/s")
+    }
+
     @Test func aRevisionIsDeletedAloneAndWhatItSharesStays() async throws {
         let place = try ManagerPlace()
         let manager = place.manager
