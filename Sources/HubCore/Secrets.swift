@@ -10,7 +10,8 @@ package enum Secrets {
     package static func address(_ text: String) -> String {
         let rest = text.unicodeScalars[end(ofSchemeIn: text)...]
         let scheme = String(text[..<rest.startIndex])
-        let authority = rest.prefix { !"/?#\\".unicodeScalars.contains($0) }
+        // A backslash ends it for browsers, but not for curl.
+        let authority = rest.prefix { !"/?#".unicodeScalars.contains($0) }
         var shown = rest
         if let at = authority.lastIndex(of: "@") {
             shown = rest[rest.index(after: at)...]
@@ -22,9 +23,10 @@ package enum Secrets {
         return scheme + String(Substring(shown.prefix { $0 != "?" && $0 != "#" }))
     }
 
-    /// The offset after `https://`, with any number of slashes; the start if there is no scheme.
+    /// The offset after `https://` or `//`, with any number of slashes; the start if there is neither.
     private static func end(ofSchemeIn text: String) -> String.Index {
         let scalars = text.unicodeScalars
+        if text.hasPrefix("//") { return scalars.firstIndex { $0 != "/" } ?? scalars.endIndex }
         guard let colon = scalars.firstIndex(of: ":"), scalars[..<colon].allSatisfy({ isOfScheme(Character($0)) })
         else { return text.startIndex }
         let behind = scalars[scalars.index(after: colon)...]

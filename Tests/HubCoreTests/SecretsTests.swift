@@ -8,6 +8,7 @@ import Testing
         ("http://user:SE/SECRET@host/a", "http://host/a"), ("http://user:SE?SECRET@host/a", "http://host/a"),
         ("http:/user:SECRET@host/a", "http:/host/a"), ("http:\\\\user:SECRET@host\\a", "http:\\\\host\\a"),
         ("user:SECRET@proxy:3128", "proxy:3128"), ("proxy:3128/?SECRET#SECRET", "proxy:3128/"),
+        ("//user:SECRET@host/a", "//host/a"), ("http://h\\@u:SECRET@host/a", "http://host/a"),
         ("https://host:SECRET/x", "https://..."), ("http://[::1]:80/x", "http://[::1]:80/x"),
         ("hf://org/name@main/x", "hf://org/name@main/x"),
         ("https://host/org/name@main", "https://host/org/name@main"),
