@@ -49,7 +49,7 @@ enum PullCommand {
             cache that all Hugging Face tools share. Files that are there are not fetched again, and an interrupted \
             download continues where it stopped. Every file is checked against its digest before it counts.
 
-            Words after the first that are paths of its files are those files; other words are further models. All words \
+            Each further word is a file of the first model if it has one at that path, else another model. All words \
             are looked up before anything is fetched.
 
             What a completed pull chose (globs, files, --format, --quant) is remembered for the revision. The next pull \

@@ -76,7 +76,7 @@ struct SearchView {
         if answer.unasked > 0 {
             guard others > 0 else { return }
             output.note(
-                "\(Humanize.plural(answer.unasked, "model")) not looked up: the Hub is asked about \(HubClient.mostIDs) at a time"
+                "\(Humanize.plural(answer.unasked, "model")) not checked: the Hub answers for \(HubClient.mostIDs) at a time; narrow the search"
             )
         } else if !answer.isWhole {
             let checked = Humanize.grouped(answer.checked)

@@ -31,7 +31,7 @@ struct HelpTopic: Sendable {
             (
                 "1",
                 """
-                done, and the answer is no: the verdict of hub try is fail, hub verify found damaged or missing files, or \
+                done, and the answer is no: the model failed the smoke test of hub try, hub verify found damaged or missing files, or \
                 hub doctor found a problem
                 """
             ),

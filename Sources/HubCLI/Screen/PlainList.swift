@@ -81,9 +81,9 @@ struct PlainList {
         while true {
             context.output.flush()
             context.output.prompt("Rows to delete, such as 1 3-5 (none: Enter): ")
-            guard let text = try await StandardInput.line(), text.contains(where: { !$0.isWhitespace }) else {
-                return nil
-            }
+            guard let text = try await StandardInput.line(), text.contains(where: { !$0.isWhitespace }),
+                !["q", "quit", "n", "no"].contains(text.filter { !$0.isWhitespace })
+            else { return nil }
             do throws(AIError) {
                 let items = try Self.rows(text, count: model.shown.count).map { model.shown[$0] }
                 if let refused = items.first(where: { model.refusal($0) != nil }) {

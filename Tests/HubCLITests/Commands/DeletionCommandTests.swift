@@ -67,7 +67,7 @@ import Testing
         let before = try stage.listing(stage.cache)
         let result = try await stage.run("rm", "org/*", "--dry-run")
         #expect(result.status == 0 && result.error.isEmpty)
-        #expect(result.lines.last == "3 rows, 20 B in all")
+        #expect(result.lines.suffix(2) == ["3 rows, 20 B in all", "dry run: nothing was deleted"])
         #expect(
             try await stage.run("rm", "org/*", "--dry-run", "-q").lines.sorted()
                 == ["org/one@11111111", "org/two@22222222", "org/two@33333333"])
@@ -239,7 +239,7 @@ import Testing
         let result = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--dry-run")
         #expect(result.status == 0)
         #expect(result.lines.contains("stays: org/one@11111111: kept"))
-        #expect(result.lines.last == "3 rows, 13 B in all")
+        #expect(result.lines.suffix(2) == ["3 rows, 13 B in all", "dry run: nothing was deleted"])
         let document = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--yes", "--json")
             .document()
         let kept = try #require(document.objects("protected").first)

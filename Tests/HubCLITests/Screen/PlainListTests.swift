@@ -46,7 +46,7 @@ import Testing
         #expect(!result.terminal.contains("\u{1B}"))
     }
 
-    @Test(arguments: ["\n", "1\nn\n", "2\n\n"]) func withoutAYesNothingGoes(keys: String) async throws {
+    @Test(arguments: ["\n", "q\n", "1\nn\n", "2\n\n"]) func withoutAYesNothingGoes(keys: String) async throws {
         let process = try stage.start("gc", "--plain", with: ["TERM": "xterm"], terminal: .init())
         try await process.wait(forText: Self.question)
         process.write(keys)
