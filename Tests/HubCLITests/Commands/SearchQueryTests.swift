@@ -241,7 +241,8 @@ import Testing
         let result = try await stage.run("search", "--curated")
         #expect(result.status == 0 && !result.error.contains("were checked"))
         #expect(
-            result.error.firstMatch(of: /hub: \d+ models not checked: the Hub answers for 100 at a time; .*\n$/) != nil,
+            result.error.firstMatch(of: /hub: \d+ models not checked: the Hub answers for 100 at a time; .*\n$/)
+                != nil,
             "\(result.error)")
         let nothing = try await stage.run("search", "--curated", "nothinglikethis")
         #expect(nothing.error == "hub: no model matches \"nothinglikethis\"\n")
