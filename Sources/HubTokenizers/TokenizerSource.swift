@@ -16,7 +16,7 @@ package enum TokenizerSource {
     package static func find(_ path: String) throws(AIError) -> TokenizerSource? {
         let file = Path.join(path, "tokenizer.json")
         if FileSystem.exists(file) { return .file(file) }
-        for name in SentencePieceFile.names where FileSystem.exists(Path.join(path, name)) {
+        for name in TokenizerKind.sentencePieceNames where FileSystem.exists(Path.join(path, name)) {
             return .sentencePiece(folder: path, name: name)
         }
         return try GGUFModel.first(in: path).map { .gguf($0) }

@@ -1,8 +1,10 @@
 /// The kind of a model's tokenizer, without reading its vocabulary.
 package enum TokenizerKind {
-    /// The files that a tokenizer is read from, the first that is there.
-    package static let fileNames = ["tokenizer.json", "tokenizer.model", "spiece.model"]
-    /// What a model lacks that has none of them.
+    /// The names of a SentencePiece file, the usual one first.
+    package static let sentencePieceNames = ["tokenizer.model", "spiece.model"]
+    /// The files that a tokenizer is read from; the first that exists counts.
+    package static let fileNames = ["tokenizer.json"] + sentencePieceNames
+    /// Said of a model that has none of them.
     package static let none = "no tokenizer.json or tokenizer.model"
 
     /// Bytes of `tokenizer.json` that are enough: the kind stands behind the added tokens and before the vocabulary.

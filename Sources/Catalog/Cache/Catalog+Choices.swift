@@ -114,22 +114,13 @@ extension Catalog {
 }
 
 extension RememberedChoice {
-    /// A list where all pulls are complete, as before hub noted what pulls begin with.
-    fileprivate var json: JSON {
-        guard let begun else { return (chosen ?? .everything).json }
-        return .object(["chosen": chosen?.json, "begun": begun.json])
-    }
+    fileprivate var json: JSON { .object(["chosen": chosen?.json, "begun": begun?.json]) }
 
     /// Reads what ``json`` wrote. An unreadable row counts as none.
     fileprivate init?(_ commit: Commit, _ text: String) {
         self.init(commit)
-        guard let json = try? JSON.parse(text) else { return nil }
-        if let fields = json.object {
-            (chosen, begun) = (fields["chosen"].flatMap(FileChoice.init), fields["begun"].flatMap(FileChoice.init))
-            if begun == nil { return nil }
-        } else {
-            guard let known = FileChoice(json: json) else { return nil }
-            chosen = known
-        }
+        guard let fields = (try? JSON.parse(text))?.object else { return nil }
+        (chosen, begun) = (fields["chosen"].flatMap(FileChoice.init), fields["begun"].flatMap(FileChoice.init))
+        if chosen == nil, begun == nil { return nil }
     }
 }

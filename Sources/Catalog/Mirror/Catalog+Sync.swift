@@ -87,7 +87,7 @@ extension Catalog {
         if let mark { reaches = try knownUntil(scope, connection) ?? -.infinity >= mark }
         guard isHeld, reaches else {
             throw AIError(
-                .catalogUnusable, "the catalog does not hold this walk over the Hub's models any more",
+                .catalogUnusable, "the catalog no longer holds this walk over the Hub's models",
                 cause: MirrorWalk.Lost())
         }
     }

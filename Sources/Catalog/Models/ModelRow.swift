@@ -72,7 +72,7 @@ enum ModelRow {
         guard let kind = RepositoryKind(rawValue: row.text(1)), let id = try? RepositoryID(row.text(Self.id)) else {
             throw SQLiteError(
                 extendedCode: SQLITE_CORRUPT,
-                message: "\"\(row.text(Self.id))\" is no name of a \(row.text(1))".printable
+                message: "\"\(row.text(Self.id))\" is not a valid name of a \(row.text(1))".printable
             )
         }
         var record = ModelRecord(Repository(kind, id))

@@ -29,7 +29,7 @@ extension InfoCommand {
                             wrapped.code)
                 else { throw error }
                 if isGone {
-                    context.output.note("\(wrapped.message) any more; this is what is known and cached here")
+                    context.output.note("\(wrapped.message); showing what is cached")
                 } else {
                     failure = wrapped
                 }

@@ -14,12 +14,9 @@ struct SentencePieceFile {
     private var ids = (unknown: 0, begin: 1, end: 2)
     private let path: String
 
-    /// Its possible names, the usual one first.
-    static let names = ["tokenizer.model", "spiece.model"]
-
-    /// The tokenizer's parts for a folder without a tokenizer.json; nil if there is no model.
+    /// Reads the parts of a tokenizer from a folder without a tokenizer.json; nil if it has no SentencePiece file.
     static func parts(folder: String) throws(AIError) -> TokenizerParts? {
-        for name in names {
+        for name in TokenizerKind.sentencePieceNames {
             let path = Path.join(folder, name)
             guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { continue }
             return try SentencePieceFile(bytes, path: path).parts(try SentencePieceSettings(folder: folder))
