@@ -9,7 +9,7 @@ let swiftSettings: [SwiftSetting] = [
 
 /// One target of Swift code with the settings that all of them share.
 func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: swiftSettings)
+    .target(name: name, dependencies: ["Libc"] + dependencies, resources: resources, swiftSettings: swiftSettings)
 }
 
 /// The test target of one target; Support holds what several of them need.
@@ -52,6 +52,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "CPlatform"),
         .target(name: "CKernels"),
+        .target(name: "Libc"),
 
         library("HubCore", ["CCrypto", "CPlatform", "CSimdJSON"]),
         // In the code itself: neither Foundation's Bundle nor a file beside the program is needed.

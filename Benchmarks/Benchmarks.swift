@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Measures hub beside its peers in one run. The figures do not affect the exit status, because a slow machine is not a
 /// failure; failed measurements and faults of hub do.

@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A server that ends with its last reference or with this program, however it ends: a shell beside it reads from a
 /// pipe that then closes.

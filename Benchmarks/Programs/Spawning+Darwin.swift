@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-import Darwin
+import Libc
 
 /// Platform differences of posix_spawn(2) and getrusage(2).
 enum Spawning {

@@ -1,9 +1,5 @@
 #if os(Linux)
-#if canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
+import Libc
 
 /// Platform differences of posix_spawn(3) and getrusage(2).
 enum Spawning {

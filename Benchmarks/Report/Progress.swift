@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Progress on stderr: on a terminal one line that is overwritten, elsewhere one line per benchmark.
 struct Progress {

@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Everything measured, as text for README and as a document.
 struct Report {

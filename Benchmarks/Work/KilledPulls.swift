@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// kill -9 at random moments of a pull of 1 GiB, and the same command again: the loss, measured by the bytes the server
 /// sent.

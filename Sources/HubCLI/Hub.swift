@@ -1,12 +1,6 @@
 import CPlatform
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The process, with the words of its command line as C's main has them; see `HubMain/main.c`.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Times as seconds since 1970 in UTC, written and read as ISO 8601, the form of the Hub and of `--json`.
 package enum Timestamp {

@@ -1,13 +1,6 @@
 import CMicroHTTPD
 package import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// An HTTP/1.1 server for a handler, on libmicrohttpd.
 ///

@@ -1,16 +1,9 @@
 import HubCore
+import Libc
 import Support
 import Testing
 
 @testable import Catalog
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 @Suite struct OpeningTests {
     @Test func aFreshCatalogHasTheWholeSchemaInWALMode() throws {

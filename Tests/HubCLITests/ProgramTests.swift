@@ -1,13 +1,6 @@
 import HubCore
+import Libc
 import Testing
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 @testable import HubCLI
 
 @Suite struct ProgramTests {

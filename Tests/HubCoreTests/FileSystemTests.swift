@@ -1,14 +1,7 @@
 import HubCore
+import Libc
 import Support
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 @Suite struct FileSystemTests {
     private let folder: TemporaryFolder

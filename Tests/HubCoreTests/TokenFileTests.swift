@@ -1,14 +1,7 @@
 import HubCore
+import Libc
 import Support
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The file that holds a credential: for its owner alone, whole or not at all, and nothing else touched.
 @Suite struct TokenFileTests {

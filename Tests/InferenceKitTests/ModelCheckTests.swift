@@ -1,18 +1,11 @@
 import HubCore
 import HubTokenizers
 import InferenceKit
+import Libc
 import ModelFormats
 import Support
 import Synchronization
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 @Suite struct ModelCheckTests {
     private static let full = ModelCheck.Options(isFull: true)

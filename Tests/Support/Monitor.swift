@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A value behind a lock that threads can wait on: for tests that must see something happen and not sleep until it
 /// probably has.

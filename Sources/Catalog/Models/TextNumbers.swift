@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A map from texts (compared by bytes) to numbers. The texts are in one block of memory and a lookup does not allocate
 /// or count references: importing a million models makes some twenty million lookups.

@@ -1,12 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// FTS5's own tokenizer, so that texts are split exactly as in the index.
 /// https://www.sqlite.org/fts5.html#custom_tokenizers

@@ -1,13 +1,6 @@
 import CSQLite
 package import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A result code of SQLite with its extended form. https://www.sqlite.org/rescode.html
 package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {

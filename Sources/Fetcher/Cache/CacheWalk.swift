@@ -1,11 +1,5 @@
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Everything below a cache folder that only a diagnosis needs, found in one walk. Links are not followed.
 struct CacheWalk {

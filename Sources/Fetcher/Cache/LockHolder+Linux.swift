@@ -1,10 +1,6 @@
 #if os(Linux)
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
+import Libc
 
 /// Finds the process that holds a flock.
 enum LockHolder {

@@ -1,11 +1,7 @@
 #if os(Linux)
 import CPlatform
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
+import Libc
 
 extension OpenFiles {
     /// Checks every other process. https://man7.org/linux/man-pages/man5/proc.5.html

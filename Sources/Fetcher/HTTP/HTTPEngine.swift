@@ -1,12 +1,6 @@
 import CCurl
 package import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// All HTTP of a process: one thread that drives a curl-multi handle. Transfers are started from any thread; their
 /// callbacks, timers and blocks all run on the engine's thread, so shared state needs no lock. The thread ends when the

@@ -1,11 +1,5 @@
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A partial on the disk, its map and its lock. Opened, flushed and finished on the transfer's own queue; written on the
 /// engine's thread; read for the digest on a third. All access is by position, so that they do not interfere.

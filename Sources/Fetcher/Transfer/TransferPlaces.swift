@@ -1,11 +1,5 @@
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The paths for assembling one content and for the verified result. All on one file system.
 struct TransferPlaces: Sendable {

@@ -1,12 +1,6 @@
 import Fetcher
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// `hub __complete -- WORD...`: what could stand in place of the last word. The scripts of `hub completions` call it at
 /// every tab, so it asks no network, says nothing of what goes wrong, and gives up after two seconds.

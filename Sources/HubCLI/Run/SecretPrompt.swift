@@ -1,12 +1,6 @@
 import CPlatform
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 extension Context {
     /// A secret: a line typed on the terminal, without showing it, or all of stdin if that is not a terminal.

@@ -1,11 +1,5 @@
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// SIGINT, SIGTERM and SIGTSTP, received by a thread of their own.
 ///

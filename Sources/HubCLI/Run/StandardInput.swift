@@ -1,11 +1,5 @@
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// What is read from stdin, on threads of their own: a read may never return, and cancellation does not wait for it.
 enum StandardInput {

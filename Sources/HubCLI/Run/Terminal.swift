@@ -1,11 +1,5 @@
 import CPlatform
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The system's information about a terminal descriptor.
 enum Terminal {

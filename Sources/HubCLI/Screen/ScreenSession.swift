@@ -1,13 +1,7 @@
 import Catalog
 import Fetcher
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The full-screen list on a terminal, on a thread of its own: keys go to the model, pages to the terminal.
 final class ScreenSession: Sendable {

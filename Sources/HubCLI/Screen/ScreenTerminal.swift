@@ -1,13 +1,7 @@
 import CNCurses
 import CPlatform
 import HubCore
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The terminal on stdin and stdout, taken as a whole by ncurses. Used by one thread alone.
 struct ScreenTerminal {

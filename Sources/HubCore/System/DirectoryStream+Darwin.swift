@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-import Darwin
+import Libc
 
 /// `DIR *`
 typealias DirectoryStream = UnsafeMutablePointer<DIR>

@@ -1,13 +1,6 @@
 import CPlatform
+import Libc
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// An open file that closes itself. It cannot be copied, so it cannot be closed twice or forgotten.
 package struct FileDescriptor: ~Copyable, Sendable {

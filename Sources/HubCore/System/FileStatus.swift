@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#else
-package import Darwin
-#endif
+package import Libc
 
 /// The result of stat(2). Times are seconds since 1970 with their fraction.
 package struct FileStatus: Sendable, Hashable {

@@ -1,11 +1,5 @@
 import CPlatform
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The file system calls that are not about one open file. Paths are plain strings; bytes are used as given, because
 /// git and the Hub name files by bytes, not by normalised text.

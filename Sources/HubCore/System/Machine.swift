@@ -1,11 +1,5 @@
 import CPlatform
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Facts about this machine and process from the operating system.
 package enum Machine {

@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Changes in an open folder. Each goes by a single name from the descriptor, so that no folder can be swapped for a
 /// link between check and change.

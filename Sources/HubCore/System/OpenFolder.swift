@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// An open folder. Entries are accessed by name from its descriptor: no path walk for each, and it stays the same
 /// folder even if its path changes. For one thread at a time.

@@ -1,11 +1,5 @@
 import CPlatform
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Finds the exhausted resource when a library only reports failure.
 package enum Shortage {

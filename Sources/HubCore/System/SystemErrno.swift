@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The errno of a failed system call, kept as the cause of an ``AIError``.
 package struct SystemErrno: Error, Sendable, Hashable {

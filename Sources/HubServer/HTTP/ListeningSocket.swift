@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A listening TCP socket. Not created by libmicrohttpd, so that errors have a reason and child processes do not
 /// inherit the descriptor.

@@ -1,13 +1,6 @@
 import CMicroHTTPD
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The connections whose next request is incomplete. Each has a deadline, and their number is limited.
 ///

@@ -1,13 +1,6 @@
 import CMicroHTTPD
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Hands a response to libmicrohttpd. MHD_NO closes the connection, for when not even an error response can be built.
 func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {

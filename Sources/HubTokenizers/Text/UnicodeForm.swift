@@ -1,13 +1,6 @@
 import CUTF8Proc
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A normalization form (https://unicode.org/reports/tr15/).
 enum UnicodeForm: String, Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The angles of a rotary embedding (https://arxiv.org/abs/2104.09864).
 struct RotaryTable: Sendable {

@@ -1,12 +1,6 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 import HubCore
 import HubTokenizers
+import Libc
 import ModelFormats
 
 /// The perplexity of a text: e to the mean negative log-likelihood of its tokens.

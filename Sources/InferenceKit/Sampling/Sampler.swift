@@ -1,12 +1,6 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 import CKernels
 import HubCore
+import Libc
 
 /// Samples tokens from logits according to a ``GenerateConfig``. The same seed gives the same tokens.
 struct Sampler {

@@ -1,14 +1,7 @@
 import HubCore
+import Libc
 import Support
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What is typed at `hub auth login` never shows, and the terminal is given back as it was however that ends.
 @Suite struct SecretPromptTests {

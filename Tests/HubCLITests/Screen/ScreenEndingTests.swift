@@ -1,15 +1,8 @@
 import Catalog
 import HubCore
+import Libc
 import Support
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// However the list of `hub gc` ends or is left, the terminal is given back as it was, and nothing is deleted.
 @Suite struct ScreenEndingTests {

@@ -1,13 +1,6 @@
 import HubCore
+import Libc
 import Support
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// A cache of several tools, then damaged in ways that are drawn from a seed.
 struct DamagedCache {

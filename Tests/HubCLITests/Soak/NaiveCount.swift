@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// The sizes of a cache, counted as simply as can be, by nothing that the program uses for it.
 struct NaiveCount {

@@ -1,14 +1,7 @@
 import HubCore
 import HubServer
+import Libc
 import Support
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What one round does to its pulls, drawn from a seed alone.
 struct SoakPlan: Sendable {

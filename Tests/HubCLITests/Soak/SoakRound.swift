@@ -1,13 +1,6 @@
 import HubCore
+import Libc
 import Support
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// One round: pulls that are disturbed, one after another, then one that is not, and a look at everything it leaves.
 struct SoakRound {

@@ -1,12 +1,5 @@
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A new empty folder, removed with all it holds when the last reference goes.
 package final class TemporaryFolder: Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// An address without a listener: its port is taken for as long as the tests run, so that no test's server can get it,
 /// and nobody listens.

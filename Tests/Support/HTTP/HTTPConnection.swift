@@ -1,14 +1,7 @@
 package import HubServer
 import CSupport
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// One connection to a server of this machine, byte for byte under the test's control. It blocks, so tests call it on a
 /// ``Thread``; it decodes nothing, follows nothing and repeats nothing.

@@ -1,13 +1,6 @@
 import CSupport
 package import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// Plain TCP on this machine, byte for byte: for what no HTTP server would do.
 package enum LoopbackSocket {

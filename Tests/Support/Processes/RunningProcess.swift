@@ -1,13 +1,6 @@
 import CSupport
 import HubCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 /// A real program that a test started. Killed with its process group when the last reference goes.
 package final class RunningProcess: Sendable {

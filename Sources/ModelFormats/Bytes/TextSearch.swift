@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Libc
 
 extension String {
     /// Whether the bytes of another text occur in this one. `contains` builds a table per search, which is a hundred
