@@ -2,11 +2,17 @@ import Catalog
 import Fetcher
 import HubCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Date
 #else
 import struct Foundation.Date
-import Libc
 #endif
 
 /// A tour of the library: the Hub's data, this machine's catalog, and the cache.
