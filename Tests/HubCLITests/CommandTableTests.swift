@@ -129,7 +129,7 @@ import Testing
 
     @Test func aHiddenCommandIsInNoHelp() {
         let names = CommandTable.hidden.map(\.name)
-        let pages = HelpText.overview(CommandTable.all, width: 80).joined() + ManPage.text()
+        let pages = HelpText.overview(CommandTable.all, width: 80).joined() + ManPage.text(CommandTable.all)
         for name in names { #expect(!pages.contains(name)) }
         #expect(NearestName.of("__complet", among: CommandTable.all.map(\.name)) == nil)
     }

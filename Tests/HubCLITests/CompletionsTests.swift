@@ -199,7 +199,7 @@ import Testing
 
 @Suite struct ManPageTests {
     @Test func everySectionIsThere() {
-        let page = ManPage.text()
+        let page = ManPage.text(CommandTable.all)
         let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SH") }.map { $0.dropFirst(5).dropLast() }
         #expect(
             sections == [
@@ -212,14 +212,14 @@ import Testing
 
     /// A line that starts with a dot or an apostrophe is a request; only known ones may be.
     @Test func noTextIsTakenForARequest() {
-        for line in ManPage.text().split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
+        for line in ManPage.text(CommandTable.all).split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
             let request = line.dropFirst().prefix { $0.isLetter }
             #expect(["TH", "SH", "SS", "PP", "TP", "nf", "fi"].contains(request), "\(line)")
         }
     }
 
     @Test(.enabled(if: program("man") != nil && program("groff") != nil)) func manHasNoWarnings() throws {
-        let file = try TemporaryFile(ManPage.text(), name: "hub.1")
+        let file = try TemporaryFile(ManPage.text(CommandTable.all), name: "hub.1")
         let result = try execute(
             try #require(program("man")), ["--warnings", "-l", file.path],
             environment: ["PATH": "/usr/bin:/bin", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"])

@@ -36,6 +36,13 @@ func runInside(
     return (status, output.text, error.text)
 }
 
+extension ArgumentParser {
+    /// Reads words by the program's own table.
+    static func parse(_ words: [String]) -> Outcome {
+        parse(words, commands: CommandTable.all + CommandTable.hidden)
+    }
+}
+
 /// A command for tests.
 func testCommand(
     _ name: String = "do", operands: [Operand] = [], flags: [Flag] = [], exclusive: [[String]] = [],

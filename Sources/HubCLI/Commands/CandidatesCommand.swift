@@ -7,28 +7,32 @@ import Libc
 enum CandidatesCommand {
     static let name = "__complete"
 
-    static let command = Command(
-        name: name, isHidden: true, doc: "print what could stand in place of the last word",
-        detail: "For the scripts of hub completions: a candidate a line, a tab and what it is.",
-        operands: [Operand("WORD", .any, .text)],
-        examples: [.init("hub __complete -- pull llama", "Aliases and models that begin with llama.")], run: run)
+    /// - Parameter table: the commands to complete.
+    static func command(of table: @escaping @Sendable () -> [Command]) -> Command {
+        Command(
+            name: name, isHidden: true, doc: "print what could stand in place of the last word",
+            detail: "For the scripts of hub completions: a candidate a line, a tab and what it is.",
+            operands: [Operand("WORD", .any, .text)],
+            examples: [.init("hub __complete -- pull llama", "Aliases and models that begin with llama.")],
+            run: { context, arguments in try await run(table(), context, arguments) })
+    }
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    private static func run(_ table: [Command], _ context: Context, _ arguments: ParsedArguments) async throws {
         // A disk that hangs must not take the shell along.
         alarm(2)
         let words = arguments.operands
-        let candidates = await Offload.run { find(words, context) }
+        let candidates = await Offload.run { find(words, table, context) }
         let lines = candidates.filter(\.isPlain).map(\.line)
         context.output.render(json: ["candidates": .array(lines.map(JSON.string))], quiet: lines) {
             for line in lines { context.output.value(line) }
         }
     }
 
-    static func find(_ words: [String], _ context: Context) -> [Candidate] {
-        let line = CompletionLine(words, commands: CommandTable.all)
+    static func find(_ words: [String], _ table: [Command], _ context: Context) -> [Candidate] {
+        let line = CompletionLine(words, commands: table)
         switch line.place {
         case .nothing: return []
-        case .command: return begins(CommandTable.all.map { .word($0.name, $0.doc) }, line.current)
+        case .command: return begins(table.map { .word($0.name, $0.doc) }, line.current)
         case .flag: return begins(flags(line), line.current)
         case .value(let flag, let prefix):
             return begins(values(of: flag, line, context), line.current).map { candidate in

@@ -5,20 +5,23 @@ enum HelpCommand {
     static let man = Switch(
         "man", "print the manual page hub(1)", detail: "It is roff: hub help --man | man -l - shows it.")
 
-    static let command = Command(
-        name: "help", isMinor: true, doc: "explain a command or a topic",
-        detail: """
-            hub help COMMAND shows more than hub COMMAND --help: details and examples. The topics are flags, exit-codes, \
-            environment and references.
-            """,
-        operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
-        flags: [man.flag],
-        examples: [
-            .init("hub help pull", "All about one command."),
-            .init("hub help exit-codes", "What the exit codes mean."),
-            .init("hub help --man > hub.1", "The manual page, for packaging."),
-        ],
-        run: run)
+    /// - Parameter table: the commands to explain. The table contains this command, so it is asked only when help is.
+    static func command(of table: @escaping @Sendable () -> [Command]) -> Command {
+        Command(
+            name: "help", isMinor: true, doc: "explain a command or a topic",
+            detail: """
+                hub help COMMAND shows more than hub COMMAND --help: details and examples. The topics are flags, exit-codes, \
+                environment and references.
+                """,
+            operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
+            flags: [man.flag],
+            examples: [
+                .init("hub help pull", "All about one command."),
+                .init("hub help exit-codes", "What the exit codes mean."),
+                .init("hub help --man > hub.1", "The manual page, for packaging."),
+            ],
+            run: { context, arguments in try run(table(), context, arguments) })
+    }
 
     /// What can be explained. The table cannot be asked for its names while it is being made.
     private static let names = [
@@ -28,15 +31,15 @@ enum HelpCommand {
         "flags", "exit-codes", "environment", "references",
     ]
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    private static func run(_ table: [Command], _ context: Context, _ arguments: ParsedArguments) throws {
         if arguments[man] {
-            let page = ManPage.text()
+            let page = ManPage.text(table)
             context.output.document(["name": "hub.1", "text": .string(page)])
             return context.output.stream(page)
         }
-        guard let name = arguments.operand else { return show(nil, isLong: true, context) }
-        if let command = CommandTable.all.first(where: { $0.name == name }) {
-            return show(command, isLong: true, context)
+        guard let name = arguments.operand else { return show(nil, of: table, isLong: true, context) }
+        if let command = table.first(where: { $0.name == name }) {
+            return show(command, of: table, isLong: true, context)
         }
         if let topic = HelpTopic.all.first(where: { $0.name == name }) {
             return show(HelpText.topic(topic, width: width(context)), ["topic": .string(name)], context)
@@ -48,21 +51,21 @@ enum HelpCommand {
     }
 
     /// What `hub` alone shows: a person wants to know which commands there are, a script must learn that one is missing.
-    static func missingCommand(_ context: Context) throws {
+    static func missingCommand(of table: [Command], _ context: Context) throws {
         let error = AIError(.invalidInput, "missing command", advice: "hub --help lists the commands")
         guard context.mode == .human, !context.output.settings.writesEvents else { throw error }
-        show(nil, isLong: false, context)
+        show(nil, of: table, isLong: false, context)
         throw ReportedError(error: error)
     }
 
     /// The overview, or the page of a command.
-    static func show(_ command: Command?, isLong: Bool, _ context: Context) {
+    static func show(_ command: Command?, of table: [Command], isLong: Bool, _ context: Context) {
         let width = width(context)
         guard let command else {
-            let commands = JSON.array(CommandTable.all.map { .object($0.json) })
+            let commands = JSON.array(table.map { .object($0.json) })
             let flags = JSON.array(GlobalFlags.all.map { .object($0.json) })
             return show(
-                HelpText.overview(CommandTable.all, width: width), ["commands": commands, "flags": flags], context)
+                HelpText.overview(table, width: width), ["commands": commands, "flags": flags], context)
         }
         show(
             isLong ? HelpText.long(command, width: width) : HelpText.short(command, width: width), command.json,

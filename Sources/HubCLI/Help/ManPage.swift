@@ -1,7 +1,7 @@
 /// The manual page hub(1), made from the table, in the man macros of roff (man-pages(7), groff_man(7)).
 enum ManPage {
     /// The whole page.
-    static func text(_ commands: [Command] = CommandTable.all) -> String {
+    static func text(_ commands: [Command]) -> String {
         var page = Page()
         page.macro("TH", "HUB", "1", "", "hub \(Version.number)", "User Commands")
         page.section("NAME")

@@ -328,8 +328,9 @@ import Testing
             let environment = HubEnvironment(stage.environment)
             let outcome = ArgumentParser.parse(["path", word])
             let context = Context(
-                outcome.arguments, environment: environment, streams: .init(), interruption: Interruption())
-            let resolved = await context.resolvingAliases(of: try #require(outcome.command), outcome.arguments)
+                GlobalOptions(outcome.arguments), environment: environment, streams: .init(), interruption: Interruption())
+            let typed = try #require(outcome.command).references(in: outcome.arguments)
+            let resolved = await context.resolvingAliases(typed)
             #expect(resolved.aliases.isEmpty)
         }
     }

@@ -14,7 +14,7 @@ enum Program {
     ) async -> Int32 {
         let parsed = ArgumentParser.parse(words, commands: commands)
         let context = Context(
-            parsed.arguments, environment: environment, streams: streams, interruption: interruption,
+            GlobalOptions(parsed.arguments), environment: environment, streams: streams, interruption: interruption,
             suspension: suspension, listKey: parsed.command?.listKey, output: output, error: error)
         var failure: AIError?
         var answer: Int32 = 0
@@ -37,9 +37,12 @@ enum Program {
 
     /// What is to be run: the command, or the help or version asked for instead of it.
     private static func invocation(_ parsed: ArgumentParser.Outcome, _ commands: [Command]) throws -> Invocation {
+        let listed = commands.filter { !$0.isHidden }
         if parsed.isCommandUnknown, let fault = parsed.fault { throw fault }
         if parsed.arguments[GlobalFlags.help] {
-            return (.answers, { context, _ in HelpCommand.show(parsed.command, isLong: false, context) })
+            return (
+                .answers, { context, _ in HelpCommand.show(parsed.command, of: listed, isLong: false, context) }
+            )
         }
         if parsed.arguments[GlobalFlags.version] { return (.answers, VersionCommand.run) }
         if let fault = parsed.fault { throw fault }
@@ -47,14 +50,14 @@ enum Program {
             return (
                 command.purpose,
                 { context, arguments in
-                    let context = await context.resolvingAliases(of: command, arguments)
                     let typed = command.references(in: arguments)
+                    let context = await context.resolvingAliases(typed)
                     context.output.onUnknownName(NameSuggestion(context: context, typed: typed).advised)
                     try await command.run(context, arguments)
                 }
             )
         }
-        return (.answers, { context, _ in try HelpCommand.missingCommand(context) })
+        return (.answers, { context, _ in try HelpCommand.missingCommand(of: listed, context) })
     }
 
     private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws

@@ -2,12 +2,13 @@ import Catalog
 import HubCore
 
 extension Context {
-    /// This context with what those words stand for that were typed for models and are aliases. The table says which
-    /// words those are, so that every command that takes a reference takes an alias.
+    /// This context with what those words stand for that are aliases.
     ///
     /// Start-up is measured: unless a word could be an alias, neither the registry is read nor the catalog opened.
-    func resolvingAliases(of command: Command, _ arguments: ParsedArguments) async -> Context {
-        let words = Set(command.references(in: arguments).compactMap(Self.possibleAlias))
+    ///
+    /// - Parameter references: the words that were typed for models; see ``Command/references(in:)``.
+    func resolvingAliases(_ references: [String]) async -> Context {
+        let words = Set(references.compactMap(Self.possibleAlias))
         guard !words.isEmpty else { return self }
         let entries = await Offload.run { [environment] in
             ModelRegistry.entries(aliases: words, environment: environment)
@@ -27,18 +28,5 @@ extension Context {
         guard !text.contains("://") else { return nil }
         let word = String(text.prefix { $0 != ":" && $0 != "@" })
         return (try? RegistryEntry.checkAlias(word)) == nil ? nil : word
-    }
-}
-
-extension Command {
-    /// The words that name models, among the operands and the values of flags.
-    func references(in arguments: ParsedArguments) -> [String] {
-        let words = arguments.operands.enumerated().filter { index, _ in
-            // What comes after the last operand belongs to it: it takes many.
-            guard let operand = index < operands.count ? operands[index] : operands.last else { return false }
-            return operand.kind.isModel
-        }
-        let values = flags.filter { $0.value == .model }.flatMap { arguments.texts(of: $0.name) }
-        return words.map(\.element) + values
     }
 }

@@ -16,7 +16,7 @@ struct Context: Sendable {
     let isOffline: Bool
     let progressMode: ProgressRenderer.Mode
     let isUnicode: Bool
-    /// What the words stand for that were typed for models and are aliases; see ``resolvingAliases(of:_:)``.
+    /// What the words stand for that were typed for models and are aliases; see ``resolvingAliases(_:)``.
     var aliases: [String: RepositoryID] = [:]
     /// The quantisations that those aliases mean, of repositories that hold many.
     var aliasQuantizations: [RepositoryID: String] = [:]
@@ -57,16 +57,14 @@ extension Context {
 
     /// Decides what the flags leave open.
     init(
-        _ arguments: ParsedArguments, environment: HubEnvironment, streams: Streams, interruption: Interruption,
+        _ options: GlobalOptions, environment: HubEnvironment, streams: Streams, interruption: Interruption,
         suspension: Suspension = Suspension(), listKey: String? = nil, output sink: Sink = .standardOutput,
         error errorSink: Sink = .standardError
     ) {
-        let isJSON = arguments[GlobalFlags.json]
-        let isQuiet = arguments[GlobalFlags.quiet]
-        let progress = Context.progressMode(arguments, environment, streams)
+        let progress = Context.progressMode(options, environment, streams)
         let isUnicode = environment.isUnicode
         func colors(_ isTerminal: Bool) -> Bool {
-            switch arguments[GlobalFlags.color] ?? .auto {
+            switch options.color {
             case .always: true
             case .never: false
             case .auto: isTerminal && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
@@ -74,10 +72,10 @@ extension Context {
         }
         output = Output(
             Output.Settings(
-                mode: isJSON ? .json : isQuiet ? .quiet : .human, isVerbose: arguments[GlobalFlags.verbose],
+                mode: options.output, isVerbose: options.isVerbose,
                 writesEvents: progress == .json, outputIsTerminal: streams.outputIsTerminal,
                 errorIsTerminal: streams.errorIsTerminal, width: streams.width, errorWidth: streams.errorWidth,
-                listKey: arguments.printsLines ? listKey : nil,
+                listKey: options.printsLines ? listKey : nil,
                 colorsOutput: colors(streams.outputIsTerminal), colorsError: colors(streams.errorIsTerminal),
                 ellipsis: isUnicode ? "…" : "~"),
             output: sink, error: errorSink)
@@ -86,25 +84,25 @@ extension Context {
         self.suspension = suspension
         self.isUnicode = isUnicode
         isInteractive = streams.inputIsTerminal && streams.errorIsTerminal
-        cacheDir = arguments[GlobalFlags.cacheDir]
-        endpoint = arguments[GlobalFlags.endpoint]
+        cacheDir = options.cacheDir
+        endpoint = options.endpoint
         // The older variable counts only where the newer one says nothing, as in the Python client.
         isOffline =
-            arguments[GlobalFlags.offline]
+            options.isOffline
             || environment.flag("HF_HUB_OFFLINE") ?? environment.flag("TRANSFORMERS_OFFLINE") ?? false
         progressMode = progress
     }
 
     private static func progressMode(
-        _ arguments: ParsedArguments, _ environment: HubEnvironment, _ streams: Streams
+        _ options: GlobalOptions, _ environment: HubEnvironment, _ streams: Streams
     ) -> ProgressRenderer.Mode {
-        switch arguments[GlobalFlags.progress] ?? .auto {
+        switch options.progress {
         case .bar: return .bar
         case .plain: return .plain
         case .json: return .json
         case .none: return .none
         case .auto:
-            if arguments[GlobalFlags.quiet] || environment.progressBarsDisabled == true {
+            if options.isQuiet || environment.progressBarsDisabled == true {
                 return .none
             }
             // A dumb terminal cannot move its cursor.

@@ -33,8 +33,6 @@ struct ParsedArguments: Sendable {
     /// What was typed for a flag whose values are texts.
     func texts(of name: String) -> [String] { (values[name] ?? []).compactMap { $0 as? String } }
 
-    /// Whether `--json=lines` was given.
-    var printsLines: Bool { texts(of: GlobalFlags.json.flag.name).contains("lines") }
     /// Notes a flag without a value.
     mutating func add(_ flag: Flag) {
         if flag.isValueOptional { values[flag.name] = values[flag.name] ?? [] } else { add(flag, true) }

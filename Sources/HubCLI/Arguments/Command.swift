@@ -39,7 +39,7 @@ struct Command: Sendable {
     /// The list in the document of `--json` whose entries `--json=lines` prints; nil without one.
     var listKey: String?
     var examples: [Example]
-    /// What the command does. Throwing decides the exit status; see ``Program``.
+    /// What the command does. Throwing decides the exit status.
     var run: @Sendable (Context, ParsedArguments) async throws -> Void
 
     /// `hub search [FLAGS] [QUERY]`.
@@ -56,52 +56,16 @@ struct Command: Sendable {
     func flag(short: Character) -> Flag? { (flags + GlobalFlags.all).first { $0.short == short } }
 }
 
-/// A word that is not a flag.
-struct Operand: Sendable {
-    /// How many words it takes.
-    enum Count: Sendable { case one, optional, some, any }
-
-    /// What completes it.
-    enum Kind: Sendable, Hashable {
-        case text
-        /// A model, or a file of one.
-        case model
-        /// A model that the cache holds.
-        case cachedModel
-        /// A model, or a folder.
-        case modelOrFolder
-        /// A model that the cache holds, or a folder.
-        case cachedModelOrFolder
-        case folder
-        /// An alias of the registry.
-        case alias
-        /// A model in the trash.
-        case trashed
-        case choice([String])
-
-        var isModel: Bool {
-            [.model, .cachedModel, .modelOrFolder, .cachedModelOrFolder, .trashed].contains(self)
+extension Command {
+    /// The words that name models, among the operands and the values of flags: every command that takes a reference
+    /// takes an alias.
+    func references(in arguments: ParsedArguments) -> [String] {
+        let words = arguments.operands.enumerated().filter { index, _ in
+            // What comes after the last operand belongs to it: it takes many.
+            guard let operand = index < operands.count ? operands[index] : operands.last else { return false }
+            return operand.kind.isModel
         }
-        var takesFolder: Bool { [.folder, .modelOrFolder, .cachedModelOrFolder].contains(self) }
-    }
-
-    var name: String
-    var count: Count
-    var kind: Kind
-
-    init(_ name: String, _ count: Count, _ kind: Kind) {
-        self.name = name
-        self.count = count
-        self.kind = kind
-    }
-
-    /// `REF`, `[QUERY]`, `REF...`, `[REF]...`.
-    var usage: String {
-        switch count {
-        case .one: name
-        case .optional: "[\(name)]"
-        case .some: "\(name)..."
-        case .any: "[\(name)]..."
-        }
+        let values = flags.filter { $0.value == .model }.flatMap { arguments.texts(of: $0.name) }
+        return words.map(\.element) + values
     }
 }

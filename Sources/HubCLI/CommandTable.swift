@@ -7,9 +7,9 @@ enum CommandTable {
         TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,
         AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,
-        EnvironmentCommand.command, CompletionsCommand.command, HelpCommand.command, VersionCommand.command,
+        EnvironmentCommand.command, CompletionsCommand.command, HelpCommand.command { all }, VersionCommand.command,
     ]
 
     /// Those that no help mentions.
-    static let hidden: [Command] = [CandidatesCommand.command]
+    static let hidden: [Command] = [CandidatesCommand.command { all }]
 }

@@ -24,7 +24,7 @@ struct ArgumentParser {
     private var rest: ArraySlice<String>
 
     /// Reads the words after the program's name.
-    static func parse(_ words: [String], commands: [Command] = CommandTable.all + CommandTable.hidden) -> Outcome {
+    static func parse(_ words: [String], commands: [Command]) -> Outcome {
         var parser = ArgumentParser(commands: commands, rest: words[...])
         parser.parse()
         return parser.outcome
@@ -173,7 +173,7 @@ struct ArgumentParser {
                 throw AIError(.invalidInput, "--\(given[0]) and --\(given[1]) cannot be used together")
             }
         }
-        if outcome.arguments.printsLines, command.listKey == nil {
+        if GlobalOptions(outcome.arguments).printsLines, command.listKey == nil {
             throw AIError(
                 .invalidInput, "hub \(command.name) prints one object, not a list",
                 advice: "use --json without =lines")

@@ -1,11 +1,5 @@
 import HubCore
 
-/// How progress is shown.
-enum ProgressMode: String, Sendable, CaseIterable { case auto, bar, plain, json, none }
-
-/// When colour is used.
-enum ColorMode: String, Sendable, CaseIterable { case auto, always, never }
-
 /// The flags that every command takes, before or after its name.
 enum GlobalFlags {
     static let json = Switch(
@@ -46,11 +40,17 @@ enum GlobalFlags {
     ]
 }
 
-/// Flags that several commands share, so that they read alike everywhere.
-enum SharedFlags {
-    static let dryRun = Switch("dry-run", short: "n", "show what would happen and why; change nothing")
-    static let yes = Switch("yes", short: "y", "do not ask")
-    static let trash = Switch(
-        "trash", "move to the trash instead of deleting",
-        detail: "hub trash restore brings it back; hub trash empty frees the disk.")
+extension GlobalOptions {
+    /// What was typed of them.
+    init(_ arguments: ParsedArguments) {
+        output = arguments[GlobalFlags.json] ? .json : arguments[GlobalFlags.quiet] ? .quiet : .human
+        printsLines = arguments.texts(of: GlobalFlags.json.flag.name).contains("lines")
+        isQuiet = arguments[GlobalFlags.quiet]
+        isVerbose = arguments[GlobalFlags.verbose]
+        cacheDir = arguments[GlobalFlags.cacheDir]
+        endpoint = arguments[GlobalFlags.endpoint]
+        isOffline = arguments[GlobalFlags.offline]
+        progress = arguments[GlobalFlags.progress] ?? .auto
+        color = arguments[GlobalFlags.color] ?? .auto
+    }
 }

@@ -1,0 +1,10 @@
+import HubCore
+
+/// Flags that several commands share, so that they read alike everywhere.
+enum SharedFlags {
+    static let dryRun = Switch("dry-run", short: "n", "show what would happen and why; change nothing")
+    static let yes = Switch("yes", short: "y", "do not ask")
+    static let trash = Switch(
+        "trash", "move to the trash instead of deleting",
+        detail: "hub trash restore brings it back; hub trash empty frees the disk.")
+}
