@@ -212,7 +212,8 @@ import Testing
 
     /// A line that starts with a dot or an apostrophe is a request; only known ones may be.
     @Test func noTextIsTakenForARequest() {
-        for line in ManPage.text(CommandTable.all).split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
+        for line in ManPage.text(CommandTable.all).split(separator: "\n")
+        where line.hasPrefix(".") || line.hasPrefix("'") {
             let request = line.dropFirst().prefix { $0.isLetter }
             #expect(["TH", "SH", "SS", "PP", "TP", "nf", "fi"].contains(request), "\(line)")
         }

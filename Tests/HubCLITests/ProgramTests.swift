@@ -197,7 +197,8 @@ extension String {
             inputIsTerminal: terminal, outputIsTerminal: terminal, errorIsTerminal: terminal,
             width: terminal ? 100 : nil)
         return Context(
-            GlobalOptions(ArgumentParser.parse(words).arguments), environment: HubEnvironment(variables), streams: streams,
+            GlobalOptions(ArgumentParser.parse(words).arguments), environment: HubEnvironment(variables),
+            streams: streams,
             interruption: Interruption())
     }
 

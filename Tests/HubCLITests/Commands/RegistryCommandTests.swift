@@ -328,7 +328,8 @@ import Testing
             let environment = HubEnvironment(stage.environment)
             let outcome = ArgumentParser.parse(["path", word])
             let context = Context(
-                GlobalOptions(outcome.arguments), environment: environment, streams: .init(), interruption: Interruption())
+                GlobalOptions(outcome.arguments), environment: environment, streams: .init(),
+                interruption: Interruption())
             let typed = try #require(outcome.command).references(in: outcome.arguments)
             let resolved = await context.resolvingAliases(typed)
             #expect(resolved.aliases.isEmpty)
