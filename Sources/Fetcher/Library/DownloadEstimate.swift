@@ -63,19 +63,13 @@ public struct DownloadEstimate: Sendable, Hashable {
         totalBytes = plan.totalBytes
         cachedBytes = plan.cachedBytes
         reusableBytes = plan.reusableBytes
-        let totals = plan.totals
-        partialBytes = totals.partialBytes
-        downloadBytes = totals.downloadBytes
-        neededBytes = totals.neededBytes
-        freeBytes = try FileSystem.diskSpace(workspace.layout.root).available
-        let need = try plan.largestVariant.map { variant throws(AIError) in try plan.memoryNeed(of: variant) }
-        memoryBytes = need?.bytes
-        memoryBasis = need.map { $0.context.map(MemoryBasis.configuration(positions:)) ?? .weights }
-        // The rate is optional.
-        let origin = workspace.configuration.endpoint.origin.description
-        bytesPerSecond =
-            workspace.dispensable.use { catalog throws(AIError) in
-                try catalog.bandwidth(origin: origin)?.bytesPerSecond
-            } ?? nil
+        let cost = try PullCost([plan], workspace)
+        partialBytes = cost.totals.partialBytes
+        downloadBytes = cost.totals.downloadBytes
+        neededBytes = cost.totals.neededBytes
+        freeBytes = cost.diskFree
+        memoryBytes = cost.memory?.need.bytes
+        memoryBasis = cost.memory.map { $0.need.context.map(MemoryBasis.configuration(positions:)) ?? .weights }
+        bytesPerSecond = cost.rate?.bytesPerSecond
     }
 }

@@ -49,6 +49,9 @@ package struct WeightChoice: Sendable {
     /// Whether every file is wanted.
     package var isEverything: Bool { format == .all }
 
+    /// Whether the best set for the machine is wanted, whatever its name.
+    package var isAutomatic: Bool { format == .auto && quantization == nil }
+
     /// The chosen set; nil if the repository has no weights to choose from.
     ///
     /// - Parameters:

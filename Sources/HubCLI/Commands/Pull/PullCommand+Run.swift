@@ -9,7 +9,8 @@ extension PullCommand {
         let first = try names.first()
         let workspace = try await context.workspace()
         let puller = try workspace.puller()
-        options.select = try selection(context, arguments, workspace)
+        options.select = try selection(
+            format: arguments[format], quantization: arguments[quant], workspace, context)
         var failures = Failures()
         let wanted = try await names.wanted(first, puller, &failures)
         guard options.local == nil || wanted.count < 2 else {

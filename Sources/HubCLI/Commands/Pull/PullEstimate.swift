@@ -1,69 +1,46 @@
-import Catalog
 import Fetcher
 import HubCore
 import ModelFormats
 
-/// What pulls would take: bytes to fetch, disk space, memory to run the model, time. Fetches nothing and writes nothing to
-/// the cache.
+/// What pulls would take, shown.
 struct PullEstimate {
     let plans: [PullPlan]
-    let totals: PullTotals
-    let diskFree: Int64
-    /// Bytes a second of earlier pulls, and of how many.
-    let rate: (bytesPerSecond: Double, pulls: Int)?
-    /// What running the set of weights takes that takes most; nil if there are none.
-    let memory: (need: MemoryNeed, subject: String?)?
+    let cost: PullCost
+    /// Bytes of this machine's memory.
     let memoryTotal: Int64
 
     init(_ plans: [PullPlan], _ workspace: Workspace) async throws {
         self.plans = plans
-        let root = plans[0].root
-        diskFree = try await Offload.run { try FileSystem.diskSpace(root).available }
-        rate = await Offload.run {
-            let origin = workspace.configuration.endpoint.origin.description
-            return workspace.dispensable.use { catalog throws(AIError) in try catalog.bandwidth(origin: origin) }
-                ?? nil
-        }
-        totals = PullTotals(plans)
+        cost = try await Offload.run { try PullCost(plans, workspace) }
         memoryTotal = try Machine.memory().total
-        memory = try await Offload.run { try Self.memory(plans) }
     }
 
-    /// Models of one pull are not run at once, so that the largest counts.
-    private static func memory(_ plans: [PullPlan]) throws(AIError) -> (MemoryNeed, String?)? {
-        var largest: (need: MemoryNeed, subject: String?)?
-        for plan in plans {
-            guard let variant = plan.largestVariant else { continue }
-            let need = try plan.memoryNeed(of: variant)
-            guard need.bytes > largest?.need.bytes ?? -1 else { continue }
-            let name = variant.name == variant.format.identifier ? "" : ", \(variant.name)"
-            largest = (need, plans.count > 1 ? "\(plan.repository)\(name)" : name.isEmpty ? nil : variant.name)
-        }
-        return largest
+    /// The set of weights that the memory is for; nil where there is only one.
+    private func subject(_ variant: ModelVariant, of plan: PullPlan) -> String? {
+        let name = variant.name == variant.format.identifier ? nil : variant.name
+        guard plans.count > 1 else { return name }
+        return "\(plan.repository)" + (name.map { ", \($0)" } ?? "")
     }
-
-    private var diskAfter: Int64 { diskFree - totals.neededBytes }
-    private var fits: Bool { diskAfter >= 0 }
-    private var seconds: Double? { rate.map { Double(totals.downloadBytes) / $0.bytesPerSecond } }
 
     func show(_ context: Context) async throws {
         context.output.render(json: json, quiet: plans.map { "\($0.totals.downloadBytes)" }) {
             for plan in plans { show(plan, context.output) }
             let output = context.output
-            output.fact("to fetch", "\(ByteCount(totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""))
+            output.fact("to fetch", "\(ByteCount(cost.totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""))
             output.fact(
                 "disk",
-                "\(ByteCount(diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) more needed")",
-                fits ? .plain : .bad)
-            if let (need, subject) = memory {
+                "\(ByteCount(cost.diskFree)) free, \(cost.fits ? "\(ByteCount(cost.diskAfter)) after" : "\(ByteCount(-cost.diskAfter)) more needed")",
+                cost.fits ? .plain : .bad)
+            if let (need, variant, plan) = cost.memory {
                 output.fact(
-                    "memory", need.sentence(subject, of: memoryTotal), need.bytes <= memoryTotal ? .plain : .bad)
+                    "memory", need.sentence(subject(variant, of: plans[plan]), of: memoryTotal),
+                    need.bytes <= memoryTotal ? .plain : .bad)
             }
-            if totals.downloadBytes > 0 {
+            if cost.totals.downloadBytes > 0 {
                 output.fact(
                     "time",
-                    rate.map { rate in
-                        "\(Humanize.duration(seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(rate.pulls == 1 ? "pull" : "\(rate.pulls) pulls")"
+                    cost.rate.map { rate in
+                        "\(Humanize.duration(cost.seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(rate.pulls == 1 ? "pull" : "\(rate.pulls) pulls")"
                     } ?? "unknown: nothing was pulled from \(context.endpointText) yet")
             }
         }
@@ -102,11 +79,11 @@ struct PullEstimate {
                         "download_bytes": .int(plan.totals.downloadBytes),
                     ])
                 }),
-            "download_bytes": .int(totals.downloadBytes), "disk_free_bytes": .int(diskFree),
-            "disk_after_bytes": .int(diskAfter),
-            "fits": .bool(fits), "memory_bytes": memory.map { .int($0.need.bytes) },
-            "estimated_seconds": seconds.map { .double($0) },
-            "estimated_from": rate.map { .string("\($0.pulls) earlier pulls") },
+            "download_bytes": .int(cost.totals.downloadBytes), "disk_free_bytes": .int(cost.diskFree),
+            "disk_after_bytes": .int(cost.diskAfter),
+            "fits": .bool(cost.fits), "memory_bytes": cost.memory.map { .int($0.need.bytes) },
+            "estimated_seconds": cost.seconds.map { .double($0) },
+            "estimated_from": cost.rate.map { .string("\($0.pulls) earlier pulls") },
         ]
     }
 

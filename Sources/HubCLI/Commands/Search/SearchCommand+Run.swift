@@ -10,7 +10,7 @@ extension SearchCommand {
         let cached = try await Offload.run { try workspace.layout.heldFolders() }
         let curated = try await context.registry(workspace).entriesByRepository
         let query = try await narrow(typed, arguments, workspace, cached: cached, curated: curated)
-        let search = ModelSearch(workspace: workspace, cached: cached, curated: curated, output: context.output)
+        let search = ModelSearch(workspace: workspace, cached: cached, curated: curated)
         var answer = try await search.answer(query, asksHub: !workspace.isOffline)
         let asksHub = !workspace.isOffline && answer.failure == nil
         var view = SearchView(

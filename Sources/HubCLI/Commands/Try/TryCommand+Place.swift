@@ -68,7 +68,7 @@ extension TryCommand {
         guard !workspace.isOffline else { throw AIError.offline(reference) }
         let puller = try workspace.puller()
         var options = Puller.Options()
-        options.select = try PullCommand.selection(context, ParsedArguments(), workspace)
+        options.select = try PullCommand.selection(workspace, context)
         let plan = try await puller.plan(reference, options)
         if runs(arguments) { try await checkRunnable(reference, plan, puller, context, arguments) }
         context.output.note("\(reference) is not downloaded yet: \(ByteCount(plan.totals.downloadBytes))")

@@ -62,30 +62,11 @@ extension VerifyCommand {
         guard words.isEmpty || !selectors.isEmpty else { return targets }
         let state = try await workspace.state(fresh: true)
         for remark in state.remarks { context.output.debug(remark) }
-        let trees = TreeSource(workspace)
-        var seen: Set<Verification.Place> = []
+        var collected = VerificationTargets(workspace)
         func add(_ repository: CachedRepository, _ selector: CacheSelector?) async throws {
-            let files = selector?.files
-            if repository.revisions.isEmpty, let fault = repository.unreadable(below: repository.folder.path) {
-                throw fault
-            }
-            for revision in repository.revisions where selector?.matches(revision, of: repository) ?? true {
-                // Named twice, it is verified once; parts of it may be named several times.
-                if files == nil, !seen.insert(.snapshot(repository.folder, revision.commit)).inserted { continue }
-                let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
-                targets.append(
-                    await Offload.run {
-                        let choice = workspace.dispensable.use { catalog throws(AIError) in
-                            try CacheRecord(workspace.layout, in: catalog).choice(
-                                of: revision.commit, repository.folder.name)?.choice
-                        }
-                        return VerificationTarget(
-                            revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: files)
-                    })
-            }
-            guard files == nil, selector?.namesRevision != true, seen.insert(.orphans(repository.folder)).inserted
-            else { return }
-            if let orphans = VerificationTarget(orphansOf: repository) { targets.append(orphans) }
+            try await collected.add(
+                repository, files: selector?.files, withOrphans: selector?.namesRevision != true
+            ) { selector?.matches($0, of: repository) ?? true }
         }
         // What cannot be read of one is in no other's way.
         for repository in words.isEmpty ? state.repositories : [] {
@@ -107,7 +88,7 @@ extension VerifyCommand {
         if words.isEmpty, state.repositories.isEmpty {
             context.output.note("nothing is cached in \(state.layout.root)")
         }
-        return targets
+        return targets + collected.targets
     }
 
     private static func local(_ text: String, _ folder: LocalFolder, _ workspace: Workspace) async throws
@@ -186,48 +167,6 @@ extension VerifyCommand {
             for fault in [result.fault].compactMap(\.self) + result.files.compactMap(\.error) {
                 results[index].note(fault)
             }
-        }
-    }
-}
-
-/// The files of commits: from the catalog, the cache, or the Hub. Why a Hub does not answer is found out once.
-private final class TreeSource {
-    private let workspace: Workspace
-    private var puller: Puller?
-    private var fault: AIError?
-
-    init(_ workspace: Workspace) { self.workspace = workspace }
-
-    /// nil with the reason if unknown.
-    func tree(of repository: Repository, at commit: Commit) async throws -> (RepositoryTree?, AIError?) {
-        do {
-            if let known = try await known(repository, commit) { return (known, nil) }
-        } catch {
-            let fault = AIError.wrapping(error)
-            guard fault.code != .cancelled else { throw fault }
-            return (nil, fault)
-        }
-        // The Hub's API has no trees of kernels.
-        if repository.kind == .kernel { return (nil, nil) }
-        if let fault, fault.code.facts.exitStatus == 5, fault.code != .offline { return (nil, fault) }
-        do {
-            let puller = try puller ?? workspace.puller()
-            self.puller = puller
-            return (try await puller.tree(of: repository, at: commit), nil)
-        } catch {
-            let fault = AIError.wrapping(error)
-            guard fault.code != .cancelled else { throw fault }
-            self.fault = fault
-            return (nil, fault)
-        }
-    }
-
-    private func known(_ repository: Repository, _ commit: Commit) async throws -> RepositoryTree? {
-        try await Offload.run { [workspace] in
-            let known = workspace.dispensable.use { catalog throws(AIError) in
-                try catalog.tree(of: repository, at: commit)
-            }
-            return try (known ?? nil) ?? workspace.layout.repository(repository).readTree(commit)
         }
     }
 }

@@ -1,46 +1,24 @@
-import Catalog
-import Fetcher
-import HubCore
-
-/// What the Hub and the catalog know together in answer to a query.
-struct SearchAnswer: Sendable {
-    enum Source: String, Sendable { case hub, catalog }
-
-    /// What is known of a model and who said that it matches.
-    struct Entry: Sendable {
-        var record: ModelRecord
-        var source: Source
-        var isCached: Bool
-    }
-
-    var entries: [Entry] = []
-    /// Why the Hub did not answer.
-    var failure: AIError?
-    /// Models skipped because a number that was asked about is unknown, among those checked.
-    var undecided = 0
-    /// Whether the Hub was asked for everything that could have been among the entries.
-    var isWhole = true
-    /// Chosen models that the Hub was not asked about.
-    var unasked = 0
-    /// Models of the Hub that were checked.
-    var checked = 0
-    /// The catalog, where it could be used.
-    var catalog: Catalog?
-}
+package import Catalog
+package import HubCore
 
 /// Asks the Hub and the catalog and merges what they say.
-struct ModelSearch: Sendable {
+package struct ModelSearch: Sendable {
     let workspace: Workspace
     /// The repository folders of the cache.
     let cached: Set<String>
     /// The entries of the curated list by their repositories' ids.
     let curated: [String: RegistryEntry]
-    let output: Output
+
+    package init(workspace: Workspace, cached: Set<String>, curated: [String: RegistryEntry]) {
+        self.workspace = workspace
+        self.cached = cached
+        self.curated = curated
+    }
 
     /// The answer to a query. Where the Hub answers and the catalog fails, there is a warning.
     ///
     /// - Throws: for a cancellation, and where the catalog alone was to answer and cannot.
-    func answer(_ query: ModelQuery, asksHub: Bool) async throws -> SearchAnswer {
+    package func answer(_ query: ModelQuery, asksHub: Bool) async throws -> SearchAnswer {
         var answer = SearchAnswer()
         var hub: HubFindings?
         if asksHub, query.ids?.isEmpty != true {
@@ -161,5 +139,22 @@ extension ModelQuery {
         }
         let said = words("\(entry.alias) \(entry.name) \(entry.description ?? "")")
         return kind == .model && words(text).allSatisfy { word in said.contains { $0.hasPrefix(word) } }
+    }
+}
+
+extension ModelManager {
+    /// The models that match a query, as the Hub and the catalog together know them: each once, with what is cached
+    /// marked. Where the Hub does not answer, the catalog's part is given, with the Hub's error.
+    ///
+    /// - Parameter asksHub: false asks the catalog alone, as does an environment that forbids the network.
+    /// - Throws: ``ErrorCode/catalogUnusable`` where the catalog alone was to answer and cannot; `CancellationError`.
+    public func search(_ query: ModelQuery, asksHub: Bool = true) async throws -> SearchAnswer {
+        let workspace = await workspace()
+        let search = try await Offload.run {
+            ModelSearch(
+                workspace: workspace, cached: try workspace.layout.heldFolders(),
+                curated: try ModelRegistry(catalog: workspace.catalog).entriesByRepository)
+        }
+        return try await search.answer(query, asksHub: asksHub && !workspace.isOffline)
     }
 }

@@ -1,0 +1,45 @@
+package import HubCore
+
+/// Collects what of the cache is to be verified, each revision once.
+package struct VerificationTargets {
+    package private(set) var targets: [VerificationTarget] = []
+    private var seen: Set<Verification.Place> = []
+    private let workspace: Workspace
+    private let trees: TreeSource
+
+    package init(_ workspace: Workspace) {
+        self.workspace = workspace
+        trees = TreeSource(workspace)
+    }
+
+    /// Adds revisions of a repository, and its blobs without a revision.
+    ///
+    /// - Parameters:
+    ///   - files: the files to verify; nil means all of them. Parts of a revision may be added several times.
+    ///   - withOrphans: whether blobs without a revision are verified as well; not if `files` are named.
+    ///   - isWanted: which of the revisions.
+    /// - Throws: if nothing of the repository can be read.
+    package mutating func add(
+        _ repository: CachedRepository, files: GlobPattern? = nil, withOrphans: Bool = true,
+        where isWanted: (CachedRevision) -> Bool = { _ in true }
+    ) async throws {
+        if repository.revisions.isEmpty, let fault = repository.unreadable(below: repository.folder.path) {
+            throw fault
+        }
+        for revision in repository.revisions where isWanted(revision) {
+            if files == nil, !seen.insert(.snapshot(repository.folder, revision.commit)).inserted { continue }
+            let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
+            targets.append(
+                await Offload.run { [workspace] in
+                    let choice = workspace.dispensable.use { catalog throws(AIError) in
+                        try CacheRecord(workspace.layout, in: catalog).choice(
+                            of: revision.commit, repository.folder.name)?.choice
+                    }
+                    return VerificationTarget(
+                        revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: files)
+                })
+        }
+        guard files == nil, withOrphans, seen.insert(.orphans(repository.folder)).inserted else { return }
+        if let orphans = VerificationTarget(orphansOf: repository) { targets.append(orphans) }
+    }
+}
