@@ -113,11 +113,6 @@ package final class Workspace: Sendable {
         folder: RepositoryFolder, commit: Commit
     )? { try layout.snapshot(of: reference) }
 
-    /// Whether the first pull of a cached revision was cut off, and files that it chose are missing.
-    package func isUnfinished(_ folder: RepositoryFolder, _ commit: Commit) throws(AIError) -> Bool {
-        try dispensable.isUnfinished(folder, commit)
-    }
-
     /// Records a use of a cached revision.
     package func markUsed(_ folder: RepositoryFolder, _ commit: Commit) {
         dispensable.use { catalog throws(AIError) in

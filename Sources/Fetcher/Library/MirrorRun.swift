@@ -8,6 +8,10 @@ struct MirrorRun {
     private let hear: @Sendable (MirrorSync.Event) -> Void
     let requests = RequestCounter()
     var report = MirrorSync.Report()
+    /// Models listed, with repetitions: what a limit counts.
+    private var listed = 0
+    /// The rows of the models listed. A resumed run walks twice, and a list may repeat itself.
+    private var seen = RowSet()
     private var gathered: GatheredPages
     private var beganAnew = false
     private var isOvertaken = false
@@ -32,7 +36,7 @@ struct MirrorRun {
     private var scope: MirrorScope { MirrorScope(endpoint: client.endpoint.address, author: options.author) }
     private var kind: MirrorWalk.Kind { options.isWhole ? .whole : .recent }
     /// The models that the limit still allows.
-    private var room: Int { options.limit.map { max(0, $0 - report.models - gathered.records.count) } ?? .max }
+    private var room: Int { options.limit.map { max(0, $0 - listed - gathered.records.count) } ?? .max }
 
     mutating func go() async throws {
         let lock = try await self.lock()
@@ -111,7 +115,7 @@ struct MirrorRun {
             }
             (isStored, sizes) = (false, [])
             gathered.add(page.records)
-            guard report.models + gathered.records.count <= Self.mostModels else {
+            guard listed + gathered.records.count <= Self.mostModels else {
                 throw try await endless("has more than \(Self.mostModels) models")
             }
             // A page counts even if its link is invalid: the walk then stays at this page.
@@ -185,10 +189,11 @@ struct MirrorRun {
             try $0.take(
                 exhaustive, of: walk, pages: pages, next: next, downTo: mark, in: scope, at: Timestamp.now)
         }
-        report.models += records.count
+        listed += records.count
+        report.models += step.changes.rows.count { seen.insert($0) }
         report.added += step.changes.added
         report.changed += step.changes.changed
-        report.unchanged += step.changes.unchanged
+        report.unchanged = max(0, report.models - report.added - report.changed)
         report.vanished += step.vanished
         report.elsewhere = step.elsewhere
         let isFirst = report.pages == 0

@@ -33,7 +33,7 @@ package struct MirrorSync: Sendable {
 
     /// The result of a run.
     package struct Report: Sendable, Hashable {
-        /// Number of models listed, with repetitions.
+        /// The models that this run listed, each once.
         package var models = 0
         package var added = 0
         package var changed = 0

@@ -15,6 +15,9 @@ enum HelpCommand {
                 """,
             operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
             flags: [man.flag],
+            refusalOfMore: AIError(
+                .invalidInput, "hub help explains one command or topic at a time",
+                advice: "hub help alone lists the commands"),
             examples: [
                 .init("hub help pull", "All about one command."),
                 .init("hub help exit-codes", "What the exit codes mean."),

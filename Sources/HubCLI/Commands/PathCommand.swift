@@ -29,7 +29,7 @@ enum PathCommand {
         }
         if reference.files == nil {
             let condition = try await workspace.condition(reference.repository, at: commit)
-            if try await Offload.run({ try workspace.isUnfinished(folder, commit) }) {
+            if condition.isFirstPullUnfinished {
                 throw AIError(
                     .notCached, "\(whole) at \(commit.short): the download is incomplete",
                     advice: "hub pull \(whole) finishes it",
@@ -47,6 +47,11 @@ enum PathCommand {
                 }
                 path = Path.join(path, file)
                 guard FileSystem.exists(path) else {
+                    if GlobPattern.isPattern(file) {
+                        throw AIError(
+                            .invalidInput, "hub path takes one file, not a glob such as \(file.printable)",
+                            advice: "hub path \(whole) prints the folder")
+                    }
                     if let tree = try folder.readTree(commit),
                         !tree.files.contains(where: { $0.path == file || $0.path.hasPrefix(file + "/") })
                     {

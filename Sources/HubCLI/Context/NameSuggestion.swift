@@ -20,7 +20,10 @@ struct NameSuggestion: Sendable {
         let near = await Offload.run { Self.nearest(to: meant, in: workspace.layout, catalog) }
         guard let near else { return error }
         var advised = error
-        advised.specificAdvice = "did you mean \(near)?" + (error.recoverySuggestion.map { "\n\($0)" } ?? "")
+        // Beside another name, advice to download the one that was typed would be a second answer.
+        let isAbsent = error.code == .notCached && error.context.repository != nil
+        let rest = isAbsent ? nil : error.recoverySuggestion
+        advised.specificAdvice = "did you mean \(near)?" + (rest.map { "\n\($0)" } ?? "")
         return advised
     }
 

@@ -8,6 +8,13 @@ extension SnapshotCondition {
         isIncomplete ? "the download is incomplete; hub pull \(reference.withoutFiles) finishes it" : nil
     }
 
+    /// nil where verifying found nothing.
+    func damageSentence(_ reference: ModelReference) -> String? {
+        damagedFile.map {
+            "hub verify found \($0.printable) damaged; hub verify --repair \(reference.withoutFiles) repairs it"
+        }
+    }
+
     /// - Throws: ``ErrorCode/malformedModel`` where verifying found damage.
     func checkSound(_ reference: ModelReference) throws(AIError) {
         guard let damagedFile else { return }

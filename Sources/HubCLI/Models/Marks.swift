@@ -8,6 +8,11 @@ struct Marks {
         (cached, recommended, runs) = context.isUnicode ? ("●", "★", "▸") : ("*", "+", ">")
     }
 
+    /// What the marks mean that a list shows.
+    static func legend(_ marks: [(isShown: Bool, mark: String, text: String)]) -> String {
+        marks.filter(\.isShown).map { "\($0.mark) \($0.text)" }.joined(separator: ", ")
+    }
+
     /// Each mark at its own place, so that a column can be looked down.
     ///
     /// - Parameters: nil takes no place.

@@ -18,6 +18,8 @@ struct ModelFacts {
     var cachedFiles: [Int64]?
     /// What is missing of the cached revision, in a sentence; nil where nothing is.
     var incomplete: String?
+    /// What verifying found damaged in it, in a sentence; nil where nothing was.
+    var damaged: String?
     /// The pin of this revision.
     var pin: Pin?
     /// Parameters by element type, where the Hub said so.

@@ -7,9 +7,12 @@ struct PlainList {
     private let context: Context
     private let actions: ScreenActions
 
-    init(_ inventory: CacheInventory, goal: Int64?, isTrash: Bool, context: Context, actions: ScreenActions) {
+    init(
+        _ inventory: CacheInventory, goal: Int64?, isTrash: Bool, isDryRun: Bool, context: Context,
+        actions: ScreenActions
+    ) {
         model = ScreenModel(
-            inventory, goal: goal, isTrash: isTrash, columns: 80, lines: 24, now: context.now)
+            inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, columns: 80, lines: 24, now: context.now)
         self.context = context
         self.actions = actions
     }
@@ -19,6 +22,10 @@ struct PlainList {
     /// - Throws: ``ErrorCode/confirmationRequired`` without a terminal; the rows have been shown.
     func choose() async throws -> ScreenReview? {
         showRows()
+        guard model.shown.contains(where: { model.refusal($0) == nil }) else {
+            context.output.note("nothing can be deleted: every row is pinned or in use; hub unpin removes a pin")
+            return nil
+        }
         guard context.isInteractive else {
             throw AIError(
                 .confirmationRequired, "choosing rows needs a terminal; nothing was deleted",
@@ -63,7 +70,8 @@ struct PlainList {
         }
         context.output.table(table)
         var line =
-            "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
+            (model.isDryRun ? "dry run: " : "")
+            + "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
         if let goal = model.goal {
             if let suggestion = model.suggestion {
                 line += "; deleting rows 1-\(suggestion) makes \(ByteCount(goal)) free"

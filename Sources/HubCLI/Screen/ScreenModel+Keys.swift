@@ -113,36 +113,27 @@ extension ScreenModel {
     }
 }
 
-/// The page behind `?`. One column, so that a narrow terminal cuts no key.
+/// The page behind `?`. One column, so that a narrow terminal cuts no key; no longer than a terminal of 24 lines shows.
 enum ScreenHelp {
     static let lines = [
         "up, down, k, j    previous row, next row",
         "PgUp, PgDn        previous page, next page",
         "Home, End         first row, last row",
-        "space             mark or unmark the row",
-        "a                 mark all rows shown",
-        "n                 unmark all rows",
+        "space, a, n       mark or unmark the row, mark all, none",
         "u                 undo the last mark",
         "s                 next order: last used, size, name, age",
         "/                 show only rows with these words",
         "i                 files of the row, and what shares them",
         "p                 pin or unpin the revision",
-        "Enter             review what would be deleted;",
-        "                  there v shows every path, y deletes,",
-        "                  t moves into the trash",
-        "^L                redraw",
-        "q                 quit; nothing is deleted",
-        "",
-        "FREES is what deleting this row alone frees. Rows that",
-        "share files free more together: the second line adds",
-        "up what is marked.",
-        "",
-        "[x] marked   [-] pinned or in use: cannot be marked",
-        "",
-        "in use      a program is reading or writing it",
-        "changed     another program may still be writing it",
-        "damaged     files are wrong: hub verify --repair",
-        "incomplete  files of the revision are missing",
-        "detached    no branch or tag points to it",
+        "Enter             review what would be deleted; there v",
+        "                  shows paths, y deletes, t moves to trash",
+        "^L, q             redraw, quit; nothing is deleted",
+        "FREES             what deleting this row alone frees; rows",
+        "                  that share files free more together",
+        "[-]               pinned or in use: cannot be marked",
+        "changed           another program may still be writing it",
+        "damaged           files are wrong: hub verify --repair",
+        "incomplete        files of the revision are missing",
+        "detached          no branch or tag points to it",
     ]
 }

@@ -38,6 +38,8 @@ struct ScreenModel: Sendable {
     let goal: Int64?
     /// Whether a yes moves into the trash: `--trash`.
     let isTrash: Bool
+    /// Whether a yes only shows what would go: `--dry-run`.
+    let isDryRun: Bool
     /// The number of leading rows that reach ``goal``; nil without a goal, or in another order.
     private(set) var suggestion: Int?
     /// Whether all rows together reach ``goal``.
@@ -50,12 +52,13 @@ struct ScreenModel: Sendable {
     private var steps: [[Int]] = []
 
     init(
-        _ inventory: CacheInventory, goal: Int64? = nil, isTrash: Bool = false, columns: Int, lines: Int,
-        now: Double
+        _ inventory: CacheInventory, goal: Int64? = nil, isTrash: Bool = false, isDryRun: Bool = false,
+        columns: Int, lines: Int, now: Double
     ) {
         self.inventory = inventory
         self.goal = goal
         self.isTrash = isTrash
+        self.isDryRun = isDryRun
         self.columns = columns
         self.lines = lines
         ledger = inventory.ledger

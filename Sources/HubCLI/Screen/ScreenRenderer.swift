@@ -117,7 +117,7 @@ struct ScreenRenderer: Sendable {
 
     private func placeLine(_ model: ScreenModel) -> ScreenPage.Line {
         let left =
-            "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
+            Self.dryRun(model) + "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
         let right = model.order.description
         let place = model.columns - right.utf8.count
         guard place >= left.utf8.count + 2 else { return line(left, model.columns) }
@@ -125,6 +125,9 @@ struct ScreenRenderer: Sendable {
             .init(column: 0, text: left), .init(column: place, text: right, style: .faint),
         ])
     }
+
+    /// What a dry run says first of itself.
+    private static func dryRun(_ model: ScreenModel) -> String { model.isDryRun ? "dry run: " : "" }
 
     private func totals(_ model: ScreenModel) -> String {
         guard model.markedCount > 0 else { return "nothing is marked" }
@@ -291,7 +294,7 @@ struct ScreenRenderer: Sendable {
                 + [.init(column: 10, text: text)]
         }
         let title =
-            (model.isTrash ? "Move to the trash: " : "Delete ") + (showsPaths ? review.pathCount : review.rowCount)
+            Self.dryRun(model) + (model.isTrash ? "Move to the trash: " : "Delete ") + (showsPaths ? review.pathCount : review.rowCount)
             + " from \(SafeText.line(model.inventory.state.layout.root))?"
         return textPage(
             model, title: title, second: second, top: top, body,

@@ -23,18 +23,21 @@ final class ScreenSession: Sendable {
     private let inventory: CacheInventory
     private let goal: Int64?
     private let isTrash: Bool
+    private let isDryRun: Bool
     private let context: Context
     private let actions: ScreenActions
     private let mail = Lock(Mail())
     /// What wakes the loop: reading and writing end.
     private let pipe: (reading: Int32, writing: Int32)
 
-    init(_ inventory: CacheInventory, goal: Int64?, isTrash: Bool, context: Context, actions: ScreenActions)
-        throws(AIError)
-    {
+    init(
+        _ inventory: CacheInventory, goal: Int64?, isTrash: Bool, isDryRun: Bool, context: Context,
+        actions: ScreenActions
+    ) throws(AIError) {
         self.inventory = inventory
         self.goal = goal
         self.isTrash = isTrash
+        self.isDryRun = isDryRun
         self.context = context
         self.actions = actions
         var ends: [Int32] = [0, 0]
@@ -91,7 +94,7 @@ final class ScreenSession: Sendable {
         defer { terminal.leave() }
         let size = terminal.size() ?? (80, 24)
         var model = ScreenModel(
-            inventory, goal: goal, isTrash: isTrash, columns: size.columns, lines: size.rows, now: context.now)
+            inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, columns: size.columns, lines: size.rows, now: context.now)
         let renderer = ScreenRenderer(model, isUnicode: context.isUnicode)
         while true {
             // After a long step the terminal may be the shell's.

@@ -151,7 +151,7 @@ import Testing
                 """)
         }
         let result = try await run(server, whole: true)
-        #expect(result.error == nil && result.report.models == 4 && result.report.added == 3)
+        #expect(result.error == nil && result.report.models == 3 && result.report.added == 3)
         let known = try known()
         #expect(Set(known.map(\.repository.id.name)) == ["org/good", "Org/Good", "twenty-characters-xx/\(long)"])
         let good = try #require(known.first { $0.repository.id.name == "org/good" })

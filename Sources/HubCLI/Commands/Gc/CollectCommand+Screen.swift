@@ -50,14 +50,14 @@ extension CollectCommand {
         context.interruption.kept = "nothing was deleted"
         if isFullScreen {
             let session = try ScreenSession(
-                inventory, goal: goal, isTrash: isTrash, context: context, actions: actions)
+                inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, context: context, actions: actions)
             switch try await session.run() {
             case .quit: review = nil
             case .delete(let chosen, let intoTrash): (review, isTrash) = (chosen, intoTrash)
             }
         } else {
             review = try await PlainList(
-                inventory, goal: goal, isTrash: isTrash, context: context, actions: actions
+                inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, context: context, actions: actions
             ).choose()
         }
         context.interruption.kept = nil

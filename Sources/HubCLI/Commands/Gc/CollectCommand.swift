@@ -47,8 +47,8 @@ enum CollectCommand {
             for the keys. Enter shows what you marked once more, and only then y deletes it.
 
             With a rule, gc shows the plan with a reason for each row, asks, and deletes. Without a terminal and without \
-            --yes it deletes nothing and the exit code is 2. What is pinned, kept, being downloaded or open in another \
-            program stays, and is listed. If the pins cannot be read, gc deletes no revision (exit code 6). The next run \
+            --yes it deletes nothing and the exit code is 2. What is pinned, named by --keep, being downloaded or open \
+            in another program stays, and is listed. If the pins cannot be read, gc deletes no revision (exit code 6). The next run \
             finishes a deletion that was interrupted.
             """,
         flags: [

@@ -148,8 +148,9 @@ extension InfoCommand {
         let pins = Protection(pins: await workspace.pins())
         facts.pin = facts.commit.flatMap { pins.pin(layout.repository(reference.repository), $0) }
         if let commit = facts.commit {
-            facts.incomplete = try await workspace.condition(reference.repository, at: commit)
-                .incompleteSentence(reference)
+            let condition = try await workspace.condition(reference.repository, at: commit)
+            facts.incomplete = condition.incompleteSentence(reference)
+            facts.damaged = condition.damageSentence(reference)
         }
         guard let tree = facts.tree else {
             // Another tool fetched it; its file list is unknown.

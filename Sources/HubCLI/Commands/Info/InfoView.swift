@@ -22,6 +22,7 @@ struct InfoView {
         showRevisions()
         output.fact("tags", (record.tags ?? []).filter { !$0.contains(":") }.prefix(10).joined(separator: ", "))
         if let plan = facts.plan { show(plan) }
+        output.fact("damaged", facts.damaged, .bad)
         if let pin = facts.pin { output.fact("pinned", pin.note ?? "yes") }
         if let sizes = facts.cachedFiles {
             output.fact(
@@ -155,7 +156,7 @@ struct InfoView {
             "size_bytes": facts.plan.map { .int($0.totalBytes) },
             "files": facts.plan.map { .array($0.files.map(Self.json)) },
             "cached_bytes": (facts.plan?.cachedBytes ?? facts.cachedFiles?.reduce(0, +)).map { .int($0) },
-            "pinned": .bool(facts.pin != nil),
+            "pinned": .bool(facts.pin != nil), "damaged": facts.damaged == nil ? nil : .bool(true),
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
             "inspection": facts.inspection?.json, "curated": facts.curated?.curatedJSON,
             "runs": facts.verdict?.json,

@@ -24,7 +24,8 @@ extension ListCommand {
         if context.isVerbose { for remark in cache.remarks { context.output.debug(remark) } }
         let pins = Protection(pins: await workspace.pins())
         let view = ListView(
-            context: context, cache: cache, xet: xet, pins: pins, damaged: try await damaged(workspace), free: free,
+            context: context, cache: cache, xet: xet, pins: pins, damaged: try await damaged(workspace),
+            unfinished: try await unfinished(shown, workspace), free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
         let isFiltered =
             !selectors.isEmpty || [largerThan.flag, unusedFor.flag, limit.flag].contains { arguments.has($0.name) }
@@ -54,6 +55,27 @@ extension ListCommand {
                 for revision in repository.revisions
                 where try revision.knownDamage(verified, in: repository.folder) != nil {
                     out[repository.folder.name, default: []].insert(revision.commit)
+                }
+            }
+            return out
+        }
+    }
+
+    /// The branches of pulls that were cut off before they wrote a ref, where the catalog knows them.
+    private static func unfinished(_ repositories: [RepositoryOverview], _ workspace: Workspace) async throws
+        -> [String: [Commit: String]]
+    {
+        @Sendable func isUnfinished(_ revision: RepositoryOverview.Revision) -> Bool {
+            revision.refs.isEmpty && revision.isComplete == false
+        }
+        let concerned = repositories.filter { $0.revisions.contains(where: isUnfinished) }
+        guard !concerned.isEmpty else { return [:] }
+        return try await Offload.run {
+            var out: [String: [Commit: String]] = [:]
+            for repository in concerned {
+                for revision in repository.revisions where isUnfinished(revision) {
+                    out[repository.folder.name, default: [:]][revision.commit] = try workspace.branch(
+                        of: revision.commit, repository.repository)
                 }
             }
             return out

@@ -17,8 +17,9 @@ enum ListCommand {
         name: "ls", doc: "list what is cached, with sizes and last use",
         detail: """
             Lists the models, datasets and Spaces in the cache, whichever tool put them there. Arguments limit the list to \
-            ids or globs. FREES is the space that deleting this row alone would free: files that other rows need as well \
-            stay. The last line says how much can be freed in all, which is everything that is not pinned.
+            ids or globs. SIZE counts finished files. FREES is the space that deleting this row alone would free: files \
+            that other rows need as well stay, and unfinished downloads of the model go with it, so FREES of an \
+            incomplete model can be more than its SIZE. The last line says how much can be freed in all, which is everything that is not pinned.
 
             USED is the later of two times: when hub last used the model (pull, path or try), and when its largest file was last \
             read, by any program (the file's access time). When most of the cache was read in one go, as a backup or an \

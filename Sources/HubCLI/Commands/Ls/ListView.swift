@@ -10,6 +10,8 @@ struct ListView {
     let pins: Protection
     /// The revisions in which verifying found damage, by repository folder.
     let damaged: [String: Set<Commit>]
+    /// The branches of pulls that were cut off before they wrote a ref, by repository folder.
+    let unfinished: [String: [Commit: String]]
     /// Bytes free on the cache's disk.
     let free: Int64
     /// Bytes that can be freed.
@@ -50,6 +52,12 @@ struct ListView {
         repository.revisions.contains { isPinned($0, repository) }
     }
 
+    /// The branches and tags of a revision; nil for none.
+    private func refs(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> String? {
+        if !revision.refs.isEmpty { return revision.refs.joined(separator: ", ") }
+        return unfinished[repository.folder.name]?[revision.commit].map { "\($0) (unfinished)" }
+    }
+
     func table(_ repositories: [RepositoryOverview]) {
         var table = Table([
             .init("MODEL", least: 16, cut: .middle), .init("SIZE", .right), .init("FREES", .right, optional: true),
@@ -57,7 +65,7 @@ struct ListView {
             .init("", .left),
         ])
         for repository in repositories {
-            let refs = repository.revisions.flatMap { $0.refs.isEmpty ? [$0.commit.short] : $0.refs }
+            let refs = repository.revisions.map { self.refs($0, repository) ?? $0.commit.short }
             let isEmpty = repository.revisions.isEmpty
             table.add([
                 Styled(repository.repository.description, .name), size(repository.size), size(repository.freeable),
@@ -78,8 +86,7 @@ struct ListView {
             for revision in repository.revisions {
                 table.add([
                     Styled(repository.repository.description, .name), Styled(revision.commit.short),
-                    revision.refs.isEmpty
-                        ? Styled("detached", .faint) : Styled(revision.refs.joined(separator: ", ")),
+                    refs(revision, repository).map { Styled($0) } ?? Styled("detached", .faint),
                     size(revision.size), size(revision.freeable), used(revision.lastUsedAt),
                     marks(
                         isDamaged: isDamaged(revision, repository), isIncomplete: revision.isComplete == false,
@@ -92,8 +99,9 @@ struct ListView {
 
     func partialTable(_ repositories: [RepositoryOverview]) {
         var table = Table([
-            .init("PARTIAL OF", least: 16, cut: .middle), .init("FILE", least: 12), .init("ON DISK", .right),
-            .init("CHANGED"),
+            // A partial and its map differ only in how their names end.
+            .init("PARTIAL OF", least: 16, cut: .middle), .init("FILE", least: 34, cut: .middle),
+            .init("ON DISK", .right), .init("CHANGED"),
         ])
         for repository in repositories {
             for partial in repository.partials {

@@ -61,6 +61,7 @@ struct PullNames {
 
     /// A word that is not a file of the first model.
     private func model(_ word: String, beside first: Puller.Resolved, _ puller: Puller) async throws -> Wanted {
+        guard !FileNames.isUsual(word) else { throw noFile(word, of: first) }
         let reference: ModelReference
         do throws(AIError) { reference = try self.reference(word) } catch {
             // An address says what it is meant to be; anything else may be a file's name.
@@ -85,6 +86,15 @@ struct PullNames {
         guard GlobPattern.isPattern(word), count > 0 else { return nil }
         return
             "hub pull \(first.reference) --include \(ShellQuoting.posix(word)) matches \(Humanize.plural(count, "file"))"
+    }
+
+    private func noFile(_ word: String, of first: Puller.Resolved) -> AIError {
+        let near = FileNames.nearest(to: word, in: first.tree)
+        return AIError(
+            .fileNotFound, "\(first.reference) has no file \(word.printable)",
+            advice: includeAdvice(word, first) ?? near.map { "did you mean \($0.printable)?" }
+                ?? "hub info \(first.reference) --files lists its files",
+            context: .init(repository: "\(first.repository)", path: word))
     }
 
     private func neither(_ word: String, _ first: Puller.Resolved, advice: String?) -> AIError {
@@ -133,12 +143,36 @@ extension PullNames.Wanted {
         if context.aliasQuantizations[found.repository.id] != nil, options.earlierChoice == .isFollowed {
             options.earlierChoice = .grows
         }
-        let plan = try await puller.plan(found, options)
+        let plan: PullPlan
+        do { plan = try await puller.plan(found, options) } catch let error as AIError
+            where error.code == .nothingMatches
+        {
+            throw advised(error, options.filter.include?.map(\.pattern) ?? [])
+        }
         guard let outage else { return plan }
         guard !isEstimate, !plan.needsNetwork else { throw outage }
         context.output.warning(
             "\(outage.message); using \(found.repository) at \(found.commit.short) from the cache")
         return plan
+    }
+
+    /// The error that nothing matches, with the `--include` that was probably meant.
+    private func advised(_ error: AIError, _ include: [String]) -> AIError {
+        guard let word = include.first, include.count == 1 else { return error }
+        let glob = word + "*"
+        let count = GlobPattern.isPattern(word) ? 0 : found.tree.files.count { GlobPattern(glob).matches($0.path) }
+        let meant: String
+        if count > 1 {
+            meant = "\(ShellQuoting.posix(glob)) (\(count) files)"
+        } else if let near = FileNames.nearest(to: word, in: found.tree) {
+            meant = ShellQuoting.posix(near)
+        } else {
+            return error
+        }
+        var told = error
+        told.specificAdvice =
+            "did you mean --include \(meant)?" + (error.recoverySuggestion.map { "\n\($0)" } ?? "")
+        return told
     }
 }
 

@@ -49,8 +49,8 @@ enum PullCommand {
             cache that all Hugging Face tools share. Files that are there are not fetched again, and an interrupted \
             download continues where it stopped. Every file is checked against its digest before it counts.
 
-            Each further word is a file of the first model if it has one at that path, else another model. All words \
-            are looked up before anything is fetched.
+            Each further word is a file of the first model if it has one at that path, or if the word ends like a file \
+            (.json, .safetensors, .gguf and so on); else it is another model. All words are looked up before anything is fetched.
 
             What a completed pull chose (globs, files, --format, --quant) is remembered for the revision. The next pull \
             without a choice of its own takes the same, also when the branch has moved, and says so. Selections from \

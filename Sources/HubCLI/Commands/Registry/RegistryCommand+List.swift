@@ -61,8 +61,14 @@ extension RegistryCommand {
         }
         context.output.table(table)
         guard !rows.isEmpty else { return context.output.note("no entry of the registry matches") }
-        let legend =
-            "\(Humanize.plural(rows.count, "model")); \(marks.cached) cached, \(marks.recommended) recommended for \(memory) of memory, \(marks.runs) runs in hub try"
+        let meanings = Marks.legend([
+            (rows.contains(where: \.isCached), marks.cached, "cached"),
+            (
+                rows.contains(where: \.info.isRecommended), marks.recommended,
+                "recommended for \(memory) of memory"
+            ), (rows.contains { $0.verdict?.isPossible == true }, marks.runs, "runs in hub try"),
+        ])
+        let legend = [Humanize.plural(rows.count, "model"), meanings].filter { !$0.isEmpty }.joined(separator: "; ")
         for line in context.output.settings.width.map({ TextWrap.cells(legend, width: $0) }) ?? [legend] {
             context.output.line(Styled(line, .faint))
         }

@@ -13,6 +13,7 @@ extension SearchCommand {
         let search = ModelSearch(workspace: workspace, cached: cached, curated: curated)
         var answer = try await search.answer(query, asksHub: !workspace.isOffline)
         let asksHub = !workspace.isOffline && answer.failure == nil
+        if answer.entries.isEmpty, answer.failure == nil { try await checkTask(query, answer.catalog) }
         var view = SearchView(
             context: context, query: query, curated: curated, typed: try words(arguments).joined(separator: " "),
             asksHub: asksHub)
@@ -46,5 +47,21 @@ extension SearchCommand {
             }
             throw ReportedError(error: failure)
         }
+    }
+
+    /// Nothing was found: is there such a task? The Hub may have tasks that this program does not know, so its answer, and
+    /// the catalog, come first.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for a task that nobody knows.
+    private static func checkTask(_ query: ModelQuery, _ catalog: Catalog?) async throws {
+        guard let task = query.task, !HubTasks.all.contains(task) else { return }
+        var alone = ModelQuery()
+        (alone.task, alone.kind, alone.limit, alone.includesVanished) = (task, query.kind, 1, true)
+        let isKnown = try await Offload.run { [alone] in try catalog?.search(alone).isEmpty == false }
+        guard !isKnown else { return }
+        let near = NearestName.of(task, among: HubTasks.all).map { "; did you mean \($0)?" } ?? ""
+        throw AIError(
+            .invalidInput, "unknown task \"\(task.printable)\"\(near)",
+            advice: "the tasks are those of the Hub: https://huggingface.co/tasks")
     }
 }

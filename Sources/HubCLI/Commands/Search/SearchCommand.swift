@@ -51,15 +51,16 @@ enum SearchCommand {
     static let command = Command(
         name: "search", doc: "find models on the Hub, or in the catalog when offline",
         detail: """
-            Asks the Hub and the local catalog together; offline, only the catalog answers. Without a QUERY all models \
-            are listed. All words of a QUERY have to occur, in any order. A QUERY can also have terms: author:NAME, \
-            task:TASK, library:NAME, license:ID, tag:TAG, capability:NAME and format:NAME mean the same as the flags. Put \
-            a value with spaces in double quotes ('tag:"text to speech"' in a shell), and also words that only look like a \
-            term. A tag of the Hub with a colon, such as dataset:squad, is a tag here too.
+            Asks the Hub and the local catalog together; with --offline, only the catalog answers. If the Hub cannot be \
+            reached, hub shows what the catalog knows, and the exit code is 5. Without a QUERY all models \
+            are listed. All words of a QUERY have to occur, in any order. author:NAME, task:TASK, library:NAME, license:ID, \
+            tag:TAG, capability:NAME and format:NAME in a QUERY mean the same as the flags. A word such as dataset:squad \
+            means the tag of that name. Quote a value with spaces: 'tag:"text to speech"'. Quoted words without a name \
+            before them, such as '"task:x"', are searched for as they are.
 
             A model has to pass all filters. If a filter needs a number that is unknown, the model does not pass. PARAMS \
             is what the Hub counts, else what the name says. SIZE is an estimate of one set of weights: 16 bits per \
-            parameter, 4.5 in GGUF, what the name says of others (-4bit, -AWQ), and at most the size of the repository. \
+            parameter, 4.5 bits per parameter in GGUF, what the name says of others (-4bit, -AWQ), and at most the size of the repository. \
             With --curated it is the size of the set that the alias means. A dot marks models on this machine. If \
             nothing matches, hub searches for the nearest words that find something; with --json it only names them, \
             with --quiet it does neither.

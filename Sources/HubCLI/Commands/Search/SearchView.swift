@@ -38,13 +38,19 @@ struct SearchView {
         if suggestion != nil || answer.entries.isEmpty { noteNoMatch() }
         output.render(json: document, quiet: answer.entries.map(\.record.repository.id.name)) {
             output.table(table(answer.entries))
-            if isCurated, !answer.entries.isEmpty {
-                let marks = Marks(context)
-                output.line(Styled("\(marks.cached) cached, \(marks.runs) runs in hub try", .faint))
-            }
+            if isCurated { showLegend(answer.entries) }
         }
         noteOrigins(answer)
         if answer.catalog != nil { noteAge() }
+    }
+
+    private func showLegend(_ entries: [SearchAnswer.Entry]) {
+        let marks = Marks(context)
+        let legend = Marks.legend([
+            (entries.contains(where: \.isCached), marks.cached, "cached"),
+            (entries.contains { verdict($0.record)?.isPossible == true }, marks.runs, "runs in hub try"),
+        ])
+        if !legend.isEmpty { output.line(Styled(legend, .faint)) }
     }
 
     // MARK: Notes
@@ -52,10 +58,6 @@ struct SearchView {
     private func noteNoMatch() {
         // Where the Hub did not answer, its silence says nothing.
         let place = asksHub ? "" : " in the catalog on this machine"
-        if let task = query.task, !HubTasks.all.contains(task) {
-            let near = NearestName.of(task, among: HubTasks.all).map { "; did you mean \($0)?" } ?? ""
-            output.note("no known task is called \"\(task)\"\(near)")
-        }
         let meant = suggestion.map { "; did you mean \"\($0)\"?" } ?? ""
         output.note(
             (typed.isEmpty ? "no model was found\(place)" : "no model\(place) matches \"\(typed)\"") + meant)

@@ -13,7 +13,13 @@ extension VerifyCommand {
         var failures = Failures()
         let targets = try await targets(words, workspace, &failures, context)
         var results = try await verify(targets, workspace, isFull: arguments[full], context)
-        let view = VerifyView(context: context, isRepairing: arguments[repair])
+        var view = VerifyView(context: context, isRepairing: arguments[repair])
+        for result in results where result.isIncomplete {
+            guard case .snapshot(_, let commit) = result.place, let repository = result.repository else { continue }
+            view.references[result.path] = try await Offload.run {
+                try workspace.reference(to: commit, repository)
+            }
+        }
         // If the repair is interrupted, the findings are still reported.
         context.output.document(view.json(results))
         if arguments[repair] { try await repairAll(&results, workspace, context) }

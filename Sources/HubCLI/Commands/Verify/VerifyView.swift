@@ -5,6 +5,8 @@ import HubCore
 struct VerifyView {
     let context: Context
     let isRepairing: Bool
+    /// What to pull for what is missing of a cached revision, by its folder.
+    var references: [String: ModelReference] = [:]
     private var output: Output { context.output }
     /// A folder of --local-dir may hold anything.
     private static let mostExtra = 10
@@ -43,7 +45,7 @@ struct VerifyView {
         let id = result.repository?.description
         return switch result.place {
         case .snapshot(_, let commit): "\(id ?? "")@\(commit.short)"
-        case .orphans: "\(id ?? ""), blobs that no revision uses"
+        case .orphans: "\(id ?? ""), files that no revision uses"
         case .local(let folder, _): folder.path
         }
     }
@@ -68,7 +70,8 @@ struct VerifyView {
         if repaired > 0 {
             return Styled("repaired, \(Humanize.plural(repaired, "file"))", .good) + fetched(result) + rest
         }
-        if result.isSound == true { return Styled("OK", .good) + rest }
+        // Of files that nothing needs, "OK" would say too much.
+        if result.isSound == true { return Styled(result.commit == nil ? "no damage" : "OK", .good) + rest }
         return Styled("no damage found, but not everything could be checked", .caution) + rest
     }
 
@@ -104,24 +107,23 @@ struct VerifyView {
     }
 
     private func summary(_ results: [Verification]) -> String {
-        let incomplete = results.filter(\.isIncomplete).count
-        let damaged = results.filter { !$0.damage.isEmpty }.count - incomplete
+        let damaged = results.reduce(0) { $0 + ($1.isIncomplete ? 0 : $1.damage.count) }
+        let missing = results.reduce(0) { $0 + ($1.isIncomplete ? $1.damage.count : 0) }
         let (checked, skipped) = results.reduce((0, 0)) { ($0.0 + $1.checked, $0.1 + $1.skipped) }
         return [
             Humanize.plural(results.count { $0.commit != nil }, "revision"),
             "\(ByteCount(results.reduce(0) { $0 + $1.bytes }))", "\(Humanize.plural(checked, "file")) read",
-            "\(skipped) verified earlier", damaged == 0 ? "no damage" : "\(damaged) damaged",
-        ].joined(separator: ", ") + (incomplete == 0 ? "" : ", \(incomplete) incomplete")
+            "\(skipped) verified earlier",
+            damaged == 0 ? "no damage" : "\(Humanize.plural(damaged, "file")) damaged",
+        ].joined(separator: ", ") + (missing == 0 ? "" : ", \(Humanize.plural(missing, "file")) missing")
     }
 
     /// What can be done about the damage that is left.
     private func advise(_ results: [Verification]) {
         let damaged = results.filter { !$0.damage.isEmpty }
-        if !isRepairing, damaged.contains(where: { $0.commit != nil && $0.damage.contains { !$0.isForeign } }) {
-            output.note("repeat the command with --repair to fetch what is damaged or missing")
-        }
+        if !isRepairing { adviseToFetch(damaged.filter { $0.commit != nil }) }
         if damaged.contains(where: { $0.commit == nil }) {
-            output.note("hub gc --orphans deletes blobs that no revision uses")
+            output.note("hub gc --orphans deletes files that no revision uses")
         }
         for result in damaged where result.damage.contains(where: \.isForeign) {
             let reference = result.commit.flatMap { commit in result.repository.map { "\($0)@\(commit)" } } ?? "REF"
@@ -129,6 +131,19 @@ struct VerifyView {
             output.note(
                 "files that may have been changed since the pull are kept; hub pull \(reference) --local-dir \(folder) --force replaces them"
             )
+        }
+    }
+
+    /// A pull that was cut off is finished by another; damage needs a repair.
+    private func adviseToFetch(_ damaged: [Verification]) {
+        let incomplete = damaged.filter { $0.isIncomplete && references[$0.path] != nil }
+        let most = 3
+        if incomplete.count > most || damaged.contains(where: { references[$0.path] == nil || !$0.isIncomplete }) {
+            guard damaged.contains(where: { $0.damage.contains { !$0.isForeign } }) else { return }
+            output.note("repeat the command with --repair to fetch what is damaged or missing")
+        } else if !incomplete.isEmpty {
+            let names = incomplete.compactMap { references[$0.path]?.description }.joined(separator: " ")
+            output.note("hub pull \(names) fetches what is missing")
         }
     }
 
