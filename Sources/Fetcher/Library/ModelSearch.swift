@@ -1,4 +1,4 @@
-package import Catalog
+public import Catalog
 package import HubCore
 
 /// Asks the Hub and the catalog and merges what they say.

@@ -1,3 +1,4 @@
+import Catalog
 package import HubCore
 
 /// The files of commits: from the catalog, the cache, or the Hub. Why a Hub does not answer is found out once.

@@ -1,3 +1,4 @@
+import Catalog
 package import HubCore
 
 /// Collects what of the cache is to be verified, each revision once.

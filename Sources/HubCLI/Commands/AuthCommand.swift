@@ -36,20 +36,31 @@ enum AuthCommand {
             .init("hub auth whoami", "Whose token is in use, and where it comes from."),
             .init("hub auth logout", "Deletes the token's file."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        switch Action(rawValue: arguments.operand!) {
+    /// What is to be done.
+    struct Request {
+        var action: Action
+
+        /// - Throws: ``ErrorCode/invalidInput`` for another word. It may be a token, so it is not repeated.
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            let word = arguments.operands[0]
+            guard let action = Action(rawValue: word) else {
+                let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
+                throw AIError(
+                    .invalidInput, "hub auth takes login, logout or whoami",
+                    advice: near.map { "did you mean: hub auth \($0)" }
+                        ?? "hub auth login asks for it, or reads it from stdin")
+            }
+            self.action = action
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        switch request.action {
         case .login: try await login(context)
         case .logout: try await logout(context)
         case .whoami: try await whoami(context)
-        case nil:
-            // The word may be a token, so it is not repeated.
-            let near = NearestName.of(arguments.operand!, among: Action.allCases.map(\.rawValue))
-            throw AIError(
-                .invalidInput, "hub auth takes login, logout or whoami",
-                advice: near.map { "did you mean: hub auth \($0)" }
-                    ?? "hub auth login asks for it, or reads it from stdin")
         }
     }
 }

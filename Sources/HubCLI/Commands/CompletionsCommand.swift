@@ -17,17 +17,26 @@ enum CompletionsCommand {
             .init("hub completions zsh > \"${fpath[1]}/_hub\"", "For zsh, once."),
             .init("hub completions fish > ~/.config/fish/completions/hub.fish", "For fish, once."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let name = arguments.operand ?? ""
-        guard let shell = Shell(rawValue: name) else {
-            throw AIError(
-                .invalidInput, "no completions for \"\(name.printable)\"",
-                advice: "usage: hub completions bash|zsh|fish")
+    /// The shell to print a script for.
+    struct Request {
+        var shell: Shell
+
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            let name = arguments.operand ?? ""
+            guard let shell = Shell(rawValue: name) else {
+                throw AIError(
+                    .invalidInput, "no completions for \"\(name.printable)\"",
+                    advice: "usage: hub completions bash|zsh|fish")
+            }
+            self.shell = shell
         }
-        let script = script(shell)
-        context.output.document(["shell": .string(name), "script": .string(script)])
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let script = script(request.shell)
+        context.output.document(["shell": .string(request.shell.rawValue), "script": .string(script)])
         context.output.stream(script)
     }
 

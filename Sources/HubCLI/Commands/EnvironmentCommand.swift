@@ -16,9 +16,9 @@ enum EnvironmentCommand {
             .init("hub env", "To paste into a bug report."),
             .init("hub env --json", "The same for a program."),
         ],
-        run: run)
+        run: { context, _ in try await run(context) })
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    static func run(_ context: Context) async throws {
         let report = try await EnvironmentReport(context)
         context.output.render(json: report.json, quiet: ["hub \(Version.number)"]) {
             for (index, section) in report.sections.enumerated() {

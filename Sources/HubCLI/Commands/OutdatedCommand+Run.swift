@@ -3,8 +3,16 @@ import Fetcher
 import HubCore
 
 extension OutdatedCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let selectors = try arguments.operands.map { text throws(AIError) in
+    /// What is compared with the Hub.
+    struct Request {
+        /// References and globs; everything cached if there are none.
+        var models: [String]
+
+        init(_ arguments: ParsedArguments) { models = arguments.operands }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let selectors = try request.models.map { text throws(AIError) in
             (text: text, selector: try selector(text, context))
         }
         let workspace = try await context.workspace()

@@ -20,5 +20,5 @@ enum OutdatedCommand {
             .init("hub outdated 'mlx-community/*' org/model@dev", "One organisation's models, and one branch."),
             .init("hub outdated -q | xargs -r hub pull", "Update everything."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

@@ -15,10 +15,17 @@ enum PathCommand {
             .init("cat \"$(hub path gpt2:config.json)\"", "A file of a model."),
             .init("hub path gpt2 || hub pull gpt2", "Download it if it is not there."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let reference = try context.reference(arguments.operand!)
+    /// What is to be found.
+    struct Request {
+        var model: String
+
+        init(_ arguments: ParsedArguments) { model = arguments.operands[0] }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let reference = try context.reference(request.model)
         let workspace = try await context.workspace()
         let whole = reference.withoutFiles
         guard let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) else {

@@ -3,6 +3,18 @@ import Fetcher
 import HubCore
 
 extension PinCommand {
+    /// What is pinned or unpinned.
+    struct Request {
+        /// References and globs.
+        var models: [String]
+        var note: String?
+
+        init(_ arguments: ParsedArguments, note: String? = nil) {
+            models = arguments.operands
+            self.note = note
+        }
+    }
+
     /// A cached revision, or one that was.
     private struct Pinned: Sendable {
         var repository: Repository
@@ -18,8 +30,8 @@ extension PinCommand {
         }
     }
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let selectors = try selectors(context, arguments)
+    static func run(_ context: Context, _ request: Request) async throws {
+        let selectors = try selectors(context, request)
         let workspace = try await context.workspace(needsCatalog: true)
         let state = try await workspace.state()
         var failures = Failures()
@@ -30,7 +42,7 @@ extension PinCommand {
                     repository.revisions.filter { selector.matches($0, of: repository) }.map {
                         Pinned(
                             repository: repository.repository, folder: repository.folder, commit: $0.commit,
-                            note: arguments[note])
+                            note: request.note)
                     }
                 }
                 guard !found.isEmpty else {
@@ -59,8 +71,8 @@ extension PinCommand {
     }
 
     /// `hub unpin`
-    @Sendable static func release(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let selectors = try selectors(context, arguments)
+    static func release(_ context: Context, _ request: Request) async throws {
+        let selectors = try selectors(context, request)
         let workspace = try await context.workspace(needsCatalog: true)
         let state = try await workspace.state()
         let pins = await workspace.pins().compactMap { pin in
@@ -91,10 +103,10 @@ extension PinCommand {
         try failures.finish()
     }
 
-    private static func selectors(_ context: Context, _ arguments: ParsedArguments) throws(AIError) -> [(
+    private static func selectors(_ context: Context, _ request: Request) throws(AIError) -> [(
         text: String, selector: CacheSelector
     )] {
-        try arguments.operands.map { text throws(AIError) in
+        try request.models.map { text throws(AIError) in
             let selector = try CacheSelector(text, context)
             guard selector.files == nil else {
                 throw AIError(

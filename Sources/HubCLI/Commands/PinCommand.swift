@@ -27,7 +27,7 @@ enum PinCommand {
             .init("hub pin gpt2", "All cached revisions of a model."),
             .init("hub pin org/model@v1 --note 'the paper needs it'", "One revision, and why."),
         ],
-        run: run)
+        run: { try await run($0, Request($1, note: $1[note])) })
 }
 
 /// `hub unpin`
@@ -43,5 +43,5 @@ enum UnpinCommand {
             .init("hub unpin gpt2", "All pins of a model."),
             .init("hub unpin org/model@v1", "That of one revision."),
         ],
-        run: PinCommand.release)
+        run: { try await PinCommand.release($0, PinCommand.Request($1)) })
 }

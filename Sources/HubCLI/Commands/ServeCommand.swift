@@ -29,22 +29,37 @@ enum ServeCommand {
             .init("hub serve /srv/models --port 8080", "On a port that you choose."),
             .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "Pull from it."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let host = arguments[host] ?? "127.0.0.1"
-        let port = UInt16(arguments[port] ?? 0)
+    /// What is served, and where.
+    struct Request: Sendable {
+        var folder: String
+        var host: String
+        var port: UInt16
+        /// The file for the request log.
+        var log: String?
+
+        init(_ arguments: ParsedArguments) {
+            folder = arguments.operands[0]
+            host = arguments[ServeCommand.host] ?? "127.0.0.1"
+            port = UInt16(arguments[ServeCommand.port] ?? 0)
+            log = arguments[ServeCommand.log]
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let (host, port) = (request.host, request.port)
         let output = context.output
         // A token of the server's own: asking others for this user's Hub token would hand it to them.
         let token = context.environment["HUB_SERVE_TOKEN"]
-        let log = try RequestLog(output, file: arguments[log], hiding: token.flatMap { AccessToken($0) })
+        let log = try RequestLog(output, file: request.log, hiding: token.flatMap { AccessToken($0) })
         let (server, models) = try await Offload.run {
             let report: @Sendable (AIError) -> Void = { output.failure($0) }
             let access = try advising("set HUB_SERVE_TOKEN, or serve on 127.0.0.1", where: .invalidInput) {
                 try HubAccess.serving(on: host, token: token)
             }
             let source = try advising(layout, where: .fileNotFound) {
-                try FolderSource(arguments.operand!, report: report)
+                try FolderSource(request.folder, report: report)
             }
             let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
@@ -58,7 +73,7 @@ enum ServeCommand {
         output.value("export HF_ENDPOINT=\(server.address)")
         // The caller waits for the address, in either format.
         output.publish()
-        let folder = arguments.operand!
+        let folder = request.folder
         if models > 0 {
             output.note("serving \(Humanize.plural(models, "model")) from \(folder.printable); Ctrl-C stops it")
         } else if try isCache(folder) {

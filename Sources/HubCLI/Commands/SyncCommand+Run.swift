@@ -2,15 +2,23 @@ import Fetcher
 import HubCore
 
 extension SyncCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    /// What is mirrored.
+    struct Request {
+        var options = MirrorSync.Options()
+
+        init(_ arguments: ParsedArguments) {
+            options.author = arguments[author]
+            options.isWhole = arguments[all]
+            options.limit = arguments[limit]
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
         let began = Clock.seconds
         guard !context.isOffline else {
             throw AIError(.offline, "hub sync needs the network, which is switched off")
         }
-        var options = MirrorSync.Options()
-        options.author = arguments[author]
-        options.isWhole = arguments[all]
-        options.limit = arguments[limit]
+        let options = request.options
         let workspace = try await context.workspace(needsCatalog: true)
         // Without a catalog there is a fault, and that was thrown.
         let sync = MirrorSync(catalog: workspace.catalog!, client: try workspace.client())

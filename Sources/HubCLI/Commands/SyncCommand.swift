@@ -38,5 +38,5 @@ enum SyncCommand {
             .init("hub sync --author mlx-community", "The models of one organisation."),
             .init("hub sync --limit 10000 --json", "A part of it, with figures for a program."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

@@ -9,9 +9,9 @@ enum VersionCommand {
             .init("hub version", "The version."),
             .init("hub version -v", "With the libraries; hub env prints more for a bug report."),
         ],
-        run: run)
+        run: { context, _ in try await run(context) })
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    static func run(_ context: Context) async throws {
         context.output.render(
             json: [
                 "name": "hub", "version": .string(Version.number), "swift": .string(Version.swift),

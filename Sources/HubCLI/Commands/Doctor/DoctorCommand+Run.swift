@@ -2,6 +2,17 @@ import Fetcher
 import HubCore
 
 extension DoctorCommand {
+    /// Whether anything is changed, and what.
+    struct Request {
+        var fix: Bool
+        var rebuild: Bool
+
+        init(_ arguments: ParsedArguments) {
+            fix = arguments[DoctorCommand.fix]
+            rebuild = arguments[DoctorCommand.rebuild]
+        }
+    }
+
     /// One part of the machine and who looks at it.
     typealias Section = (name: String, look: @Sendable (Context, Workspace) async throws -> [DoctorFinding])
 
@@ -20,19 +31,19 @@ extension DoctorCommand {
         var isBad: Bool { finding.level == .bad && mended == nil }
     }
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    static func run(_ context: Context, _ request: Request) async throws {
         let workspace = try await context.workspace(tellsFault: false)
         var outcomes: [Outcome] = []
-        if arguments[rebuild] {
+        if request.rebuild {
             outcomes = try await rebuilt(context, workspace)
         } else {
             for section in sections {
                 for finding in try await look(section, context, workspace) {
-                    outcomes.append(try await outcome(of: finding, mends: arguments[fix], context))
+                    outcomes.append(try await outcome(of: finding, mends: request.fix, context))
                 }
             }
         }
-        DoctorReport(context: context, outcomes: outcomes, offersFix: !arguments[fix]).show()
+        DoctorReport(context: context, outcomes: outcomes, offersFix: !request.fix).show()
         if outcomes.contains(where: \.isBad) { throw AnswerIsNo() }
     }
 

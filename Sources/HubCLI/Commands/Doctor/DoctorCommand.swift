@@ -26,5 +26,5 @@ enum DoctorCommand {
             .init("hub doctor --rebuild", "For a damaged catalog."),
             .init("hub doctor --offline --json", "For a script, without the network."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

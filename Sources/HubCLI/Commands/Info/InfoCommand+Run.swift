@@ -4,20 +4,38 @@ import HubCore
 import ModelFormats
 
 extension InfoCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let reference = try context.reference(arguments.operand!)
+    /// What is shown, and how much of it.
+    struct Request {
+        var model: String
+        var refresh: Bool
+        var inspect: Bool
+        var files: Bool
+        /// The context to compute the memory for.
+        var contextLength: Int?
+
+        init(_ arguments: ParsedArguments) {
+            model = arguments.operands[0]
+            refresh = arguments[InfoCommand.refresh]
+            inspect = arguments[InfoCommand.inspect]
+            files = arguments[InfoCommand.files]
+            contextLength = arguments[InfoCommand.contextLength]
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let reference = try context.reference(request.model)
         let workspace = try await context.workspace()
         var facts = ModelFacts(reference: reference, record: ModelRecord(reference.repository))
         var failure: AIError?
         var isGone = false
         if workspace.isOffline {
-            guard !arguments[refresh] else {
+            guard !request.refresh else {
                 throw AIError(.offline, "--refresh asks the Hub, and the network is switched off")
             }
             try await recall(&facts, workspace)
         } else {
             do {
-                try await ask(&facts, workspace, refresh: arguments[refresh])
+                try await ask(&facts, workspace, refresh: request.refresh)
             } catch {
                 // Only where the Hub cannot be asked does what is remembered stand in for its answer.
                 let wrapped = AIError.wrapping(error)
@@ -42,19 +60,19 @@ extension InfoCommand {
             facts.registry = registry
             facts.curated = registry.entriesByRepository[reference.repository.id.name]
         }
-        if !arguments[inspect] {
+        if !request.inspect {
             try await readCard(
                 &facts, workspace, asks: !workspace.isOffline && failure == nil && !isGone, context.output)
         }
-        if arguments[inspect] {
+        if request.inspect {
             facts.inspection = InspectionView(
-                facts: try await inspection(facts, workspace), context: arguments[contextLength],
+                facts: try await inspection(facts, workspace), context: request.contextLength,
                 memoryTotal: facts.memoryTotal)
         }
         let view = InfoView(facts: facts, context: context)
         context.output.render(json: view.json, quiet: [reference.repository.id.name]) {
             view.show()
-            if arguments[files] { view.showFiles() }
+            if request.files { view.showFiles() }
         }
         if let failure {
             context.output.failure(failure)

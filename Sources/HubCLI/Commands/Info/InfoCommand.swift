@@ -33,5 +33,5 @@ enum InfoCommand {
             .init("hub info org/model --inspect", "Its shape, parts and memory, before anything is fetched."),
             .init("hub info gpt2 --json --refresh", "For a program, with its branches and tags as they are now."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

@@ -3,14 +3,50 @@ import HubCore
 import ModelFormats
 
 extension PullCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        var options = try options(context, arguments)
-        let names = PullNames(words: arguments.operands, revision: arguments[revision], context: context)
+    /// What is fetched, where to, and how.
+    struct Request {
+        /// Models, and files of the first.
+        var words: [String]
+        var revision: String?
+        var filter: FileFilter
+        var format: WeightChoice.Format?
+        var quantization: String?
+        var isEstimate: Bool
+        var force: Bool
+        var connections: Int?
+        /// Bytes a second.
+        var rate: Int64?
+        var localDir: String?
+
+        init(_ arguments: ParsedArguments) {
+            words = arguments.operands
+            revision = arguments[PullCommand.revision]
+            let include = arguments.all(PullCommand.include)
+            filter = FileFilter(include: include.isEmpty ? nil : include, exclude: arguments.all(exclude))
+            format = arguments[PullCommand.format]
+            quantization = arguments[quant]
+            isEstimate = arguments[estimate]
+            force = arguments[PullCommand.force]
+            connections = arguments[PullCommand.connections]
+            rate = arguments[limitRate]?.bytes
+            localDir = arguments[PullCommand.localDir]
+        }
+
+        /// What earlier choices of the revision mean beside this one.
+        var earlierChoice: Puller.Options.EarlierChoice {
+            if format == .all { return .ends }
+            return filter != .all || format != nil || quantization != nil ? .grows : .isFollowed
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        var options = options(context, request)
+        let names = PullNames(words: request.words, revision: request.revision, context: context)
         let first = try names.first()
         let workspace = try await context.workspace()
         let puller = try workspace.puller()
         options.select = try selection(
-            format: arguments[format], quantization: arguments[quant], workspace, context)
+            format: request.format, quantization: request.quantization, workspace, context)
         var failures = Failures()
         let wanted = try await names.wanted(first, puller, &failures)
         guard options.local == nil || wanted.count < 2 else {
@@ -19,17 +55,17 @@ extension PullCommand {
         var plans: [PullPlan] = []
         for wanted in wanted {
             try await failures.attempt(context.output) {
-                plans.append(try await wanted.plan(puller, options, context, isEstimate: arguments[estimate]))
+                plans.append(try await wanted.plan(puller, options, context, isEstimate: request.isEstimate))
             }
         }
         // A word that means nothing is a slip: the others may be one too.
-        if failures.all.contains(where: { [2, 3].contains($0.exitStatus) }), !arguments[estimate] { plans = [] }
+        if failures.all.contains(where: { [2, 3].contains($0.exitStatus) }), !request.isEstimate { plans = [] }
         for plan in plans where plan.isFollowing {
             context.output.note(
                 "\(plan.repository): using your earlier selection: \(plan.choice.description); pass --format all to fetch everything"
             )
         }
-        if arguments[estimate] {
+        if request.isEstimate {
             // Nothing can be said of the disk where nothing is known of the models.
             if plans.isEmpty {
                 context.output.document(["models": .array([])])
@@ -52,16 +88,15 @@ extension PullCommand {
         try failures.finish()
     }
 
-    private static func options(_ context: Context, _ arguments: ParsedArguments) throws -> Puller.Options {
+    private static func options(_ context: Context, _ request: Request) -> Puller.Options {
         var options = Puller.Options()
         let include = arguments.all(PullCommand.include)
-        options.filter = FileFilter(include: include.isEmpty ? nil : include, exclude: arguments.all(exclude))
-        options.force = arguments[force]
-        let isChoice = options.filter != .all || arguments[format] != nil || arguments[quant] != nil
-        options.earlierChoice = arguments[format] == .all ? .ends : isChoice ? .grows : .isFollowed
+        options.filter = FileFilter(include: include.isEmpty ? nil : include, exclude: request.exclude)
+        options.force = request.force
+        options.earlierChoice = request.earlierChoice
         options.control = PullControl(
-            connections: arguments[connections], bytesPerSecond: arguments[limitRate]?.bytes)
-        if let folder = arguments[localDir] { options.local = LocalFolder(context.environment.expand(folder)) }
+            connections: request.connections, bytesPerSecond: request.rate)
+        if let folder = request.localDir { options.local = LocalFolder(context.environment.expand(folder)) }
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         return options
     }

@@ -74,5 +74,5 @@ enum PullCommand {
             .init("hub pull org/model config.json model.safetensors", "Two of its files."),
             .init("hub pull org/model --local-dir ./model", "Plain files in a folder of your own."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

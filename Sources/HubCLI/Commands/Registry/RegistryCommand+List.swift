@@ -13,13 +13,13 @@ extension RegistryCommand {
         var verdict: RunVerdict?
     }
 
-    static func list(_ context: Context, _ arguments: ParsedArguments) async throws {
+    static func list(_ context: Context, _ request: Request) async throws {
         let workspace = try await context.workspace()
         let registry = try await context.registry(workspace)
         let cached = try await Offload.run { try workspace.layout.heldFolders() }
-        let wanted = Set(arguments.all(capability))
+        let wanted = request.capabilities
         let rows = zip(registry.entries, registry.allModels).filter { entry, info in
-            wanted.isSubset(of: entry.capabilities) && (info.isRecommended || !arguments[recommended])
+            wanted.isSubset(of: entry.capabilities) && (info.isRecommended || !request.recommended)
         }.map { entry, info in
             Row(
                 entry: entry, info: info, source: registry.source(alias: entry.alias) ?? .shipped,

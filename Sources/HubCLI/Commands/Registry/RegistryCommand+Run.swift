@@ -3,58 +3,111 @@ import Fetcher
 import HubCore
 
 extension RegistryCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let word = arguments.operand ?? Action.ls.rawValue
-        guard let action = Action(rawValue: word) else {
-            let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
-            throw AIError(
-                .invalidInput, "hub registry does not know \"\(word.printable)\"",
-                advice: near.map { "did you mean: hub registry \($0)" }
-                    ?? "it takes \(Action.allCases.map(\.rawValue).joined(separator: ", "))")
-        }
-        let words = Array(arguments.operands.dropFirst())
-        try check(action, words, arguments)
-        switch action {
-        case .ls: try await list(context, arguments)
-        case .add: try await add(words, context, arguments)
-        case .rm: try await remove(words, context)
-        case .importing: try await importing(words[0], context)
-        case .export: try await export(context, isWhole: arguments[all])
+    /// What is to be done, and to which entries.
+    struct Request {
+        var action: Action
+        /// The words after the action.
+        var words: [String]
+        /// `--all` of an export.
+        var all: Bool
+        var replace: Bool
+        var recommended: Bool
+        var capabilities: Set<ModelCapability>
+        /// What an entry gets that is added; nil if only an alias and a model were given.
+        var fields: Fields?
+
+        /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for flags and words that are not the action's.
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            let word = arguments.operand ?? Action.ls.rawValue
+            guard let action = Action(rawValue: word) else {
+                let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
+                throw AIError(
+                    .invalidInput, "hub registry does not know \"\(word.printable)\"",
+                    advice: near.map { "did you mean: hub registry \($0)" }
+                        ?? "it takes \(Action.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            self.action = action
+            words = Array(arguments.operands.dropFirst())
+            all = arguments[RegistryCommand.all]
+            replace = arguments[RegistryCommand.replace]
+            recommended = arguments[RegistryCommand.recommended]
+            capabilities = Set(arguments.all(capability))
+            fields = RegistryCommand.fields.contains { arguments.has($0.name) } ? Fields(arguments) : nil
+            let known = Set(action.flags.map(\.name))
+            if let foreign = command.flags.first(where: { arguments.has($0.name) && !known.contains($0.name) }) {
+                let owners = Action.allCases.filter { $0.flags.contains { $0.name == foreign.name } }
+                throw AIError(
+                    .invalidInput, "--\(foreign.name) is not a flag of hub registry \(action.rawValue)",
+                    advice: "it belongs to hub registry \(owners.map(\.rawValue).joined(separator: " and "))")
+            }
+            guard action.words.contains(words.count) else {
+                let what = words.count < action.words.lowerBound ? "needs more arguments" : "has too many arguments"
+                throw AIError(
+                    .invalidInput, "hub registry \(action.rawValue) \(what)",
+                    advice: "usage: hub registry \(action.usage)")
+            }
         }
     }
 
-    /// Whether the flags and the number of words are the action's own.
-    private static func check(_ action: Action, _ words: [String], _ arguments: ParsedArguments) throws(AIError) {
-        let known = Set(action.flags.map(\.name))
-        if let foreign = command.flags.first(where: { arguments.has($0.name) && !known.contains($0.name) }) {
-            let owners = Action.allCases.filter { $0.flags.contains { $0.name == foreign.name } }
-            throw AIError(
-                .invalidInput, "--\(foreign.name) is not a flag of hub registry \(action.rawValue)",
-                advice: "it belongs to hub registry \(owners.map(\.rawValue).joined(separator: " and "))")
+    /// What flags say of an entry.
+    struct Fields {
+        var name: String?
+        var description: String?
+        var size: ModelSize?
+        var contextLength: Int?
+        var capabilities: Set<ModelCapability>
+        var parameters: Int?
+        var quantization: String?
+        var memory: ByteCount?
+        var isMLX: Bool
+        var isPick: Bool
+
+        init(_ arguments: ParsedArguments) {
+            name = arguments[RegistryCommand.name]
+            description = arguments[RegistryCommand.description]
+            size = arguments[RegistryCommand.size]
+            contextLength = arguments[RegistryCommand.contextLength]
+            capabilities = Set(arguments.all(capability))
+            parameters = arguments[RegistryCommand.parameters]
+            quantization = arguments[RegistryCommand.quantization]
+            memory = arguments[RegistryCommand.memory]
+            isMLX = arguments[provider] == .mlx
+            isPick = arguments[pick]
         }
-        let (bounds, usage): (ClosedRange<Int>, String) =
-            switch action {
-            case .ls, .export: (0...0, action.rawValue)
-            case .add: (1...2, "add ALIAS REPO")
-            case .rm: (1 ... .max, "rm ALIAS...")
-            case .importing: (1...1, "import FILE, or - for stdin")
-            }
-        guard bounds.contains(words.count) else {
-            let what = words.count < bounds.lowerBound ? "needs more arguments" : "has too many arguments"
-            throw AIError(
-                .invalidInput, "hub registry \(action.rawValue) \(what)", advice: "usage: hub registry \(usage)")
+
+        func fill(_ entry: inout RegistryEntry) {
+            if isMLX { entry.provider = .mlx }
+            entry.name = name ?? entry.name
+            entry.description = description
+            entry.size = size
+            entry.contextLength = contextLength
+            entry.capabilities = capabilities
+            entry.parameters = parameters.map { Int64($0) }
+            entry.quantization = quantization
+            entry.memory = memory
+            entry.isPick = isPick
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        switch request.action {
+        case .ls: try await list(context, request)
+        case .add: try await add(request, context)
+        case .rm: try await remove(request.words, context)
+        case .importing: try await importing(request.words[0], context)
+        case .export: try await export(context, isWhole: request.all)
         }
     }
 
     // MARK: Changes
 
-    private static func add(_ words: [String], _ context: Context, _ arguments: ParsedArguments) async throws {
-        let alias = words[0]
+    private static func add(_ request: Request, _ context: Context) async throws {
+        let (alias, words) = (request.words[0], request.words)
         try RegistryEntry.checkAlias(alias)
-        let entry = words.count > 1 ? try entry(alias, words[1], context, arguments) : nil
-        let isBare = !fields.contains { arguments.has($0.name) }
+        let entry = words.count > 1 ? try entry(alias, words[1], context, request.fields) : nil
+        let isBare = request.fields == nil
         guard entry != nil || isBare else { throw needsRepository(alias) }
-        let replaces = arguments[replace]
+        let replaces = request.replace
         let (added, isBack) = try await change(context) { registry in
             // Adding a hidden shipped entry again without changes restores it.
             if isBare, let back = registry.restore(alias, naming: entry?.repository) { return (back, true) }
@@ -77,7 +130,7 @@ extension RegistryCommand {
 
     /// The entry that the words and flags make.
     private static func entry(
-        _ alias: String, _ text: String, _ context: Context, _ arguments: ParsedArguments
+        _ alias: String, _ text: String, _ context: Context, _ fields: Fields?
     ) throws(AIError) -> RegistryEntry {
         let reference = try context.reference(text)
         guard reference.repository.kind == .model, reference.revision == nil, reference.files == nil else {
@@ -86,16 +139,7 @@ extension RegistryCommand {
                 advice: "add the revision or files to the alias when you use it: \(alias)@main:config.json")
         }
         var entry = try RegistryEntry(alias: alias, repository: reference.repository.id)
-        if arguments[provider] == .mlx { entry.provider = .mlx }
-        entry.name = arguments[name] ?? entry.name
-        entry.description = arguments[description]
-        entry.size = arguments[size]
-        entry.contextLength = arguments[contextLength]
-        entry.capabilities = Set(arguments.all(capability))
-        entry.parameters = arguments[parameters].map { Int64($0) }
-        entry.quantization = arguments[quantization]
-        entry.memory = arguments[memory]
-        entry.isPick = arguments[pick]
+        fields?.fill(&entry)
         return entry
     }
 

@@ -17,6 +17,25 @@ enum RegistryCommand {
             case .rm, .importing: []
             }
         }
+
+        /// How many words follow it.
+        var words: ClosedRange<Int> {
+            switch self {
+            case .ls, .export: 0...0
+            case .add: 1...2
+            case .rm: 1 ... .max
+            case .importing: 1...1
+            }
+        }
+
+        var usage: String {
+            switch self {
+            case .ls, .export: rawValue
+            case .add: "add ALIAS REPO"
+            case .rm: "rm ALIAS..."
+            case .importing: "import FILE, or - for stdin"
+            }
+        }
     }
 
     /// What an entry may be filed under; a model of this machine is in no list.
@@ -89,5 +108,5 @@ enum RegistryCommand {
                 "hub registry export > list.json; hub registry import list.json",
                 "Copies your entries to another machine."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

@@ -5,92 +5,117 @@ import InferenceKit
 import ModelFormats
 
 extension SearchCommand {
-    /// What the command line asks for: the flags, then the terms of the QUERY.
-    ///
-    /// - Throws: ``ErrorCode/invalidInput`` where they exclude each other.
-    static func query(_ arguments: ParsedArguments) throws(AIError) -> ModelQuery {
-        var query = ModelQuery()
-        query.task = arguments[task]
-        query.capability = arguments[capability]
-        query.library = arguments[library]
-        query.author = arguments[author]
-        query.license = arguments[license]
-        query.tags = arguments.all(tag)
-        query.format = arguments[format]?.rawValue
-        query.minimumParameters = arguments[minParams]?.number
-        query.maximumParameters = arguments[maxParams]?.number
-        query.maximumSize = arguments[maxSize]?.bytes
-        query.gated = arguments[gated] ? true : arguments[open] ? false : nil
-        query.includesVanished = arguments[vanished]
-        query.sort = arguments[sort] ?? .relevance
-        query.limit = arguments[limit] ?? query.limit
-        if let least = query.minimumParameters, let most = query.maximumParameters, least > most {
-            throw AIError(.invalidInput, "--min-params \(least) is more than --max-params \(most)")
+    /// What is looked for.
+    struct Request: Sendable {
+        var query: ModelQuery
+        /// The words of the QUERY, as they were typed.
+        var typed: String
+        var cached: Bool
+        var curated: Bool
+        var fits: Fits?
+
+        /// What a model must fit in.
+        enum Fits: Sendable {
+            case thisMachine
+            case memory(ByteCount)
         }
-        if arguments[runs] { askForRunnable(&query) }
-        try query.take(terms: try words(arguments).joined(separator: " "))
-        return query
-    }
 
-    /// The words of the QUERY. A size among them is the value of a `--fits` without one: `--fits 8GB` means `--fits=8GB`.
-    static func words(_ arguments: ParsedArguments) throws(AIError) -> [String] {
-        guard arguments.has(fits.flag.name), arguments[fits] == nil else { return arguments.operands }
-        return arguments.operands.filter { memory(from: $0) == nil }
-    }
-
-    /// The memory that `--fits` names; nil for that of this machine.
-    private static func memoryAsked(_ arguments: ParsedArguments) throws(AIError) -> ByteCount? {
-        if let size = arguments[fits] { return size }
-        let sizes = arguments.operands.compactMap(memory)
-        guard sizes.count < 2 else {
-            throw AIError(
-                .invalidInput, "--fits takes one size, not \(sizes.count)", advice: "write it like --fits=8GB")
+        /// - Throws: ``ErrorCode/invalidInput`` where flags and terms exclude each other.
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            let words: [String]
+            (fits, words) = try Self.fits(arguments)
+            typed = words.joined(separator: " ")
+            cached = arguments[SearchCommand.cached]
+            curated = arguments[SearchCommand.curated]
+            query = try Self.query(arguments, typed)
         }
-        return sizes.first
-    }
 
-    /// A word such as `8GB`; nil for `7B`, which is a number of parameters, and for anything else.
-    private static func memory(from word: String) -> ByteCount? {
-        guard word.first?.isNumber == true,
-            let unit = word.lowercased().split(whereSeparator: { !$0.isLetter }).last,
-            ["g", "gb", "gib", "mb", "mib", "t", "tb", "tib"].contains(unit)
-        else { return nil }
-        return try? ByteCount(parsing: word)
-    }
+        /// The flags, then the terms of the QUERY.
+        private static func query(_ arguments: ParsedArguments, _ typed: String) throws(AIError) -> ModelQuery {
+            var query = ModelQuery()
+            query.task = arguments[SearchCommand.task]
+            query.capability = arguments[SearchCommand.capability]
+            query.library = arguments[SearchCommand.library]
+            query.author = arguments[SearchCommand.author]
+            query.license = arguments[SearchCommand.license]
+            query.tags = arguments.all(tag)
+            query.format = arguments[SearchCommand.format]?.rawValue
+            query.minimumParameters = arguments[SearchCommand.minParams]?.number
+            query.maximumParameters = arguments[SearchCommand.maxParams]?.number
+            query.maximumSize = arguments[SearchCommand.maxSize]?.bytes
+            query.gated = arguments[SearchCommand.gated] ? true : arguments[SearchCommand.open] ? false : nil
+            query.includesVanished = arguments[SearchCommand.vanished]
+            query.sort = arguments[SearchCommand.sort] ?? .relevance
+            query.limit = arguments[SearchCommand.limit] ?? query.limit
+            if let least = query.minimumParameters, let most = query.maximumParameters, least > most {
+                throw AIError(.invalidInput, "--min-params \(least) is more than --max-params \(most)")
+            }
+            if arguments[SearchCommand.runs] { askForRunnable(&query) }
+            try query.take(terms: typed)
+            return query
+        }
 
-    /// Narrows to what hub runs, as ``RunVerdict`` reads the Hub's tags.
-    private static func askForRunnable(_ query: inout ModelQuery) {
-        query.library = query.library ?? "transformers"
-        query.task = query.task ?? "text-generation"
-        query.tags.append("safetensors")
-        query.anyTags = RunnableModels.architectures.sorted()
-        query.withoutTags = RunVerdict.quantizations
+        /// The value of `--fits`, and the words of the QUERY. A size among them is the value of a `--fits` without one:
+        /// `--fits 8GB` means `--fits=8GB`.
+        private static func fits(_ arguments: ParsedArguments) throws(AIError) -> (Fits?, [String]) {
+            guard arguments.has(SearchCommand.fits.flag.name) else { return (nil, arguments.operands) }
+            if let size = arguments[SearchCommand.fits] { return (.memory(size), arguments.operands) }
+            let sizes = arguments.operands.compactMap(memory)
+            guard sizes.count < 2 else {
+                throw AIError(
+                    .invalidInput, "--fits takes one size, not \(sizes.count)", advice: "write it like --fits=8GB")
+            }
+            return (
+                sizes.first.map(Fits.memory) ?? .thisMachine, arguments.operands.filter { memory(from: $0) == nil }
+            )
+        }
+
+        /// A word such as `8GB`; nil for `7B`, which is a number of parameters, and for anything else.
+        private static func memory(from word: String) -> ByteCount? {
+            guard word.first?.isNumber == true,
+                let unit = word.lowercased().split(whereSeparator: { !$0.isLetter }).last,
+                ["g", "gb", "gib", "mb", "mib", "t", "tb", "tib"].contains(unit)
+            else { return nil }
+            return try? ByteCount(parsing: word)
+        }
+
+        /// Narrows to what hub runs, as ``RunVerdict`` reads the Hub's tags.
+        private static func askForRunnable(_ query: inout ModelQuery) {
+            query.library = query.library ?? "transformers"
+            query.task = query.task ?? "text-generation"
+            query.tags.append("safetensors")
+            query.anyTags = RunnableModels.architectures.sorted()
+            query.withoutTags = RunVerdict.quantizations
+        }
     }
 
     /// Adds what depends on this machine: what is cached, and what there is room for.
     static func narrow(
-        _ query: ModelQuery, _ arguments: ParsedArguments, _ workspace: Workspace, cached: Set<String>,
+        _ query: ModelQuery, _ request: Request, _ workspace: Workspace, cached: Set<String>,
         curated: [String: RegistryEntry]
     ) async throws -> ModelQuery {
         var query = query
-        if arguments[Self.cached] {
+        if request.cached {
             query.ids = cached.compactMap(Repository.init(folderName:)).filter { $0.kind == query.kind }.map(
                 \.id.name
             )
             .sorted()
         }
-        if arguments[Self.curated] {
+        if request.curated {
             query.ids = query.ids.map { $0.filter { curated[$0] != nil } } ?? curated.keys.sorted()
             query.knownWeightBytes = await Offload.run {
                 workspace.dispensable.use { catalog throws(AIError) in try catalog.weights(of: curated) } ?? [:]
             }
         }
-        if arguments.has(fits.flag.name) {
-            let asked = try memoryAsked(arguments)
-            let room = Self.room(inMemory: try asked?.bytes ?? Machine.memory().total)
+        if let fits = request.fits {
+            var (memory, countsDisk) = (try Machine.memory().total, false)
+            switch fits {
             // What is cached takes no more of the disk, and of another machine's disk nothing is known.
-            let countsDisk = asked == nil && !arguments[Self.cached]
-            let disk = try await Offload.run { [root = workspace.layout.root] in
+            case .thisMachine: countsDisk = !request.cached
+            case .memory(let asked): memory = asked.bytes
+            }
+            let room = Self.room(inMemory: memory)
+            let disk = try await Offload.run { [root = workspace.layout.root, countsDisk] in
                 countsDisk ? try FileSystem.diskSpace(root).available : Int64.max
             }
             query.maximumWeightBytes = min(room, disk)

@@ -3,21 +3,21 @@ import Fetcher
 import HubCore
 
 extension SearchCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    static func run(_ context: Context, _ request: Request) async throws {
         let began = Clock.seconds
-        let typed = try query(arguments)
+        let typed = request.query
         let workspace = try await context.workspace(needsCatalog: context.isOffline)
         let cached = try await Offload.run { try workspace.layout.heldFolders() }
         let curated = try await context.registry(workspace).entriesByRepository
-        let query = try await narrow(typed, arguments, workspace, cached: cached, curated: curated)
+        let query = try await narrow(typed, request, workspace, cached: cached, curated: curated)
         let search = ModelSearch(workspace: workspace, cached: cached, curated: curated)
         var answer = try await search.answer(query, asksHub: !workspace.isOffline)
         let asksHub = !workspace.isOffline && answer.failure == nil
         if answer.entries.isEmpty, answer.failure == nil { try await checkTask(query, answer.catalog) }
         var view = SearchView(
-            context: context, query: query, curated: curated, typed: try words(arguments).joined(separator: " "),
+            context: context, query: query, curated: curated, typed: request.typed,
             asksHub: asksHub)
-        view.isCurated = arguments[Self.curated]
+        view.isCurated = request.curated
         if answer.entries.isEmpty, let catalog = answer.catalog {
             view.suggestion = try await Offload.run {
                 try catalog.suggestions(for: query.text, kind: query.kind, limit: 1).first

@@ -81,7 +81,7 @@ enum SearchCommand {
             .init("hub search --author mlx-community --sort updated -q", "Only the ids, the last updated first."),
             .init("hub search --cached --offline", "What is here, without any network."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }
 
 extension Option where Value == ModelCapability {

@@ -3,48 +3,32 @@ import HubCore
 
 /// Chat templates, and texts from files.
 extension TryCommand {
-    /// - Throws: ``ErrorCode/invalidInput`` for a prompt option without a prompt.
-    static func checkPrompt(_ arguments: ParsedArguments) throws(AIError) {
-        let hasPrompt = arguments.operands.count > 1
-        if arguments[logits], !hasPrompt {
-            throw AIError(
-                .invalidInput, "--logits needs a PROMPT",
-                advice: "write hub try REF PROMPT --logits --json")
-        }
-        for flag in [system.flag, chat.flag] where arguments.has(flag.name) && !hasPrompt {
-            throw AIError(.invalidInput, "--\(flag.name) needs a PROMPT")
-        }
-        if arguments.has(template.flag.name), !hasPrompt, !arguments.has(render.flag.name) {
-            throw AIError(.invalidInput, "--template needs a PROMPT or --render")
-        }
-    }
-
     /// The conversation that begins with a prompt, for the chat template; nil for a raw prompt.
     static func rendering(
-        ofPrompt prompt: String, _ arguments: ParsedArguments, _ path: String, _ context: Context
+        ofPrompt prompt: String, _ request: Request, _ path: String, _ context: Context
     ) async throws -> String? {
-        if arguments[raw] { return nil }
-        guard let templates = try await templates(arguments, path, context) else {
-            for flag in [chat.flag, system.flag] where arguments.has(flag.name) {
+        if request.raw { return nil }
+        guard let templates = try await templates(request, path, context) else {
+            for (isGiven, flag) in [(request.chat, "chat"), (request.system != nil, "system")] where isGiven {
                 throw AIError(
                     .invalidInput, "\(path) has no chat template",
-                    advice: "leave out --\(flag.name), or name a --template")
+                    advice: "leave out --\(flag), or name a --template")
             }
             return nil
         }
-        let messages = (arguments[system].map { [Message.system($0)] } ?? []) + [.user(prompt)]
+        let messages = (request.system.map { [Message.system($0)] } ?? []) + [.user(prompt)]
         return try await Offload.run { try templates.render(json: messages.map(\.json)).text }
     }
 
     /// What the chat template makes of the conversation in a file.
     static func rendering(
-        of file: String, _ arguments: ParsedArguments, _ path: String, _ context: Context
+        of file: String, _ request: Request, _ path: String, _ context: Context
     ) async throws -> String {
         let document = try await json(file, context)
         guard var variables = document.object, let messages = document["messages"]?.array else {
             throw AIError(.invalidInput, "\(file.printable) is not a JSON object with messages")
         }
-        guard let templates = try await templates(arguments, path, context) else {
+        guard let templates = try await templates(request, path, context) else {
             throw AIError(.invalidInput, "\(path) has no chat template", advice: "name one with --template FILE")
         }
         var options = ChatTemplate.Options(
@@ -56,10 +40,10 @@ extension TryCommand {
     }
 
     private static func templates(
-        _ arguments: ParsedArguments, _ path: String, _ context: Context
+        _ request: Request, _ path: String, _ context: Context
     ) async throws -> ChatTemplates? {
         let own = try await Offload.run { try ChatTemplates.read(model: path) }
-        guard let name = arguments[template] else { return own }
+        guard let name = request.template else { return own }
         let (bytes, file) = try await contents(name, context)
         guard let source = String(validating: bytes, as: UTF8.self) else {
             throw AIError(.invalidInput, "\(file.printable) is not UTF-8", context: .init(path: file))
@@ -68,8 +52,8 @@ extension TryCommand {
     }
 
     /// The texts of the list in a file; none if no file was named.
-    static func listedTexts(_ arguments: ParsedArguments, _ context: Context) async throws -> [String] {
-        guard let file = arguments[tokenizeFile] else { return [] }
+    static func listedTexts(_ file: String?, _ context: Context) async throws -> [String] {
+        guard let file else { return [] }
         guard let list = try await json(file, context).array else {
             throw AIError(.invalidInput, "\(file.printable) is not a JSON list of strings")
         }

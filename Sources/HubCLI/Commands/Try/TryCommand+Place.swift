@@ -17,7 +17,7 @@ extension TryCommand {
     }
 
     /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
-    static func locate(_ text: String, _ context: Context, _ arguments: ParsedArguments) async throws -> Target {
+    static func locate(_ text: String, _ context: Context, _ request: Request) async throws -> Target {
         if text.namesFolder || text.hasSuffix(".gguf") {
             let path = Path.withoutEnd(context.environment.expand(text))
             guard FileSystem.exists(path) else {
@@ -46,7 +46,7 @@ extension TryCommand {
             context.output.note(
                 "taken as a repository on the Hub; to use the file or folder here, write \(namesake)")
         }
-        return try await fetch(reference, workspace, context, arguments)
+        return try await fetch(reference, workspace, context, request)
     }
 
     /// - Parameter namesake: What is named so in the folder, which an error points out.
@@ -63,19 +63,19 @@ extension TryCommand {
 
     /// Pulls a model after a yes, unless it is known that hub cannot run it.
     private static func fetch(
-        _ reference: ModelReference, _ workspace: Workspace, _ context: Context, _ arguments: ParsedArguments
+        _ reference: ModelReference, _ workspace: Workspace, _ context: Context, _ request: Request
     ) async throws -> Target {
         guard !workspace.isOffline else { throw AIError.offline(reference) }
         let puller = try workspace.puller()
         var options = Puller.Options()
         options.select = try PullCommand.selection(workspace, context)
         let plan = try await puller.plan(reference, options)
-        if runs(arguments) { try await checkRunnable(reference, plan, puller, context, arguments) }
+        if request.runs { try await checkRunnable(reference, plan, puller, context, request) }
         context.output.note("\(reference) is not downloaded yet: \(ByteCount(plan.totals.downloadBytes))")
         do {
             guard
                 try await context.confirm(
-                    "Fetch it?", isGiven: arguments[SharedFlags.yes], otherwise: "\(reference) is not in the cache")
+                    "Fetch it?", isGiven: request.yes, otherwise: "\(reference) is not in the cache")
             else {
                 throw AIError(
                     .notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it")
@@ -93,17 +93,10 @@ extension TryCommand {
 
     // MARK: What cannot be run
 
-    /// Whether the model is computed with, not only looked at.
-    private static func runs(_ arguments: ParsedArguments) -> Bool {
-        ![inspect.flag, check.flag, render.flag, tokenize.flag, tokenizeFile.flag].contains {
-            arguments.has($0.name)
-        }
-    }
-
     /// Refuses before the download what file names and config.json say that hub cannot run.
     private static func checkRunnable(
         _ reference: ModelReference, _ plan: PullPlan, _ puller: Puller, _ context: Context,
-        _ arguments: ParsedArguments
+        _ request: Request
     ) async throws {
         var outline = try await puller.outline(plan)
         let obstacles = RunnableModels.obstacles(outline)
@@ -123,7 +116,7 @@ extension TryCommand {
         guard let configuration = outline.configuration else { return }
         let weights = ModelFiles(files).variants.first { $0.format == .safetensors && $0.isMain }?.sizeBytes ?? 0
         let (needed, positions) = RunnableModels.memory(
-            weightsBytes: weights, configuration, context: arguments[contextLength])
+            weightsBytes: weights, configuration, context: request.options.context)
         let available = try Machine.memory().available
         guard needed <= available else {
             throw AIError(

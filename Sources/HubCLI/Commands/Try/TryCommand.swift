@@ -72,5 +72,5 @@ enum TryCommand {
             .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer splits a text."),
             .init("hub try org/model --inspect --json", "What it is and what memory it needs, for a program."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

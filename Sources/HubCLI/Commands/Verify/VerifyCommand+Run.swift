@@ -3,8 +3,22 @@ import Fetcher
 import HubCore
 
 extension VerifyCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let words = try arguments.operands.map { text throws(AIError) in
+    /// What is verified, and how.
+    struct Request {
+        /// Models, globs and folders; everything cached if there are none.
+        var words: [String]
+        var full: Bool
+        var repair: Bool
+
+        init(_ arguments: ParsedArguments) {
+            words = arguments.operands
+            full = arguments[VerifyCommand.full]
+            repair = arguments[VerifyCommand.repair]
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let words = try request.words.map { text throws(AIError) in
             text.namesFolder
                 ? Word.folder(text, LocalFolder(context.environment.expand(text)))
                 : .selector(text, try CacheSelector(text, context))
@@ -12,8 +26,8 @@ extension VerifyCommand {
         let workspace = try await context.workspace()
         var failures = Failures()
         let targets = try await targets(words, workspace, &failures, context)
-        var results = try await verify(targets, workspace, isFull: arguments[full], context)
-        var view = VerifyView(context: context, isRepairing: arguments[repair])
+        var results = try await verify(targets, workspace, isFull: request.full, context)
+        var view = VerifyView(context: context, isRepairing: request.repair)
         for result in results where result.isIncomplete {
             guard case .snapshot(_, let commit) = result.place, let repository = result.repository else { continue }
             view.references[result.path] = try await Offload.run {
@@ -22,15 +36,15 @@ extension VerifyCommand {
         }
         // If the repair is interrupted, the findings are still reported.
         context.output.document(view.json(results))
-        if arguments[repair] { try await repairAll(&results, workspace, context) }
+        if request.repair { try await repairAll(&results, workspace, context) }
         context.output.render(json: view.json(results), quiet: view.damaged(results)) { view.show(results) }
         // Many models fail for one reason when the Hub is away.
         var told: Set<String> = []
-        for fault in faults(of: results, isRepairing: arguments[repair]) where told.insert(fault.message).inserted {
+        for fault in faults(of: results, isRepairing: request.repair) where told.insert(fault.message).inserted {
             try await failures.attempt(context.output) { throw fault }
         }
         // Damage is the answer, unless it should have gone: then it matters why it has not.
-        if !arguments[repair], results.contains(where: { !$0.damage.isEmpty }) { throw AnswerIsNo() }
+        if !request.repair, results.contains(where: { !$0.damage.isEmpty }) { throw AnswerIsNo() }
         try failures.finish()
         if results.contains(where: { !$0.damage.isEmpty }) { throw AnswerIsNo() }
     }

@@ -40,5 +40,5 @@ enum VerifyCommand {
             .init("hub verify gpt2 --repair", "Fetch again what is damaged."),
             .init("hub verify ./model --json", "A folder of hub pull --local-dir, for a program."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }
