@@ -33,7 +33,7 @@ extension PullCommand {
         }
 
         /// What earlier choices of the revision mean beside this one.
-        var earlierChoice: Puller.Options.EarlierChoice {
+        var earlierChoice: Puller.EarlierChoice {
             if format == .all { return .ends }
             return filter != .all || format != nil || quantization != nil ? .grows : .isFollowed
         }
