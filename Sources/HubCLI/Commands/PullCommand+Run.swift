@@ -12,7 +12,7 @@ extension PullCommand {
         options.select = try selection(context, arguments, workspace)
         var failures = Failures()
         let wanted = try await names.wanted(first, puller, &failures)
-        guard options.local == nil || wanted.count < 2 else {
+        guard options.destination.isCache || wanted.count < 2 else {
             throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(wanted.count)")
         }
         var plans: [PullPlan] = []
@@ -60,7 +60,9 @@ extension PullCommand {
         options.earlierChoice = arguments[format] == .all ? .ends : isChoice ? .grows : .isFollowed
         options.control = PullControl(
             connections: arguments[connections], bytesPerSecond: arguments[limitRate]?.bytes)
-        if let folder = arguments[localDir] { options.local = LocalFolder(context.environment.expand(folder)) }
+        if let folder = arguments[localDir] {
+            options.destination = .folder(LocalFolder(context.environment.expand(folder)))
+        }
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         return options
     }
@@ -90,7 +92,8 @@ extension PullCommand {
     /// Says what became of a pull, and throws what failed.
     static func finish(_ result: Puller.Result, isForced: Bool, _ context: Context) throws {
         // In the cache --force always starts again.
-        let command = isForced && result.plan.local == nil ? "the same command without --force" : "the same command"
+        let command =
+            isForced && result.plan.destination.isCache ? "the same command without --force" : "the same command"
         let plan = result.plan
         if let fault = result.fault { throw fault }
         if let error = result.error {
