@@ -71,45 +71,28 @@ struct MirrorRun {
 
     // MARK: Walking
 
+    /// A walk and the page that it requests next.
+    private struct Place {
+        var walk: MirrorWalk
+        var address: String
+        /// Whether the address comes from the catalog, and the Hub may no longer know it.
+        var isStored: Bool
+        /// Larger page sizes to try there.
+        var sizes: [Int]
+        var visited: Set<String> = []
+    }
+
     /// Walks page by page. Each is stored before the next is requested, unless they arrive faster than they can be
     /// stored (see ``GatheredPages``). Returns whether it reached the end.
     private mutating func walk(_ start: MirrorWalk, isStored: Bool) async throws -> Bool {
-        var walk = start
-        var place = walk.cursor
-        var isStored = isStored
-        var sizes = isStored ? largerSizes(than: walk.cursor) : []
+        var place = Place(
+            walk: start, address: start.cursor, isStored: isStored,
+            sizes: isStored ? largerSizes(than: start.cursor) : [])
         let known = kind == .recent ? try await stored { [scope] in try $0.knownUntil(scope) } : nil
-        var visited: Set<String> = []
         var met = RowSet()
         var idlePages = 0
         while room > 0 {
-            guard visited.insert(place).inserted else {
-                if !gathered.pages.isEmpty { _ = try await take(walk, next: place, downTo: nil) }
-                throw try await endless("runs in a circle")
-            }
-            let page: ListingPage
-            do {
-                try Task.checkCancellation()
-                // The catalog's cursor was checked, but may have been changed since.
-                let address = try client.listingCursor(place, .model)
-                page = try await client.listing(
-                    .model, at: sized(address, sizes.first), asked: requests.add)
-            } catch let error as AIError
-                where Self.isRefusal(error) && (isStored || walk.pages == 0 && gathered.pages.isEmpty)
-            {
-                visited.remove(place)
-                if sizes.isEmpty {
-                    walk = isStored ? try await restart() : try smaller(walk, error)
-                    (isStored, place) = (false, walk.cursor)
-                } else {
-                    sizes.removeFirst()
-                }
-                continue
-            } catch {
-                if !gathered.pages.isEmpty { _ = try await take(walk, next: place, downTo: nil) }
-                throw error
-            }
-            (isStored, sizes) = (false, [])
+            guard let page = try await request(&place) else { continue }
             gathered.add(page.records)
             guard report.models + gathered.records.count <= Self.mostModels else {
                 throw try await endless("has more than \(Self.mostModels) models")
@@ -120,14 +103,15 @@ struct MirrorRun {
             let isAtEnd = page.next == nil || mark != nil
             let pause = page.rate?.secondsToSpare
             if !isAtEnd, let address = (try? next.get()) ?? nil, pause == nil, room > 0, gathered.mayGrow {
-                place = address
+                place.address = address
                 continue
             }
             let pages = gathered.pages
-            let step = try await take(walk, next: isAtEnd ? nil : (try? next.get()) ?? place, downTo: mark)
-            walk = step.walk
+            let step = try await take(
+                place.walk, next: isAtEnd ? nil : (try? next.get()) ?? place.address, downTo: mark)
+            place.walk = step.walk
             guard !isAtEnd, let address = try next.get() else { return true }
-            place = address
+            place.address = address
             var rows = step.changes.rows[...]
             for count in pages {
                 idlePages = rows.prefix(count).count { met.insert($0) } == 0 ? idlePages + 1 : 0
@@ -137,6 +121,37 @@ struct MirrorRun {
             if room > 0 { try await heed(page.rate) }
         }
         return false
+    }
+
+    /// The page at a place; nil if the Hub refuses the address and the place has another one now. Gathered pages are
+    /// stored before an error is thrown.
+    private mutating func request(_ place: inout Place) async throws -> ListingPage? {
+        guard place.visited.insert(place.address).inserted else {
+            if !gathered.pages.isEmpty { _ = try await take(place.walk, next: place.address, downTo: nil) }
+            throw try await endless("runs in a circle")
+        }
+        do {
+            try Task.checkCancellation()
+            // The catalog's cursor was checked, but may have been changed since.
+            let address = try client.listingCursor(place.address, .model)
+            let page = try await client.listing(.model, at: sized(address, place.sizes.first), asked: requests.add)
+            (place.isStored, place.sizes) = (false, [])
+            return page
+        } catch let error as AIError
+            where Self.isRefusal(error) && (place.isStored || place.walk.pages == 0 && gathered.pages.isEmpty)
+        {
+            place.visited.remove(place.address)
+            if place.sizes.isEmpty {
+                place.walk = place.isStored ? try await restart() : try smaller(place.walk, error)
+                (place.isStored, place.address) = (false, place.walk.cursor)
+            } else {
+                place.sizes.removeFirst()
+            }
+            return nil
+        } catch {
+            if !gathered.pages.isEmpty { _ = try await take(place.walk, next: place.address, downTo: nil) }
+            throw error
+        }
     }
 
     /// The walk from its beginning.
