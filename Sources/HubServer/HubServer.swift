@@ -7,24 +7,6 @@ import Libc
 /// Each connection has its own thread, so a handler or a body may block (digests, test faults) without delaying others.
 /// Files are sent with sendfile. https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
 package final class HubServer: Sendable {
-    /// Limits of a server.
-    package struct Limits: Sendable {
-        /// Connections open at once; more wait in the kernel's queue.
-        package var connections: UInt32 = 1024
-        /// Connections whose next request is incomplete: fewer, so that idle clients cannot use up all connections.
-        package var waiting = 512
-        /// Time limit for a request's head, from the opening of the connection or the last response.
-        package var head: Duration = .seconds(10)
-        /// Time limit for the body.
-        package var body: Duration = .seconds(60)
-        /// Seconds of silence after which a connection is closed; 0 for never.
-        package var idleSeconds: UInt32 = 120
-        /// Maximum size of a request body in bytes.
-        package var requestBody: Int = 4 << 20
-
-        package init() {}
-    }
-
     /// The host as given.
     package let host: String
     /// The port listened on.
@@ -42,7 +24,7 @@ package final class HubServer: Sendable {
     /// - port: 0 for any free port.
     /// - log: called for every answered request, on its connection's thread.
     package init(
-        host: String = "127.0.0.1", port: UInt16 = 0, limits: Limits = Limits(),
+        host: String = "127.0.0.1", port: UInt16 = 0, limits: ServerLimits = ServerLimits(),
         log: (@Sendable (AnsweredRequest) -> Void)? = nil, handler: any HTTPHandler
     ) throws(AIError) {
         let socket = try ListeningSocket(host: host, port: port)
@@ -84,7 +66,7 @@ package final class HubServer: Sendable {
         if listening >= 0 { close(listening) }
     }
 
-    private static func start(_ socket: Int32, _ limits: Limits, _ context: ServerContext) -> OpaquePointer? {
+    private static func start(_ socket: Int32, _ limits: ServerLimits, _ context: ServerContext) -> OpaquePointer? {
         hub_mhd_start(socket, limits.connections, limits.idleSeconds, context.callbacks)
     }
 }

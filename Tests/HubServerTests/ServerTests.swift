@@ -174,7 +174,7 @@ import Testing
                 HTTPResponse(200, body: .bytes(Array("\(request.body.count)".utf8)))
             }
         }
-        var limits = HubServer.Limits()
+        var limits = ServerLimits()
         limits.requestBody = 1000
         let server = try HubServer(limits: limits, handler: Count())
         let whole = try await HTTPClient.request(

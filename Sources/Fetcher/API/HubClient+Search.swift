@@ -12,7 +12,7 @@ package struct HubFindings: Sendable {
 }
 
 extension HubClient {
-    /// Pages without a match after which a search gives up: the Hub has thousands of pages, and local filters may match
+    /// Pages in a row without a match after which a search gives up: the Hub has thousands of pages, and local filters may match
     /// nothing.
     package static let patience = 10
     /// Maximum number of ids to request one by one.
@@ -21,7 +21,9 @@ extension HubClient {
     /// The models on the Hub that match a query, at most its limit; see ``find(_:)``.
     package func search(_ query: ModelQuery) async throws -> [ModelRecord] { try await find(query).records }
 
-    /// Requests page after page until the limit is reached. Filters that the Hub lacks are applied here.
+    /// Requests page after page until the limit is reached. Filters that the Hub lacks are applied here. After
+    /// ``patience`` pages in a row without a match it returns what it has found, which may be nothing, with
+    /// ``HubFindings/isWhole`` false.
     package func find(_ query: ModelQuery) async throws -> HubFindings {
         if let ids = query.ids { return try await findEach(ids, query) }
         let findings = try await walk(query, search: query.text, isGuess: false)
@@ -52,7 +54,7 @@ extension HubClient {
             findings.seen += entries
             let matching = entries.filter { query.matches($0) && (!isGuess || query.containsWords($0)) }
             findings.records += matching
-            fruitless += matching.isEmpty ? 1 : 0
+            fruitless = matching.isEmpty ? fruitless + 1 : 0
             address = listed.entries == 0 ? nil : try nextPage(listed.next, after: page)
         }
         findings.isWhole = address == nil || (query.sort != .size && findings.records.count >= wanted)

@@ -1,10 +1,5 @@
 package import HubCore
 
-extension RepositoryTree {
-    /// Maximum total size of a tree's files: 2^60 bytes.
-    static let sizeLimit: Int64 = 1 << 60
-}
-
 extension HubClient {
     /// All files of a commit: page after page, folders left out, every name checked.
     package func tree(_ repository: Repository, at commit: Commit) async throws -> RepositoryTree {

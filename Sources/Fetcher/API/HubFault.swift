@@ -11,83 +11,92 @@ struct HubFault {
     /// The error for a response.
     func error(_ head: HTTPHead, body: [UInt8] = []) -> AIError {
         let message = Self.message(head, body)
-        let name = repository?.description ?? endpoint.description
-        func fault(_ code: ErrorCode, _ text: String, advice: String? = nil) -> AIError {
-            AIError(
-                code, text, advice: advice,
-                context: .init(
-                    repository: repository?.description, path: path, status: head.status,
-                    address: SafeAddress.shown(head.address)))
-        }
-        let kind = repository?.kind.rawValue ?? "model"
-        // A file comes from the CDN: the failing host is named, not the redirecting one.
-        let place = Origin(head.address) ?? endpoint.origin
+        return byCode(head) ?? byStatus(head, message)
+    }
+
+    private var name: String { repository?.description ?? endpoint.description }
+
+    private func fault(_ head: HTTPHead, _ code: ErrorCode, _ text: String, advice: String? = nil) -> AIError {
+        AIError(
+            code, text, advice: advice,
+            context: .init(
+                repository: repository?.description, path: path, status: head.status,
+                address: SafeAddress.shown(head.address)))
+    }
+
+    /// By the Hub's own headers; nil without them.
+    private func byCode(_ head: HTTPHead) -> AIError? {
         switch head.fields["X-Error-Code"] {
         case "RevisionNotFound":
             return fault(
-                .revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"",
+                head, .revisionNotFound, "\(name) has no revision \"\((revision ?? "main").printable)\"",
                 advice: "hub info \(name) shows the branches and tags there are")
         case "EntryNotFound":
             return fault(
-                .fileNotFound,
+                head, .fileNotFound,
                 "\(name) has no file \"\((path ?? "").printable)\"" + (revision.map { " at \($0)" } ?? ""),
                 advice: "hub info --files \(name) shows the files there are")
         case "GatedRepo":
             let page = "\(endpoint)/\(name)"
             return fault(
-                .gated, "\(name) is gated: its owner grants access",
+                head, .gated, "\(name) is gated: its owner grants access",
                 advice: hasToken
                     ? "ask for access at \(page)"
                     : "ask for access at \(page), and give hub a token: hub auth login, or set HF_TOKEN")
-        case "RepoNotFound": return missing(fault, name, kind)
-        case "InvalidToken": return refused(fault)
+        case "RepoNotFound": return missing(head)
+        case "InvalidToken": return refused(head)
         default: break
         }
-        if head.fields["X-Error-Message"] == "Access to this resource is disabled." {
-            return fault(.disabled, "\(name) has been disabled by the Hub")
-        }
+        guard head.fields["X-Error-Message"] == "Access to this resource is disabled." else { return nil }
+        return fault(head, .disabled, "\(name) has been disabled by the Hub")
+    }
+
+    private func byStatus(_ head: HTTPHead, _ message: String) -> AIError {
+        // A file comes from the CDN: the failing host is named, not the redirecting one.
+        let place = Origin(head.address) ?? endpoint.origin
         switch head.status {
-        case 401 where message.contains("Invalid credentials") || repository == nil: return refused(fault)
+        case 401 where message.contains("Invalid credentials") || repository == nil: return refused(head)
         // Without a token, the Hub answers 401 for both missing and private repositories.
-        case 401: return missing(fault, name, kind)
-        case 404 where repository != nil: return missing(fault, name, kind)
+        case 401: return missing(head)
+        case 404 where repository != nil: return missing(head)
         case 403:
             return fault(
-                .unauthorized, "the Hub refuses access to \(name)" + Self.tail(message),
+                head, .unauthorized, "the Hub refuses access to \(name)" + Self.tail(message),
                 advice: hasToken ? nil : "give hub a token: hub auth login, or set HF_TOKEN")
         case 407:
             return fault(
-                .unreachable, "a proxy on the way to \(place) asks for a name and a password (407)",
+                head, .unreachable, "a proxy on the way to \(place) asks for a name and a password (407)",
                 advice: CurlFault.proxyPassword)
-        case 408: return fault(.timedOut, "\(place) gave up waiting (408)")
+        case 408: return fault(head, .timedOut, "\(place) gave up waiting (408)")
         case 429:
             let wait = RateLimit(head.fields)?.secondsToWait
             return fault(
-                .rateLimited, "\(place) limits the rate of requests",
+                head, .rateLimited, "\(place) limits the rate of requests",
                 advice: wait.map { "try again in \($0) seconds; a token raises the limit" })
         case 500...:
-            return fault(.serverError, "\(place) returned HTTP \(head.status)" + Self.tail(message))
-        default: return fault(.protocolViolation, "\(place) answers \(head.status)" + Self.tail(message))
+            return fault(head, .serverError, "\(place) returned HTTP \(head.status)" + Self.tail(message))
+        default: return fault(head, .protocolViolation, "\(place) answers \(head.status)" + Self.tail(message))
         }
     }
 
-    private typealias Maker = (ErrorCode, String, String?) -> AIError
-
-    private func missing(_ fault: Maker, _ name: String, _ kind: String) -> AIError {
+    private func missing(_ head: HTTPHead) -> AIError {
         fault(
-            .repositoryNotFound, "there is no \(kind) \(name) on \(endpoint.origin)",
-            hasToken
+            head, .repositoryNotFound,
+            "there is no \(repository?.kind.rawValue ?? "model") \(name) on \(endpoint.origin)",
+            advice: hasToken
                 ? "check the spelling; if it is private, the token in use has no access to it"
                 : "check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN"
         )
     }
 
-    private func refused(_ fault: Maker) -> AIError {
+    private func refused(_ head: HTTPHead) -> AIError {
         hasToken
             ? fault(
-                .unauthorized, "\(endpoint.origin) refuses the token",
-                "check HF_TOKEN, which overrides the token file; hub auth login saves another token")
-            : fault(.unauthorized, "\(endpoint.origin) asks for a token", "hub auth login, or set HF_TOKEN")
+                head, .unauthorized, "\(endpoint.origin) refuses the token",
+                advice: "check HF_TOKEN, which overrides the token file; hub auth login saves another token")
+            : fault(
+                head, .unauthorized, "\(endpoint.origin) asks for a token",
+                advice: "hub auth login, or set HF_TOKEN")
     }
 
     private static func tail(_ message: String) -> String { message.isEmpty ? "" : ": \(message)" }

@@ -1,54 +1,69 @@
 import CCurl
 import HubCore
 
-/// Converts libcurl's result codes to errors. https://curl.se/libcurl/c/libcurl-errors.html
-enum CurlFault {
-    /// - Parameters:
-    ///   - detail: libcurl's message about this transfer; may be empty.
-    ///   - errno: of the failed system call; 0 for none.
-    ///   - proxy: the address of the proxy in the settings; empty if there is none.
-    ///   - tunnel: the proxy's status for CONNECT; 0 if not used.
-    static func error(
-        _ code: CURLcode, detail: String, errno: Int32 = 0, proxy: String = "", tunnel: Int = 0, address: String
-    ) -> AIError {
-        let shown = SafeAddress.shown(address)
-        let place = Origin(address)?.description ?? shown
-        let proxyName = Self.name(ofProxy: proxy)
-        let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : Secrets.masked(in: detail)
-        func fault(_ kind: ErrorCode, _ message: String, advice: String? = nil) -> AIError {
-            AIError(kind, message, advice: advice, context: .init(address: shown))
-        }
-        if shortageCodes.contains(code.rawValue) {
-            if let shortage = Shortage.descriptors("cannot connect to \(place)") { return shortage }
-            // libcurl's message if its resolver thread cannot start.
-            if detail.contains("thread failed to start") {
-                return AIError(
-                    .ioError, "cannot look up \(place): no thread can be started", advice: BackgroundThread.advice)
-            }
-        }
+/// A transfer that libcurl could not complete. https://curl.se/libcurl/c/libcurl-errors.html
+struct CurlFault {
+    let code: CURLcode
+    /// libcurl's message about this transfer; may be empty.
+    var detail = ""
+    /// Of the failed system call; 0 for none.
+    var errno: Int32 = 0
+    /// The address of the proxy in the settings; empty if there is none.
+    var proxy = ""
+    /// The proxy's status for CONNECT; 0 if not used.
+    var tunnel = 0
+    let address: String
+
+    var error: AIError { shortage ?? tunnelRefusal ?? transferError }
+
+    private var place: String { Origin(address)?.description ?? SafeAddress.shown(address) }
+    private var proxyName: String { Self.name(ofProxy: proxy) }
+    private var text: String {
+        detail.isEmpty ? String(cString: curl_easy_strerror(code)) : Secrets.masked(in: detail)
+    }
+
+    private func fault(_ kind: ErrorCode, _ message: String, advice: String? = nil) -> AIError {
+        AIError(kind, message, advice: advice, context: .init(address: SafeAddress.shown(address)))
+    }
+
+    /// The error if this process has no descriptors or threads left.
+    private var shortage: AIError? {
+        guard Self.shortageCodes.contains(code.rawValue) else { return nil }
+        if let shortage = Shortage.descriptors("cannot connect to \(place)") { return shortage }
+        // libcurl's message if its resolver thread cannot start.
+        guard detail.contains("thread failed to start") else { return nil }
+        return AIError(
+            .ioError, "cannot look up \(place): no thread can be started", advice: BackgroundThread.advice)
+    }
+
+    private var tunnelRefusal: AIError? {
         if tunnel == 407 {
             return fault(
-                .unreachable, "the proxy \(proxyName) asks for a name and a password (407)", advice: proxyPassword)
+                .unreachable, "the proxy \(proxyName) asks for a name and a password (407)",
+                advice: Self.proxyPassword)
         }
-        if tunnel >= 300 {
-            // The host behind the proxy may be down for a moment; a refusal is permanent.
-            return fault(
-                tunnel >= 500 ? .serverError : .unreachable,
-                "the proxy \(proxyName) refuses to connect to \(place) (HTTP \(tunnel))", advice: proxyAdvice)
-        }
+        guard tunnel >= 300 else { return nil }
+        // The host behind the proxy may be down for a moment; a refusal is permanent.
+        return fault(
+            tunnel >= 500 ? .serverError : .unreachable,
+            "the proxy \(proxyName) refuses to connect to \(place) (HTTP \(tunnel))", advice: Self.proxyAdvice)
+    }
+
+    private var transferError: AIError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
             return fault(.unreachable, "\(place) cannot be reached: its host name cannot be resolved")
         case CURLE_COULDNT_RESOLVE_PROXY:
             return fault(
                 .unreachable, "the proxy \(proxyName) cannot be reached: its host name cannot be resolved",
-                advice: proxyAdvice
+                advice: Self.proxyAdvice
             )
         case CURLE_COULDNT_CONNECT:
             // libcurl's text names what it tried to reach, which may be the proxy, and the milliseconds it took.
             let why = errno == 0 ? String(cString: curl_easy_strerror(code)) : SystemErrno.text(errno)
             if let host = Origin("http://" + proxyName)?.host, detail.contains(host) {
-                return fault(.unreachable, "the proxy \(proxyName) cannot be reached: \(why)", advice: proxyAdvice)
+                return fault(
+                    .unreachable, "the proxy \(proxyName) cannot be reached: \(why)", advice: Self.proxyAdvice)
             }
             return fault(.unreachable, "\(place) cannot be reached: \(why)")
         case CURLE_OUT_OF_MEMORY: return AIError(.insufficientMemory, "cannot connect to \(place): out of memory")
@@ -64,9 +79,10 @@ enum CurlFault {
                 advice:
                     "behind a proxy that opens TLS, name its certificate with SSL_CERT_FILE or REQUESTS_CA_BUNDLE")
         case CURLE_PROXY:
-            return fault(.unreachable, "the proxy \(proxyName) refuses: \(text)", advice: proxyAdvice)
+            return fault(.unreachable, "the proxy \(proxyName) refuses: \(text)", advice: Self.proxyAdvice)
         case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
-            return fault(.protocolViolation, "\(shown) is not an address that can be asked: \(text)")
+            return fault(
+                .protocolViolation, "\(SafeAddress.shown(address)) is not an address that can be asked: \(text)")
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY:
             return fault(.protocolViolation, "\(place) does not speak HTTP as it should: \(text)")
         default:

@@ -56,74 +56,76 @@ final class HTTPTransfer {
         headerList = nil
     }
 
-    /// Makes the easy handle. https://curl.se/libcurl/c/curl_easy_setopt.html
+    /// Makes the easy handle.
     func prepare(_ settings: HTTPEngine.Settings) -> UnsafeMutableRawPointer? {
         guard let curl = curl_easy_init() else { return nil }
         handle = curl
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        var results: [CURLcode] = []
-        func set(_ option: CURLoption, _ value: Int) { results.append(hub_curl_set_long(curl, option, value)) }
-        func set(_ option: CURLoption, _ value: String) { results.append(hub_curl_set_string(curl, option, value)) }
-        set(CURLOPT_URL, request.address)
-        set(CURLOPT_PROTOCOLS_STR, "http,https")
-        set(CURLOPT_NOSIGNAL, 1)
-        // Keep ".." in paths unchanged.
-        set(CURLOPT_PATH_AS_IS, 1)
-        // Redirects are followed by hand: the token must go no further than its origin.
-        set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_CONNECTTIMEOUT, request.connectTimeout ?? settings.connectTimeout)
+        var options = CurlOptions(curl)
+        setConnection(&options, settings)
+        setRequest(&options)
+        setCallbacks(&options)
+        return options.areSet ? curl : nil
+    }
+
+    private func setConnection(_ options: inout CurlOptions, _ settings: HTTPEngine.Settings) {
+        options.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        options.set(CURLOPT_NOSIGNAL, 1)
+        options.set(CURLOPT_CONNECTTIMEOUT, request.connectTimeout ?? settings.connectTimeout)
         // Less than a byte per second for this long is a stall.
-        set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        set(CURLOPT_LOW_SPEED_TIME, settings.stallTimeout)
-        if let deadline = request.deadline { set(CURLOPT_TIMEOUT, deadline) }
-        set(CURLOPT_HTTP_VERSION, Int(request.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-        set(CURLOPT_USERAGENT, settings.userAgent)
-        set(CURLOPT_BUFFERSIZE, min(256 << 10, request.receiveBuffer ?? .max))
-        if request.allowsHTTP2 { set(CURLOPT_PIPEWAIT, 1) }
-        if let bytes = request.receiveBuffer { results.append(hub_curl_set_receive_buffer(curl, bytes)) }
-        if request.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "") }
-        if let file = settings.certificateFile { set(CURLOPT_CAINFO, file) }
+        options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
+        options.set(CURLOPT_LOW_SPEED_TIME, settings.stallTimeout)
+        if let deadline = request.deadline { options.set(CURLOPT_TIMEOUT, deadline) }
+        options.set(CURLOPT_HTTP_VERSION, Int(request.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        options.set(CURLOPT_BUFFERSIZE, min(256 << 10, request.receiveBuffer ?? .max))
+        if request.allowsHTTP2 { options.set(CURLOPT_PIPEWAIT, 1) }
+        if let bytes = request.receiveBuffer { options.setReceiveBuffer(bytes) }
+        if let file = settings.certificateFile { options.set(CURLOPT_CAINFO, file) }
         if let folder = settings.certificateFolder {
-            set(CURLOPT_CAPATH, folder)
+            options.set(CURLOPT_CAPATH, folder)
             // Instead of the system's file, not beside it.
-            results.append(hub_curl_set_string(curl, CURLOPT_CAINFO, nil))
+            options.set(CURLOPT_CAINFO, nil)
         }
         // Always set, so that libcurl does not read the environment.
         proxy = settings.proxy(for: request.address)
-        set(CURLOPT_PROXY, proxy)
-        set(CURLOPT_NOPROXY, settings.noProxy ?? "")
+        options.set(CURLOPT_PROXY, proxy)
+        options.set(CURLOPT_NOPROXY, settings.noProxy ?? "")
         // Otherwise a proxy's "200 Connection established" would count as the response's head.
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        options.set(CURLOPT_USERAGENT, settings.userAgent)
+    }
+
+    private func setRequest(_ options: inout CurlOptions) {
+        options.set(CURLOPT_URL, request.address)
+        // Keep ".." in paths unchanged.
+        options.set(CURLOPT_PATH_AS_IS, 1)
+        // Redirects are followed by hand: the token must go no further than its origin.
+        options.set(CURLOPT_FOLLOWLOCATION, 0)
+        if request.acceptsCompression { options.set(CURLOPT_ACCEPT_ENCODING, "") }
         switch request.method {
-        case .get: set(CURLOPT_HTTPGET, 1)
-        case .head: set(CURLOPT_NOBODY, 1)
+        case .get: options.set(CURLOPT_HTTPGET, 1)
+        case .head: options.set(CURLOPT_NOBODY, 1)
         case .post:
-            let body = request.body ?? []
-            set(CURLOPT_POST, 1)
-            results.append(hub_curl_set_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
-            results.append(
-                body.withUnsafeBytes {
-                    hub_curl_set_pointer(
-                        curl, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
-                })
+            options.set(CURLOPT_POST, 1)
+            options.setBody(request.body ?? [])
         }
         for field in request.fields.fields {
             headerList = curl_slist_append(headerList, "\(field.name): \(field.value)")
         }
-        results.append(hub_curl_set_list(curl, CURLOPT_HTTPHEADER, headerList))
-        results.append(hub_curl_set_pointer(curl, CURLOPT_ERRORBUFFER, errorText))
-        results.append(
-            hub_curl_set_data_callback(curl, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-                HTTPTransfer.from(context).receiveHeader(UnsafeRawBufferPointer(start: data, count: size * count))
-                    ? size * count : 0
-            })
-        results.append(hub_curl_set_pointer(curl, CURLOPT_HEADERDATA, context))
-        results.append(
-            hub_curl_set_data_callback(curl, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-                HTTPTransfer.from(context).receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
-            })
-        results.append(hub_curl_set_pointer(curl, CURLOPT_WRITEDATA, context))
-        return results.allSatisfy { $0 == CURLE_OK } ? curl : nil
+        options.set(CURLOPT_HTTPHEADER, list: headerList)
+    }
+
+    private func setCallbacks(_ options: inout CurlOptions) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        options.set(CURLOPT_ERRORBUFFER, pointer: errorText)
+        options.set(CURLOPT_HEADERDATA, pointer: context)
+        options.set(CURLOPT_HEADERFUNCTION) { data, size, count, context in
+            HTTPTransfer.from(context).receiveHeader(UnsafeRawBufferPointer(start: data, count: size * count))
+                ? size * count : 0
+        }
+        options.set(CURLOPT_WRITEDATA, pointer: context)
+        options.set(CURLOPT_WRITEFUNCTION) { data, size, count, context in
+            HTTPTransfer.from(context).receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
+        }
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
@@ -192,14 +194,14 @@ final class HTTPTransfer {
             }
             finish(
                 .failure(
-                    CurlFault.error(
-                        code, detail: masked(String(cString: errorText)), errno: Int32(clamping: number),
-                        proxy: proxy,
-                        tunnel: tunnel, address: request.address)))
+                    CurlFault(
+                        code: code, detail: masked(String(cString: errorText)), errno: Int32(clamping: number),
+                        proxy: proxy, tunnel: tunnel, address: request.address
+                    ).error))
         } else if let head {
             finish(.success(head))
         } else {
-            finish(.failure(CurlFault.error(CURLE_GOT_NOTHING, detail: "", address: request.address)))
+            finish(.failure(CurlFault(code: CURLE_GOT_NOTHING, address: request.address).error))
         }
     }
 

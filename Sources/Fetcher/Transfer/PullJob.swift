@@ -8,8 +8,7 @@ final class PullJob: Sendable {
     let repository: Repository
     let commit: Commit
     let folder: RepositoryFolder
-    /// The local folder for the files; nil for the cache.
-    let local: LocalFolder?
+    let destination: Destination
     /// Whether snapshots may use links.
     let symlinks: Bool
     /// Whether changed files in the folder are replaced.
@@ -26,7 +25,7 @@ final class PullJob: Sendable {
         repository = plan.repository
         commit = plan.commit
         folder = plan.folder
-        local = plan.local
+        destination = plan.destination
         replacesChanged = plan.replacesChanged
         places = { plan.places($0) }
         var missing: [RepositoryFile] = []
@@ -36,7 +35,8 @@ final class PullJob: Sendable {
             if state == .foreign {
                 outcomes.append(
                     PulledFile(
-                        path: file.path, size: file.size, status: .failed, error: Self.isForeign(file, plan.local)))
+                        path: file.path, size: file.size, status: .failed,
+                        error: Self.isForeign(file, at: Path.join(plan.path, file.path))))
                 continue
             }
             missing.append(file)
@@ -51,13 +51,13 @@ final class PullJob: Sendable {
     let places: @Sendable (RepositoryFile) -> TransferPlaces
 
     /// The path of a complete file.
-    func place(_ path: String) -> String { local?.place(path) ?? Path.join(folder.snapshot(commit), path) }
+    func place(_ path: String) -> String { Path.join(destination.path(commit, of: folder), path) }
 
     /// The error for a user's own file, which a pull does not replace by default.
-    static func isForeign(_ file: RepositoryFile, _ local: LocalFolder?) -> AIError {
+    static func isForeign(_ file: RepositoryFile, at place: String) -> AIError {
         AIError(
             .fileChanged,
-            "\(local?.place(file.path) ?? file.path) was changed since it was fetched, or is not from the Hub",
+            "\(place) was changed since it was fetched, or is not from the Hub",
             advice:
                 "move it away, or repeat the command with --force: it replaces the files that differ, and only those",
             context: .init(path: file.path))
@@ -72,8 +72,9 @@ final class PullJob: Sendable {
     func verified(_ file: RepositoryFile) throws(AIError) -> (cache: String, file: VerifiedFile)? {
         guard let status = try FileSystem.status(places(file).content) else { return nil }
         return (
-            local?.path ?? folder.cache.root,
-            VerifiedFile(folder: local == nil ? folder.name : file.path, etag: file.digest.hex, stamp: status.stamp)
+            destination.root(folder.cache),
+            VerifiedFile(
+                folder: destination.isCache ? folder.name : file.path, etag: file.digest.hex, stamp: status.stamp)
         )
     }
 
@@ -90,7 +91,9 @@ final class PullJob: Sendable {
     ///
     /// - Parameter isNew: whether the content was fetched, or was here before.
     func place(_ file: RepositoryFile, at paths: [String], isNew: Bool) throws(AIError) {
-        if let local { return try local.write(file.path, commit: commit, digest: file.digest) }
+        if case .folder(let local) = destination {
+            return try local.write(file.path, commit: commit, digest: file.digest)
+        }
         for path in paths {
             let place = place(path)
             if !symlinks, !isNew {

@@ -15,12 +15,14 @@ package struct PullPlan: Sendable {
         case foreign
         /// To be fetched; this many bytes are safe in a partial.
         case missing(safe: Int64)
+
+        /// Whether it must be fetched.
+        var isMissing: Bool { if case .missing = self { true } else { false } }
     }
 
     package var repository: Repository
     package var folder: RepositoryFolder
-    /// The local folder for the files; nil for the cache.
-    package let local: LocalFolder?
+    package let destination: Destination
     package var commit: Commit
     /// The branch or tag to write to `refs/`; nil if a commit was requested.
     package var ref: String?
@@ -44,9 +46,9 @@ package struct PullPlan: Sendable {
     private(set) var reservedBytes: [String: Int64] = [:]
 
     /// The final path of the files.
-    package var path: String { local?.path ?? folder.snapshot(commit) }
+    package var path: String { destination.path(commit, of: folder) }
     /// A folder, existing or not, on the file system that needs space.
-    package var root: String { local?.path ?? folder.cache.root }
+    package var root: String { destination.root(folder.cache) }
 
     package var totalBytes: Int64 { files.lazy.map(\.file).totalSize }
     package var cachedBytes: Int64 { sum { $0 == .present || $0 == .blob } }
@@ -55,7 +57,7 @@ package struct PullPlan: Sendable {
     package var totals: PullTotals { PullTotals([self]) }
 
     /// Whether anything must be fetched.
-    package var needsNetwork: Bool { files.contains { if case .missing = $0.state { true } else { false } } }
+    package var needsNetwork: Bool { files.contains { $0.state.isMissing } }
     /// Whether anything must be written.
     var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(path) }
 
@@ -71,14 +73,14 @@ package struct PullPlan: Sendable {
     /// - Throws: ``ErrorCode/nothingMatches`` if the choice leaves no file.
     package init(
         _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, choice: FileChoice,
-        force: Bool, local: LocalFolder? = nil, damaged: DamagedFiles = DamagedFiles()
+        force: Bool, destination: Destination = .cache, damaged: DamagedFiles = DamagedFiles()
     ) throws(AIError) {
         self.repository = repository
         self.tree = tree
         self.choice = choice
-        replacesChanged = force && local != nil
+        replacesChanged = force && !destination.isCache
         self.ref = ref
-        self.local = local
+        self.destination = destination
         self.damaged = damaged
         commit = tree.commit
         folder = layout.repository(repository)
@@ -114,34 +116,13 @@ package struct PullPlan: Sendable {
         of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?,
         interrupted: Set<String>
     ) throws(AIError) -> State {
-        if force, local == nil { return .missing(safe: 0) }
-        // Nothing to check in a new repository; some trees have a million files.
-        if isNew, local == nil, !file.isLFS { return .missing(safe: 0) }
-        if let local {
-            var found =
-                try damaged.contains(file.digest, at: local.place(file.path)) ? .absent : local.state(of: file)
-            if found == .foreign, replacesChanged { found = .absent }
-            switch found {
-            case .unchanged:
-                let isCurrent = try local.note(of: file.path)?.commit == commit.hash
-                return isCurrent && local.places(file).isTidy ? .present : .blob
-            case .unknown: return .elsewhere(local.place(file.path))
-            case .foreign: return .foreign
-            case .absent, .outdated:
-                if try SnapshotFile.hasBlob(file, in: folder) { return .elsewhere(folder.blob(file.digest.hex)) }
-            }
-        } else if !damaged.isEmpty {
-            if try !damaged.contains(file.digest, at: Path.join(path, file.path)),
-                try SnapshotFile.state(file, commit: commit, in: folder) == .present
-            {
-                return .present
-            }
-            if try places(file).isReady() { return .blob }
-        } else {
-            // An interrupted pull may have left files to clean up.
-            let isTidy = !interrupted.contains(file.digest.hex)
-            if isTidy, try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
-            if try SnapshotFile.hasBlob(file, in: folder) { return .blob }
+        switch destination {
+        case .cache:
+            // Nothing to check in a new repository; some trees have a million files.
+            if force || isNew && !file.isLFS { return .missing(safe: 0) }
+            if let state = try stateInSnapshot(of: file, interrupted: interrupted) { return state }
+        case .folder(let local):
+            if let state = try state(of: file, in: local) { return state }
         }
         // Never by git's SHA-1, which has collisions.
         if file.isLFS {
@@ -156,9 +137,40 @@ package struct PullPlan: Sendable {
         return .missing(safe: try safeBytes(of: file))
     }
 
+    /// The state of a file that the snapshot or the repository has; nil if neither has it.
+    private func stateInSnapshot(of file: RepositoryFile, interrupted: Set<String>) throws(AIError) -> State? {
+        if !damaged.isEmpty {
+            if try !damaged.contains(file.digest, at: Path.join(path, file.path)),
+                try SnapshotFile.state(file, commit: commit, in: folder) == .present
+            {
+                return .present
+            }
+            return try places(file).isReady() ? .blob : nil
+        }
+        // An interrupted pull may have left files to clean up.
+        let isTidy = !interrupted.contains(file.digest.hex)
+        if isTidy, try SnapshotFile.state(file, commit: commit, in: folder) == .present { return .present }
+        return try SnapshotFile.hasBlob(file, in: folder) ? .blob : nil
+    }
+
+    /// The state of a file that a local folder or the repository has; nil if neither has it.
+    private func state(of file: RepositoryFile, in local: LocalFolder) throws(AIError) -> State? {
+        var found = try damaged.contains(file.digest, at: local.place(file.path)) ? .absent : local.state(of: file)
+        if found == .foreign, replacesChanged { found = .absent }
+        switch found {
+        case .unchanged:
+            let isCurrent = try local.note(of: file.path)?.commit == commit.hash
+            return isCurrent && local.places(file).isTidy ? .present : .blob
+        case .unknown: return .elsewhere(local.place(file.path))
+        case .foreign: return .foreign
+        case .absent, .outdated:
+            return try SnapshotFile.hasBlob(file, in: folder) ? .elsewhere(folder.blob(file.digest.hex)) : nil
+        }
+    }
+
     /// The paths for assembling a file.
     func places(_ file: RepositoryFile) -> TransferPlaces {
-        var places = local?.places(file) ?? folder.places(file)
+        var places = destination.places(file, of: folder)
         guard !damaged.isEmpty else { return places }
         places.isReady = { [damaged, content = places.content, isReady = places.isReady] () throws(AIError) in
             if try damaged.contains(file.digest, at: content) { return false }

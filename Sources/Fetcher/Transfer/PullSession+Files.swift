@@ -19,7 +19,7 @@ extension PullSession {
         file.ioQueue.async { [self] in
             func adopt(_ source: String) throws -> BlobReuse.Outcome {
                 try BlobReuse.adopt(
-                    file.file, from: source, to: file.places, links: file.job.local == nil,
+                    file.file, from: source, to: file.places, links: file.job.destination.isCache,
                     isCancelled: { file.isCancelled.load(ordering: .relaxed) },
                     progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
             }
@@ -49,7 +49,7 @@ extension PullSession {
         case .success(.different):
             client.log("\(file.file.path): \(source) is not what its name says")
             if isInPlace, !file.job.replacesChanged {
-                return end(file, failed: PullJob.isForeign(file.file, file.job.local))
+                return end(file, failed: PullJob.isForeign(file.file, at: source))
             }
         case .success(.locked):
             file.phase = .waiting

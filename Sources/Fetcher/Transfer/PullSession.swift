@@ -156,7 +156,7 @@ final class PullSession: @unchecked Sendable {
         for file in twins where file.twin?.isClosed == true {
             // Content just verified is reused like other cached content; after a failure it is fetched.
             let first = file.twin!
-            if file.file.isLFS || file.job.local != nil { file.source = first.job.place(first.paths[0]) }
+            if file.file.isLFS || !file.job.destination.isCache { file.source = first.job.place(first.paths[0]) }
             file.twin = nil
             begin(file)
         }

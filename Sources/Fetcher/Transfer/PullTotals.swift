@@ -13,15 +13,21 @@ package struct PullTotals: Sendable, Hashable {
     package init(_ plans: [PullPlan]) {
         var fetched = Contents()
         var placed = Contents()
-        let hasFolders = plans.contains { $0.local != nil }
+        let hasFolders = plans.contains { !$0.destination.isCache }
         for plan in plans {
             for (file, state) in plan.files {
                 // Content named by SHA-256 is counted once, other content once per repository.
                 let owner = file.isLFS ? "" : plan.folder.path
+                // A local folder needs every file itself.
+                let place =
+                    switch plan.destination {
+                    case .cache: owner
+                    case .folder(let folder): folder.place(file.path)
+                    }
                 switch state {
                 case .present, .blob, .foreign: break
                 case .elsewhere(let source):
-                    guard let place = plan.local?.place(file.path), source != place else { continue }
+                    guard !plan.destination.isCache, source != place else { continue }
                     if placed.insert(file, of: place) { neededBytes = neededBytes.addingClamped(file.size) }
                 case .missing(let safe):
                     let isNew = fetched.insert(file, of: owner)
@@ -30,8 +36,7 @@ package struct PullTotals: Sendable, Hashable {
                         partialBytes = partialBytes.addingClamped(safe)
                     }
                     // If everything goes to the cache, fetched content is in place.
-                    let isPlaced =
-                        hasFolders ? placed.insert(file, of: plan.local?.place(file.path) ?? owner) : isNew
+                    let isPlaced = hasFolders ? placed.insert(file, of: place) : isNew
                     guard isPlaced else { continue }
                     let reserved = min(file.size, plan.reservedBytes[file.path] ?? 0)
                     neededBytes = neededBytes.addingClamped(file.size - reserved)

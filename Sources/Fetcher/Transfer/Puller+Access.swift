@@ -8,7 +8,7 @@ extension Puller {
         guard !isOffline, plan.needsNetwork,
             try await record(of: plan.repository, at: plan.commit)?.gating != .open
         else { return nil }
-        let missing = plan.files.lazy.filter { !$0.state.isHere && $0.file.size > 0 }.map(\.file)
+        let missing = plan.files.lazy.filter { $0.state.isMissing && $0.file.size > 0 }.map(\.file)
         guard let file = missing.min(by: { $0.size < $1.size }) else { return nil }
         do {
             _ = try await client.beginning(of: file, 1, in: plan.repository, at: plan.commit, isPatient: false)
@@ -17,8 +17,4 @@ extension Puller {
             return error
         }
     }
-}
-
-extension PullPlan.State {
-    fileprivate var isHere: Bool { if case .missing = self { false } else { true } }
 }

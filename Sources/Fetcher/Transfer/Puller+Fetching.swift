@@ -1,5 +1,5 @@
 import Catalog
-package import HubCore
+import HubCore
 
 extension Puller {
     /// Carries out one plan. Failures are in the result, file by file; they do not stop other files.
@@ -36,7 +36,7 @@ extension Puller {
         let proven = Lock<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
-            control: options.control, restart: options.force && plans.allSatisfy { $0.local == nil },
+            control: options.control, restart: options.force && plans.allSatisfy(\.destination.isCache),
             keep: { file, job, ranges in
                 // Without file state nothing is recorded; the file is verified again later.
                 if let (cache, file) = (try? job.verified(file)) ?? nil {
@@ -53,7 +53,7 @@ extension Puller {
         withExtendedLifetime(uses) {}
         // The file system's clock has ticks of up to 10 ms. An edit right after the pull must get a later time than the
         // metadata.
-        if jobs.contains(where: { $0.local != nil && !$0.missing.isEmpty }) {
+        if jobs.contains(where: { !$0.destination.isCache && !$0.missing.isEmpty }) {
             try? await Task.sleep(for: .milliseconds(25))
         }
         for index in results.indices { results[index].seconds = Clock.seconds - began }
@@ -69,7 +69,7 @@ extension Puller {
     /// Excludes deletions from the plan's folder until its ref is written; nil if not needed.
     private func share(_ plan: PullPlan) -> Swift.Result<RepositoryUse?, AIError> {
         Swift.Result { () throws(AIError) in
-            guard plan.needsWork, plan.local == nil, !(isOffline && plan.needsNetwork) else { return nil }
+            guard plan.needsWork, plan.destination.isCache, !(isOffline && plan.needsNetwork) else { return nil }
             return try Self.placed([plan]) { () throws(AIError) in
                 try layout.create()
                 return try RepositoryUse.share(plan.folder)
@@ -94,7 +94,7 @@ extension Puller {
 
     /// Records what a pull is about to fetch, before anything of it is in the cache.
     private func begin(_ plan: PullPlan, _ earlierChoice: EarlierChoice) {
-        guard plan.local == nil else { return }
+        guard plan.destination.isCache else { return }
         catalog.use { catalog throws(AIError) in
             let record = CacheRecord(layout, in: catalog)
             // The revision was deleted since: its old choice no longer counts.
@@ -105,7 +105,7 @@ extension Puller {
 
     /// Creates a plan's folders; returns whether its snapshot can use links.
     private func makePlace(_ plan: PullPlan) throws(AIError) -> Bool {
-        if let local = plan.local {
+        if case .folder(let local) = plan.destination {
             try local.prepare(plan.tree)
             return false
         }
@@ -130,7 +130,7 @@ extension Puller {
                     error: state == .present ? nil : result.fault)
         }
         do throws(AIError) {
-            if plan.local != nil { return result }
+            guard plan.destination.isCache else { return result }
             if result.error == nil { try Self.complete(plan) }
             if plan.isNew, result.files.allSatisfy({ $0.status == .failed }) { try Self.abandon(plan) }
         } catch { result.fault = result.fault ?? error }
@@ -172,7 +172,7 @@ extension Puller {
         let bytes = results.reduce(0) { $0 + $1.downloadedBytes }
         let seconds = results.first?.seconds ?? 0
         catalog.use { catalog throws(AIError) in
-            for result in results where result.error == nil && result.plan.local == nil {
+            for result in results where result.error == nil && result.plan.destination.isCache {
                 let plan = result.plan
                 let record = CacheRecord(layout, in: catalog)
                 try record.markUsed(plan.folder.name, plan.commit)

@@ -1,4 +1,4 @@
-import Catalog
+package import Catalog
 package import HubCore
 
 /// Pulls repositories into the cache: name to metadata, to plan, to verified blobs, to links. All other code fetches
@@ -27,8 +27,7 @@ package struct Puller: Sendable {
         package var earlierChoice = EarlierChoice.grows
         /// Fetch cached files too; in a local folder, replace changed files.
         package var force = false
-        /// A local folder for the files, instead of the cache.
-        package var local: LocalFolder?
+        package var destination = Destination.cache
         /// Connections, rate and pausing.
         package var control = PullControl()
         /// Whether snapshots may use links; disabled by HF_HUB_DISABLE_SYMLINKS.
@@ -141,7 +140,8 @@ package struct Puller: Sendable {
     package func plan(_ found: Resolved, _ options: Options) async throws -> PullPlan {
         var choice: FileChoice
         let followed =
-            options.earlierChoice == .isFollowed && options.local == nil ? try await earlierChoice(of: found) : nil
+            options.earlierChoice == .isFollowed && options.destination.isCache
+            ? try await earlierChoice(of: found) : nil
         if let followed {
             choice = followed
         } else {
@@ -152,8 +152,7 @@ package struct Puller: Sendable {
         return try await Offload.run { [choice, layout] in
             var plan = try PullPlan(
                 found.repository, in: layout, tree: found.tree, ref: found.ref, choice: choice,
-                force: options.force,
-                local: options.local)
+                force: options.force, destination: options.destination)
             plan.isFollowing = followed != nil && !choice.isEverything
             return plan
         }
@@ -197,7 +196,7 @@ package struct Puller: Sendable {
     }
 
     private static func otherPlace(_ plans: [PullPlan]) -> String {
-        plans.contains { $0.local != nil }
+        plans.contains { !$0.destination.isCache }
             ? "choose another folder with --local-dir" : "choose another place with --cache-dir or HF_HOME"
     }
 }

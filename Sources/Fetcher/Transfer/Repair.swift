@@ -35,7 +35,7 @@ package struct Repair: Sendable {
         }
         var plan = try await Offload.run { try self.plan(tree) }
         if puller.isOffline, plan.needsNetwork {
-            plan.files = plan.files.filter { if case .missing = $0.state { false } else { true } }
+            plan.files = plan.files.filter { !$0.state.isMissing }
             fault(
                 AIError(
                     .offline, "the damaged files of \(repository) must be fetched, and the network is off",
@@ -50,12 +50,10 @@ package struct Repair: Sendable {
         for file in tree.files {
             if let (_, stamp) = problems[ExactText(file.path)]?.damaged { damaged.insert(file.digest, stamp) }
         }
-        let local: LocalFolder? = if case .local(let folder, _) = result.place { folder } else { nil }
         func look() throws(AIError) -> PullPlan {
             var plan = try PullPlan(
                 repository, in: puller.layout, tree: tree, ref: nil, choice: .everything, force: false,
-                local: local,
-                damaged: damaged)
+                destination: result.destination, damaged: damaged)
             plan.files = plan.files.filter { problems[ExactText($0.file.path)] != nil }
             return plan
         }

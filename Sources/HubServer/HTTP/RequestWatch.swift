@@ -24,9 +24,9 @@ final class RequestWatch: Sendable {
     }
 
     private let state = Lock(State())
-    private let limits: HubServer.Limits
+    private let limits: ServerLimits
 
-    init(limits: HubServer.Limits) { self.limits = limits }
+    init(limits: ServerLimits) { self.limits = limits }
 
     func opened(_ connection: OpaquePointer) {
         let socket = hub_mhd_socket(connection)

@@ -88,12 +88,30 @@ import Testing
         #expect(all.records.count == 10 && all.seen.count == 100 && all.isWhole)
     }
 
-    @Test func aSearchThatFindsNothingGivesUp() async throws {
+    /// A query that matches nothing but models of these pages, counted from 1, of thirty.
+    private func findAmongThirtyPages(matching pages: Set<Int>) async throws -> (HubFindings, requests: Int) {
         let (hub, test) = try hub(
-            page: 2, (0..<60).map { Self.model("org/m\($0)", downloads: 1, ["usedStorage": 50]) })
+            page: 2,
+            (0..<60).map { number in
+                let isMatch = number % 2 == 0 && pages.contains(number / 2 + 1)
+                return Self.model(
+                    "org/m\(number)", downloads: Int64(1000 - number), ["usedStorage": isMatch ? 5 : 50])
+            })
         let found = try await test.client.find(query { $0.maximumSize = 10 })
+        return (found, hub.requests.count)
+    }
+
+    @Test func aSearchGivesUpAfterTenPagesWithoutAMatch() async throws {
+        let (found, requests) = try await findAmongThirtyPages(matching: [])
         #expect(found.records.isEmpty && !found.isWhole)
-        #expect(found.seen.count == 2 * HubClient.patience && hub.requests.count == HubClient.patience)
+        #expect(found.seen.count == 20 && requests == 10)
+    }
+
+    /// What was found before is returned.
+    @Test func aMatchLetsASearchContinueForTenPages() async throws {
+        let (found, requests) = try await findAmongThirtyPages(matching: [3, 13])
+        #expect(found.records.map(\.repository.id.name) == ["org/m4", "org/m24"] && !found.isWhole)
+        #expect(found.seen.count == 46 && requests == 23)
     }
 
     /// For a Hub that looks for the text as a whole two words are no part of any name.

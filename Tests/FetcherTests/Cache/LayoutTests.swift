@@ -61,7 +61,7 @@ import Testing
         for path in [folder.partial("e"), folder.partialMap("e")] {
             #expect(path.hasSuffix(".incomplete"))
             #expect(path != folder.blob("e.incomplete"))
-            #expect(DeletionPlanner.etag(ofPartial: Path.name(path)) == "e")
+            #expect(RepositoryFolder.etag(ofPartial: Path.name(path)) == "e")
         }
     }
 

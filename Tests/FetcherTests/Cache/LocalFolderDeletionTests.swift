@@ -66,7 +66,7 @@ import Testing
         let before = try folder.names(below: cache.folder.path)
         let plan = try plan()
         #expect(plan.isEmpty && plan.kept.count == 1)
-        #expect(try folder.delete(["a.bin"], sparing: OpenFiles()).size == 0)
+        #expect(try LocalRemoval(folder: folder, openFiles: OpenFiles()).delete(["a.bin"]).size == 0)
         #expect(try folder.names(below: cache.folder.path) == before)
     }
 

@@ -58,7 +58,7 @@ import Testing
         #expect(FreeableSizes(try cache.scan()).ofRepository(try cache.scan().repositories[0]) == 0)
         #expect(try delete("models--org--m", in: cache) == (0, 0))
         #expect(FileSystem.exists(payload))
-        #expect(try SharedStore(layout: cache.layout).sweep(hash).size == 0)
+        #expect(try PayloadRemoval(store: SharedStore(layout: cache.layout)).remove(hash).size == 0)
         #expect(FileSystem.exists(payload))
     }
 
@@ -88,7 +88,7 @@ import Testing
         #expect(try delete("models--org--m", in: cache).freed == 0)
         #expect(FileSystem.exists(payload))
         lock.unlock()
-        #expect(try SharedStore(layout: cache.layout).sweep(hash).size == 1000)
+        #expect(try PayloadRemoval(store: SharedStore(layout: cache.layout)).remove(hash).size == 1000)
     }
 
     @Test func aLinkIntoAStoreThatIsGoneCanBeDeleted() throws {

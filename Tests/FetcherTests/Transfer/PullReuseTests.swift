@@ -134,7 +134,7 @@ import Testing
     @Test func aLockedFileInAFolderOfOnesOwnIsWaitedFor() async throws {
         let local = LocalFolder(bench.box("mine"))
         var options = Puller.Options()
-        options.local = local
+        options.destination = .folder(local)
         let first = try await bench.pull("org/one", options)
         let file = try #require(first.plan.files.first { $0.file.isLFS }?.file)
         try FileSystem.remove(Path.join(local.path, ".cache/huggingface/download/\(file.path).metadata"))
@@ -164,7 +164,7 @@ import Testing
         let after = try await puller.plan(ModelReference(parsing: "org/two"), .init())
         #expect(after.totals.neededBytes == two.totals.neededBytes - size)
         var options = Puller.Options()
-        options.local = LocalFolder(bench.box("mine"))
+        options.destination = .folder(LocalFolder(bench.box("mine")))
         let local = try await puller.plan(ModelReference(parsing: "org/one"), options)
         #expect(local.totals.neededBytes == local.totalBytes)
         #expect(local.totals.downloadBytes == 0)

@@ -50,7 +50,7 @@ package final class LoopbackHub: Sendable {
         let source = LoopbackSource(
             base: try FolderSource(path, report: report), state: state, xetHash: options.xetHash,
             gitFiles: options.gitFiles)
-        let limits = HubServer.Limits.patient
+        let limits = ServerLimits.patient
         let cdn = try HubServer(
             limits: limits, handler: FaultLayer(listener: .cdn, state: state, inner: CDNService(state: state)))
         let service = HubService(
@@ -135,10 +135,10 @@ package final class LoopbackHub: Sendable {
     }
 }
 
-extension HubServer.Limits {
+extension ServerLimits {
     /// Without deadlines: faults may hold a response as long as a test needs, and a client may be stopped meanwhile.
-    package static var patient: HubServer.Limits {
-        var limits = HubServer.Limits()
+    package static var patient: ServerLimits {
+        var limits = ServerLimits()
         limits.idleSeconds = 0
         limits.waiting = Int(limits.connections)
         limits.head = .seconds(86_400)

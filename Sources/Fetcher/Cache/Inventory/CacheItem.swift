@@ -139,7 +139,7 @@ extension CacheItem {
         of repository: CachedRepository, now: Double, _ obstacles: inout DeletionObstacles
     ) throws(AIError) -> (going: [String], why: String?) {
         var (going, why): ([String], String?) = ([], nil)
-        let groups = Dictionary(grouping: repository.partials) { DeletionPlanner.etag(ofPartial: $0.name) }
+        let groups = Dictionary(grouping: repository.partials) { RepositoryFolder.etag(ofPartial: $0.name) }
         for (etag, partials) in groups {
             if let reason = try obstacles.find(partials: partials, of: etag, in: repository.folder, now: now) {
                 why = reason

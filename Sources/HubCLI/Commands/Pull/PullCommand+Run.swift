@@ -49,7 +49,7 @@ extension PullCommand {
             format: request.format, quantization: request.quantization, workspace, context)
         var failures = Failures()
         let wanted = try await names.wanted(first, puller, &failures)
-        guard options.local == nil || wanted.count < 2 else {
+        guard options.destination.isCache || wanted.count < 2 else {
             throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(wanted.count)")
         }
         var plans: [PullPlan] = []
@@ -90,13 +90,14 @@ extension PullCommand {
 
     private static func options(_ context: Context, _ request: Request) -> Puller.Options {
         var options = Puller.Options()
-        let include = arguments.all(PullCommand.include)
-        options.filter = FileFilter(include: include.isEmpty ? nil : include, exclude: request.exclude)
+        options.filter = request.filter
         options.force = request.force
         options.earlierChoice = request.earlierChoice
         options.control = PullControl(
             connections: request.connections, bytesPerSecond: request.rate)
-        if let folder = request.localDir { options.local = LocalFolder(context.environment.expand(folder)) }
+        if let folder = request.localDir {
+            options.destination = .folder(LocalFolder(context.environment.expand(folder)))
+        }
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         return options
     }
@@ -126,7 +127,8 @@ extension PullCommand {
     /// Says what became of a pull, and throws what failed.
     static func finish(_ result: Puller.Result, isForced: Bool, _ context: Context) throws {
         // In the cache --force always starts again.
-        let command = isForced && result.plan.local == nil ? "the same command without --force" : "the same command"
+        let command =
+            isForced && result.plan.destination.isCache ? "the same command without --force" : "the same command"
         let plan = result.plan
         if let fault = result.fault { throw fault }
         if let error = result.error {

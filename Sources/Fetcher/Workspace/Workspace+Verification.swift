@@ -1,0 +1,29 @@
+package import Catalog
+package import HubCore
+
+extension Workspace {
+    /// The cache's verified content; empty if the catalog cannot be used.
+    package func verified() async -> VerifiedContent {
+        await Offload.run { [dispensable, layout] in
+            dispensable.use { catalog throws(AIError) in try catalog.verified(inCache: layout.root) } ?? .init()
+        }
+    }
+
+    /// What is known to be wrong with a cached revision.
+    package func condition(_ repository: Repository, at commit: Commit) async throws -> SnapshotCondition {
+        let folder = layout.repository(repository)
+        let verified = await verified()
+        return try await scanning { [catalog = dispensable] scanner throws(AIError) in
+            var condition = SnapshotCondition()
+            guard let cached = try scanner.repository(folder, repository),
+                let revision = cached.revisions.first(where: { $0.commit == commit })
+            else { return condition }
+            condition.isIncomplete = revision.isComplete == false
+            if condition.isIncomplete {
+                condition.isFirstPullUnfinished = try catalog.isUnfinished(folder, commit)
+            }
+            condition.damagedFile = try revision.knownDamage(verified, in: folder)
+            return condition
+        }
+    }
+}
