@@ -8,7 +8,7 @@ import Testing
     private let cache: HandmadeCache
     private let folder: RepositoryFolder
     /// Later than anything here was touched by more than an hour.
-    private let later = Timestamp.now + 2 * CacheMend.rest
+    private let later = Timestamp.now + 2 * CacheFix.rest
 
     init() throws {
         cache = try HandmadeCache()
@@ -28,9 +28,9 @@ import Testing
     }
 
     /// Runs what a finding offers; what is left of it then.
-    private func mend(_ kind: Kind, now: Double? = nil) throws -> (said: String, left: CacheDiagnosis.Finding?) {
-        let mend = try #require(try findings(now: now)[kind]?.mend)
-        return (try mend.run(now: now ?? later).text, try findings(now: now)[kind])
+    private func fix(_ kind: Kind, now: Double? = nil) throws -> (said: String, left: CacheDiagnosis.Finding?) {
+        let fix = try #require(try findings(now: now)[kind]?.fix)
+        return (try fix.run(now: now ?? later).text, try findings(now: now)[kind])
     }
 
     @Test func nothingIsWrongWithAnEmptyCacheAndAWholeOne() throws {
@@ -43,7 +43,7 @@ import Testing
     @Test func aRefWithALineEndIsWrittenAnew() throws {
         for name in ["main", "refs/pr/1"] { try cache.write(folder.ref(name), Commit.of("a").hash + "\r\n") }
         #expect(try findings()[.refsWithSpace]?.count == 2)
-        let (said, left) = try mend(.refsWithSpace)
+        let (said, left) = try fix(.refsWithSpace)
         #expect(said == "2 refs rewritten" && left == nil)
         #expect(try FileSystem.contents(folder.ref("refs/pr/1")) == Array(Commit.of("a").hash.utf8))
         #expect(try PythonScan(cache.layout.root).revisions.count == 1)
@@ -52,17 +52,17 @@ import Testing
     @Test func aDanglingRefGoesWhenItHasBeenLeftAloneForAnHour() throws {
         try cache.ref("gone", .of("f"), in: folder)
         let fresh = try findings(now: Timestamp.now)[.danglingRefs]
-        #expect(fresh?.count == 1 && fresh?.mend == nil, "a download of Python's begins with the ref")
-        let (said, left) = try mend(.danglingRefs)
+        #expect(fresh?.count == 1 && fresh?.fix == nil, "a download of Python's begins with the ref")
+        let (said, left) = try fix(.danglingRefs)
         #expect(said == "1 ref deleted" && left == nil)
         #expect(try PythonScan(cache.layout.root).warnings.isEmpty)
     }
 
     @Test func aDanglingRefStaysWhereItsSnapshotHasCome() throws {
         try cache.ref("next", .of("f"), in: folder)
-        let mend = try #require(try findings()[.danglingRefs]?.mend)
+        let fix = try #require(try findings()[.danglingRefs]?.fix)
         try FileSystem.createDirectories(folder.snapshot(.of("f")))
-        #expect(try mend.run(now: later).text == "0 refs deleted")
+        #expect(try fix.run(now: later).text == "0 refs deleted")
         #expect(FileSystem.exists(folder.ref("next")))
     }
 
@@ -71,12 +71,12 @@ import Testing
         try FileSystem.createDirectories(folder.locks)
         let lock = try FileDescriptor(folder.lock(sha256("9")), [.write, .create])
         #expect(try lock.tryLock() == true)
-        #expect(try mend(.danglingRefs).said == "0 refs deleted")
+        #expect(try fix(.danglingRefs).said == "0 refs deleted")
         _ = consume lock
     }
 
     /// The disk that a link leads to may be away: nothing then says that a snapshot is gone.
-    @Test func behindALinkNothingIsMended() throws {
+    @Test func behindALinkNothingIsFixed() throws {
         try cache.ref("gone", .of("f"), in: folder)
         try cache.write(folder.ref("spaced"), Commit.of("a").hash + "\n")
         try cache.write(folder.tree(.of("f")), "{}")
@@ -84,18 +84,18 @@ import Testing
         try FileSystem.createSymlink("/nowhere/that/is", at: folder.snapshots)
         let found = try findings()
         for kind in [Kind.danglingRefs, .refsWithSpace, .trees, .lonelyPartials] {
-            #expect(found[kind]?.mend == nil, "\(kind)")
+            #expect(found[kind]?.fix == nil, "\(kind)")
         }
         #expect(found[.linkedFolders]?.count == 1)
         // Not even where the link came after the look.
-        #expect(!CacheMend.isOfGoneRevision(tree: folder.tree(.of("f"))))
+        #expect(!CacheFix.isOfGoneRevision(tree: folder.tree(.of("f"))))
     }
 
     @Test func aRefWithoutACommitIsSaidAndStays() throws {
         try cache.write(folder.ref("odd"), "what?")
         try cache.write(folder.ref("empty"))
         let finding = try findings()[.refsWithoutCommit]
-        #expect(finding?.count == 2 && finding?.mend == nil)
+        #expect(finding?.count == 2 && finding?.fix == nil)
         #expect(try findings()[.danglingRefs] == nil, "it is told once")
     }
 
@@ -110,7 +110,7 @@ import Testing
         #expect(found[.orphans]?.count == 1 && found[.orphans]?.bytes == 30)
         #expect(
             found[.detached]?.count == 1 && found[.detached]?.bytes == 20, "what others need does not go with it")
-        #expect(found[.orphans]?.mend == nil && found[.detached]?.mend == nil)
+        #expect(found[.orphans]?.fix == nil && found[.detached]?.fix == nil)
     }
 
     @Test func aFirstDownloadThatWasCutOffIsNotDetached() throws {
@@ -146,7 +146,7 @@ import Testing
             finding.detail
                 == "2 of hub (3 B), 1 of huggingface_hub (4 B), 1 of older clients (8 B), "
                 + "2 of huggingface_hub, replacing a file (48 B), 1 of nobody known (64 B)")
-        #expect(finding.mend == nil)
+        #expect(finding.fix == nil)
     }
 
     @Test func aPartialOfOursWithoutItsMapGoes() throws {
@@ -154,7 +154,7 @@ import Testing
         try cache.blob("\(sha256("4")).hub.incomplete", size: 9, in: folder)
         try cache.blob("\(sha256("4")).hub.map.incomplete", size: 9, in: folder)
         #expect(try findings()[.lonelyPartials]?.bytes == 9)
-        let (said, left) = try mend(.lonelyPartials)
+        let (said, left) = try fix(.lonelyPartials)
         #expect(said == "9 B freed" && left == nil)
         #expect(FileSystem.exists(folder.blob("\(sha256("4")).hub.incomplete")))
     }
@@ -165,11 +165,11 @@ import Testing
         try FileSystem.createDirectories(folder.locks)
         let lock = try FileDescriptor(folder.lock(sha256("3")), [.write, .create])
         #expect(try lock.tryLock() == true)
-        #expect(try mend(.lonelyPartials).said == "0 B freed")
+        #expect(try fix(.lonelyPartials).said == "0 B freed")
         lock.unlock()
-        let mend = try #require(try findings()[.lonelyPartials]?.mend)
+        let fix = try #require(try findings()[.lonelyPartials]?.fix)
         try cache.blob("\(sha256("3")).hub.map.incomplete", in: folder)
-        #expect(try mend.run(now: later).text == "0 B freed", "it has got its map since")
+        #expect(try fix.run(now: later).text == "0 B freed", "it has got its map since")
     }
 
     @Test func aPayloadWithoutAUserIsCounted() throws {
@@ -200,8 +200,8 @@ import Testing
         #expect(found[.temporaries]?.count == 2)
         #expect(found[.probes]?.count == 1)
         #expect(found[.locks]?.paths == [folder.lock(sha256("6"))])
-        #expect(try mend(.trees).left == nil)
-        #expect(try mend(.probes).left == nil)
+        #expect(try fix(.trees).left == nil)
+        #expect(try fix(.probes).left == nil)
         #expect(FileSystem.exists(folder.tree(.of("a"))) && FileSystem.exists(folder.blob(sha256("1"))))
     }
 
@@ -238,10 +238,10 @@ import Testing
         }
         try cache.write(cache.folder("xet/logs/log"), "l")
         let busy = try #require(try findings(now: Timestamp.now, xet: xet)[.xet])
-        #expect(busy.bytes == 124 && busy.count == 4 && busy.mend == nil)
-        let mend = try #require(try findings(xet: xet)[.xet]?.mend)
-        #expect(try mend.run(now: Timestamp.now).text == "0 B freed", "a transfer has begun since")
-        #expect(try mend.run(now: later).text == "120 B freed")
+        #expect(busy.bytes == 124 && busy.count == 4 && busy.fix == nil)
+        let fix = try #require(try findings(xet: xet)[.xet]?.fix)
+        #expect(try fix.run(now: Timestamp.now).text == "0 B freed", "a transfer has begun since")
+        #expect(try fix.run(now: later).text == "120 B freed")
         #expect(xet.contents().bytes == 4, "what waits to be uploaded stays")
     }
 }

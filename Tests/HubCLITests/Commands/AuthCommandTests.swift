@@ -332,7 +332,7 @@ import Testing
         // Another token is used, so the file does not matter.
         let variable = try await stage.run("info", "org/tiny", "-q", with: ["HF_TOKEN": Self.secret])
         #expect(variable.error.isEmpty)
-        #expect(try await stage.run("auth", "login", input: Self.secret).error.isEmpty, "login mends it")
+        #expect(try await stage.run("auth", "login", input: Self.secret).error.isEmpty, "login fixes it")
         #expect(try FileSystem.status(file)?.mode == 0o600)
     }
 }

@@ -13,15 +13,15 @@ import Testing
 
     /// The findings, by name; with `fix` they are fixed, and the fixes are reported.
     private func look(fix: Bool = false) async throws -> (
-        findings: [String: DoctorFinding], mended: [String: String]
+        findings: [String: DoctorFinding], fixed: [String: String]
     ) {
         let found = Monitor<[DoctorFinding]>([])
-        let mended = Monitor<[String: String]>([:])
+        let fixed = Monitor<[String: String]>([:])
         let command = testCommand { context, _ in
             let findings = try await DoctorCommand.cacheFindings(context, try await context.workspace())
             found.update { $0 = findings }
             for finding in findings where fix {
-                if let done = try await finding.mend?() { mended.update { $0[finding.name] = done.text } }
+                if let done = try await finding.fix?() { fixed.update { $0[finding.name] = done.text } }
             }
         }
         let result = await runInside("do", environment: stage.environment, commands: [command])
@@ -33,7 +33,7 @@ import Testing
         }
         #expect(findings.allSatisfy { $0.section == "cache" && !$0.text.isEmpty })
         #expect(Set(findings.map(\.name)).count == findings.count)
-        return (Dictionary(uniqueKeysWithValues: findings.map { ($0.name, $0) }), mended.update { $0 })
+        return (Dictionary(uniqueKeysWithValues: findings.map { ($0.name, $0) }), fixed.update { $0 })
     }
 
     @Test func anEmptyCacheAndAWholeOneAreGood() async throws {
@@ -50,14 +50,14 @@ import Testing
         try FileSystem.createSymlink("../../blobs/\(commit("9"))", at: Path.join(snapshot, "gone.bin"))
         try FileSystem.replace(Path.join(folder, "blobs/\(commit("8"))"), with: Array("12345".utf8))
         try FileSystem.replace(Path.join(folder, "refs/main"), with: Array((commit("1") + "\n").utf8))
-        let (findings, mended) = try await look(fix: true)
+        let (findings, fixed) = try await look(fix: true)
         let broken = try #require(findings["broken_links"])
         #expect(broken.level == .bad && broken.count == 1)
         #expect(broken.text == "1 broken link in a snapshot (\(snapshot)/gone.bin)")
         let orphan = try #require(findings["orphan_blobs"])
         #expect(orphan.level == .note && orphan.bytes == 5 && orphan.advice == "hub gc --orphans deletes it")
         #expect(findings["refs_with_line_end"]?.level == .bad)
-        #expect(mended == ["refs_with_line_end": "1 ref rewritten"])
+        #expect(fixed == ["refs_with_line_end": "1 ref rewritten"])
         let again = try await look().findings
         #expect(again["refs_with_line_end"] == nil && again["broken_links"] != nil)
     }

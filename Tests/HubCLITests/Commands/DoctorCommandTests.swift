@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func aTokenFileThatOthersCanReadIsMended() async throws {
+    @Test func aTokenFileThatOthersCanReadIsFixed() async throws {
         let path = stage.machine("hf/token")
         try FileSystem.createDirectories(stage.machine("hf"))
         try FileSystem.replace(path, with: Array("hf_averysecrettoken".utf8))
@@ -110,10 +110,10 @@ import Testing
         let seen = try await stage.run("doctor", "--offline")
         #expect(seen.status == 1 && seen.output.contains("hub doctor --fix fixes 1"))
         #expect(!seen.output.contains("averysecret"))
-        let mended = try await stage.run("doctor", "--offline", "--fix", "--json")
-        #expect(mended.status == 0)
-        #expect(try mended.document()["fixed"]?.int == 1)
-        #expect(try findings(mended)["account.token_exposed"]?["fixed"]?.string?.contains(path) == true)
+        let fixed = try await stage.run("doctor", "--offline", "--fix", "--json")
+        #expect(fixed.status == 0)
+        #expect(try fixed.document()["fixed"]?.int == 1)
+        #expect(try findings(fixed)["account.token_exposed"]?["fixed"]?.string?.contains(path) == true)
         #expect(try FileSystem.status(path)?.mode == 0o600)
         let variable = try await stage.run("doctor", "--offline", "--json", with: ["HF_TOKEN": "hf_another"])
         #expect(variable.status == 0)

@@ -89,7 +89,7 @@ import Testing
         #expect(stage.hub.requests.count == before)
     }
 
-    @Test func everyProblemIsSaidAndMended() async throws {
+    @Test func everyProblemIsSaidAndFixed() async throws {
         let snapshot = try await pulled()
         let w = try blob("w.safetensors", snapshot)
         try flip(w, at: 5)
@@ -126,13 +126,13 @@ import Testing
         #expect(words.error.contains("--repair"))
         #expect(try await stage.run("verify", "-q").output == "org/m\n")
 
-        let mended = try await stage.run("verify", "org/m", "--repair", "--json")
-        #expect(mended.status == 0, "\(mended.error)")
-        let after = try mended.document().objects("models")[0]
+        let fixed = try await stage.run("verify", "org/m", "--repair", "--json")
+        #expect(fixed.status == 0, "\(fixed.error)")
+        let after = try fixed.document().objects("models")[0]
         #expect(after["ok"]?.bool == true)
         #expect(after["downloaded_bytes"]?.int == Self.step + 300_000 + 11)
-        let unmended = after.objects("problems").filter { $0["repaired"]?.bool != true }
-        #expect(unmended.map { $0["problem"]?.string } == ["extra"])
+        let unfixed = after.objects("problems").filter { $0["repaired"]?.bool != true }
+        #expect(unfixed.map { $0["problem"]?.string } == ["extra"])
         #expect(FileSystem.exists(Path.join(snapshot, "mine.txt")))
         try await expectSound()
     }
@@ -242,7 +242,7 @@ import Testing
 
     // MARK: Local folders
 
-    @Test func aFolderOfOnesOwnIsVerifiedAndMended() async throws {
+    @Test func aFolderOfOnesOwnIsVerifiedAndFixed() async throws {
         #expect(try await stage.run("pull", "org/m", "--local-dir", "model").status == 0)
         let place = stage.machine("model")
         #expect(try await stage.run("verify", "./model", "--offline").status == 0)
@@ -263,10 +263,10 @@ import Testing
                 "config.json mismatch", "mine.txt extra", "sub/a.txt missing", "w.safetensors mismatch",
             ])
         let before = stage.hub.requests.count
-        let mended = try await stage.run("verify", "./model", "--repair", "--full")
+        let fixed = try await stage.run("verify", "./model", "--repair", "--full")
         // The user's changes are kept, and count as a failure.
-        #expect(mended.status == 1, "\(mended.error)")
-        #expect(mended.output.contains("changed since it was fetched"))
+        #expect(fixed.status == 1, "\(fixed.error)")
+        #expect(fixed.output.contains("changed since it was fetched"))
         #expect(try FileSystem.text(Path.join(place, "config.json")) == "{1}")
         #expect(try FileSystem.text(Path.join(place, "sub/a.txt")) == "some words\n")
         #expect(try asked(since: before).allSatisfy { $0.upperBound <= Self.step })

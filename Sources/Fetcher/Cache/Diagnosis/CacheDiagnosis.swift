@@ -1,6 +1,6 @@
 package import HubCore
 
-/// The health of a cache, read fresh from the disk. Changes nothing; see ``CacheMend``.
+/// The health of a cache, read fresh from the disk. Changes nothing; see ``CacheFix``.
 package struct CacheDiagnosis: Sendable {
     /// One kind of problem.
     package struct Finding: Sendable {
@@ -45,9 +45,9 @@ package struct CacheDiagnosis: Sendable {
         /// Further details, such as the owner.
         package var detail: String?
         /// The fix that loses no data.
-        package var mend: CacheMend?
+        package var fix: CacheFix?
         /// Whether the fix covers all of them.
-        package var mendsAll = true
+        package var fixesAll = true
     }
 
     package static let mostPaths = 20
@@ -73,17 +73,17 @@ package struct CacheDiagnosis: Sendable {
     }
 
     private mutating func add(
-        _ kind: Finding.Kind, _ paths: [String], bytes: Int64 = 0, detail: String? = nil, mend: CacheMend? = nil
+        _ kind: Finding.Kind, _ paths: [String], bytes: Int64 = 0, detail: String? = nil, fix: CacheFix? = nil
     ) {
         guard !paths.isEmpty else { return }
         findings.append(
             Finding(
                 kind: kind, paths: Array(paths.prefix(Self.mostPaths)), count: paths.count, bytes: bytes,
-                detail: detail, mend: mend))
+                detail: detail, fix: fix))
     }
 
-    private mutating func add(_ kind: Finding.Kind, _ items: [CacheWalk.Item], mend: CacheMend? = nil) {
-        add(kind, items.map(\.path), bytes: items.reduce(0) { $0 + $1.bytes }, mend: mend)
+    private mutating func add(_ kind: Finding.Kind, _ items: [CacheWalk.Item], fix: CacheFix? = nil) {
+        add(kind, items.map(\.path), bytes: items.reduce(0) { $0 + $1.bytes }, fix: fix)
     }
 
     // MARK: Problems
@@ -107,7 +107,7 @@ package struct CacheDiagnosis: Sendable {
     }
 
     private mutating func addRefs(now: Double) {
-        var (spaced, dangling): ([CacheMend.Ref], [CacheMend.Ref]) = ([], [])
+        var (spaced, dangling): ([CacheFix.Ref], [CacheFix.Ref]) = ([], [])
         for repository in state.repositories {
             let folder = repository.folder
             // A link's target is outside this cache, or may be unmounted.
@@ -123,14 +123,14 @@ package struct CacheDiagnosis: Sendable {
                 dangling.append(.init(folder: folder, name: name))
             }
         }
-        add(.refsWithSpace, spaced.map(\.path), mend: .rewriteRefs(spaced))
+        add(.refsWithSpace, spaced.map(\.path), fix: .rewriteRefs(spaced))
         // Python writes the ref before it downloads.
         let old = dangling.filter { ref in
             let status = (try? FileSystem.linkStatus(ref.path)) ?? nil
-            return status.map { now - $0.modified >= CacheMend.rest } ?? false
+            return status.map { now - $0.modified >= CacheFix.rest } ?? false
         }
-        add(.danglingRefs, dangling.map(\.path), mend: old.isEmpty ? nil : .removeDanglingRefs(old))
-        if old.count < dangling.count { findings[findings.count - 1].mendsAll = false }
+        add(.danglingRefs, dangling.map(\.path), fix: old.isEmpty ? nil : .removeDanglingRefs(old))
+        if old.count < dangling.count { findings[findings.count - 1].fixesAll = false }
     }
 
     // MARK: Unneeded files
@@ -173,11 +173,11 @@ package struct CacheDiagnosis: Sendable {
     private mutating func addPartials(now: Double) {
         var byOwner: [PartialOwner: (count: Int, bytes: Int64)] = [:]
         var stale: [String] = []
-        var (lonely, lonelyBytes): ([CacheMend.Partial], Int64) = ([], 0)
+        var (lonely, lonelyBytes): ([CacheFix.Partial], Int64) = ([], 0)
         for repository in state.repositories {
             let names = Set(repository.partials.map(\.name))
             for partial in repository.partials {
-                guard let file = partial.file, now - file.modified >= CacheMend.rest else { continue }
+                guard let file = partial.file, now - file.modified >= CacheFix.rest else { continue }
                 let owner = PartialOwner(partial.name)
                 stale.append(repository.folder.blob(partial.name))
                 byOwner[owner, default: (0, 0)].count += 1
@@ -197,18 +197,18 @@ package struct CacheDiagnosis: Sendable {
             detail: owners.joined(separator: ", "))
         add(
             .lonelyPartials, lonely.map { $0.folder.blob($0.name) }, bytes: lonelyBytes,
-            mend: .removePartials(lonely))
+            fix: .removePartials(lonely))
     }
 
     // MARK: Leftovers and the cache's location
 
     private mutating func addLeftovers(_ walk: CacheWalk, now: Double) {
         add(.missing, walk.missing)
-        let trees = walk.trees.filter { now - $0.modified >= CacheMend.rest }
-        add(.trees, trees, mend: .removeTrees(state.layout, trees.map(\.path)))
-        add(.temporaries, walk.temporaries.filter { now - $0.modified >= CacheMend.rest })
-        let probes = walk.probes.filter { now - $0.modified >= CacheMend.rest }
-        add(.probes, probes, mend: .removeFiles(state.layout, probes.map(\.path)))
+        let trees = walk.trees.filter { now - $0.modified >= CacheFix.rest }
+        add(.trees, trees, fix: .removeTrees(state.layout, trees.map(\.path)))
+        add(.temporaries, walk.temporaries.filter { now - $0.modified >= CacheFix.rest })
+        let probes = walk.probes.filter { now - $0.modified >= CacheFix.rest }
+        add(.probes, probes, fix: .removeFiles(state.layout, probes.map(\.path)))
         add(.locks, walk.locks)
     }
 
@@ -227,7 +227,7 @@ package struct CacheDiagnosis: Sendable {
         findings.append(
             Finding(
                 kind: .xet, paths: [xet.path], count: contents.files, bytes: contents.bytes, detail: nil,
-                mend: xet.isIdle(contents, now: now) ? .sweepXet(xet) : nil))
+                fix: xet.isIdle(contents, now: now) ? .sweepXet(xet) : nil))
     }
 }
 

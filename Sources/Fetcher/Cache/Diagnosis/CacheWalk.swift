@@ -81,7 +81,7 @@ struct CacheWalk {
         case _ where ["refs", "trees"].contains(parts[1]) && name.hasSuffix(".tmp") && status.kind == .file:
             temporaries.append(item)
         case "trees" where parts.count == 3 && status.kind == .file:
-            if CacheMend.isOfGoneRevision(tree: item.path) { trees.append(item) }
+            if CacheFix.isOfGoneRevision(tree: item.path) { trees.append(item) }
         case _ where parts.count == 2 && name.hasPrefix("tmp") && status.kind == .directory:
             temporaries.append(item)
         default: break

@@ -37,7 +37,7 @@ extension DoctorCommand {
             findings.append(
                 DoctorFinding(
                     section: "account", name: "token_exposed", level: .bad, text: exposure,
-                    mend: {
+                    fix: {
                         try await Offload.run { try FileSystem.setMode(file.path, 0o600) }
                         return ("only its owner can read \(file.path) now", true)
                     }))

@@ -24,11 +24,11 @@ extension DoctorCommand {
         let words = Words(finding)
         var text = words.text
         if let detail = finding.detail { text += ": \(detail)" }
-        let mend = finding.mend.map { mend in
+        let fix = finding.fix.map { fix in
             { @Sendable () async throws -> (text: String, isWhole: Bool) in
                 let now = context.now
-                let outcome = try await Offload.run { try mend.run(now: now) }
-                return (outcome.text, outcome.isWhole && finding.mendsAll)
+                let outcome = try await Offload.run { try fix.run(now: now) }
+                return (outcome.text, outcome.isWhole && finding.fixesAll)
             }
         }
         // A single path is not listed separately.
@@ -36,7 +36,7 @@ extension DoctorCommand {
         return DoctorFinding(
             section: "cache", name: finding.kind.rawValue, level: words.level,
             text: text + (places.map { " (\($0))" } ?? ""), count: finding.count,
-            bytes: words.hasBytes ? finding.bytes : nil, advice: words.advice, mend: mend)
+            bytes: words.hasBytes ? finding.bytes : nil, advice: words.advice, fix: fix)
     }
 
     /// The first few, and how many more there are.
@@ -164,7 +164,7 @@ extension DoctorCommand {
                 (level, hasBytes) = (.note, true)
                 text = "\(bytes) in \(many("file")) of Xet transfers"
                 advice =
-                    finding.mend == nil
+                    finding.fix == nil
                     ? "it changed within the hour; later hub doctor --fix deletes what can be fetched again"
                     : "hub doctor --fix deletes what can be fetched again"
             case .noAccessTimes:

@@ -33,11 +33,11 @@ extension DoctorCommand {
     private static func unusable(_ fault: AIError, _ context: Context, _ workspace: Workspace) -> DoctorFinding {
         let fault = Context.advised(fault)
         var finding = fact("usable", .bad, fault.message, advice: fault.recoverySuggestion)
-        if fault.isCatalogDamage { finding.mend = mend(context, workspace) }
+        if fault.isCatalogDamage { finding.fix = rebuilding(context, workspace) }
         return finding
     }
 
-    private static func mend(
+    private static func rebuilding(
         _ context: Context, _ workspace: Workspace
     ) -> @Sendable () async throws -> (text: String, isWhole: Bool) {
         { ("rebuilt: " + Self.summary(of: try await workspace.rebuildCatalog()), true) }
@@ -86,7 +86,7 @@ extension DoctorCommand {
         var finding = fact(
             "integrity", .bad, "the file is damaged: \(first.printable)", count: inspection.problems.count,
             advice: rebuildAdvice)
-        finding.mend = mend(context, workspace)
+        finding.fix = rebuilding(context, workspace)
         return finding
     }
 

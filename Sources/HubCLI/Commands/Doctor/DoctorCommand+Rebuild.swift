@@ -12,7 +12,7 @@ extension DoctorCommand {
         if let loss = loss(rebuilt.catalog) { findings.append(loss) }
         if let gap = gap(rebuilt, context) { findings.append(gap) }
         var outcomes = findings.map { Outcome(finding: $0) }
-        outcomes[0].mended = summary(of: rebuilt)
+        outcomes[0].fixed = summary(of: rebuilt)
         // Missing data is reported even with --quiet.
         if context.output.mode == .quiet, let gap = gap(rebuilt, context) { context.output.warning(gap.text) }
         let opened = try await context.workspace(tellsFault: false)

@@ -26,9 +26,9 @@ extension DoctorCommand {
     struct Outcome: Sendable {
         var finding: DoctorFinding
         /// What fixing it did; nil if it was not fixed.
-        var mended: String?
+        var fixed: String?
 
-        var isBad: Bool { finding.level == .bad && mended == nil }
+        var isBad: Bool { finding.level == .bad && fixed == nil }
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
@@ -39,7 +39,7 @@ extension DoctorCommand {
         } else {
             for section in sections {
                 for finding in try await look(section, context, workspace) {
-                    outcomes.append(try await outcome(of: finding, mends: request.fix, context))
+                    outcomes.append(try await outcome(of: finding, fixes: request.fix, context))
                 }
             }
         }
@@ -62,12 +62,12 @@ extension DoctorCommand {
         }
     }
 
-    private static func outcome(of finding: DoctorFinding, mends: Bool, _ context: Context) async throws -> Outcome
+    private static func outcome(of finding: DoctorFinding, fixes: Bool, _ context: Context) async throws -> Outcome
     {
-        guard mends, let mend = finding.mend else { return Outcome(finding: finding) }
+        guard fixes, let fix = finding.fix else { return Outcome(finding: finding) }
         do {
-            let done = try await mend()
-            guard !done.isWhole else { return Outcome(finding: finding, mended: done.text) }
+            let done = try await fix()
+            guard !done.isWhole else { return Outcome(finding: finding, fixed: done.text) }
             var rest = finding
             rest.text += "; \(done.text); the rest is in use or changed within the hour"
             return Outcome(finding: rest)

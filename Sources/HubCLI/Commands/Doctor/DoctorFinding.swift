@@ -22,5 +22,5 @@ struct DoctorFinding: Sendable {
     /// What to do about it.
     var advice: String?
     /// Fixes it where that is safe; says what it did, and whether that was all of it. nil if only a person may.
-    var mend: (@Sendable () async throws -> (text: String, isWhole: Bool))?
+    var fix: (@Sendable () async throws -> (text: String, isWhole: Bool))?
 }

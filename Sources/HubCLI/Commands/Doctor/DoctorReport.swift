@@ -24,15 +24,15 @@ struct DoctorReport {
     }
 
     private var bad: [DoctorCommand.Outcome] { outcomes.filter(\.isBad) }
-    private var mended: Int { outcomes.count { $0.mended != nil } }
+    private var fixed: Int { outcomes.count { $0.fixed != nil } }
 
     private var summary: Styled {
         var parts = [
             bad.isEmpty ? "nothing is wrong" : Humanize.plural(bad.count, "thing is wrong", "things are wrong")
         ]
-        if mended > 0 { parts.append("\(mended) fixed") }
-        let mendable = outcomes.count { $0.mended == nil && $0.finding.mend != nil }
-        if offersFix, mendable > 0 { parts.append("hub doctor --fix fixes \(mendable)") }
+        if fixed > 0 { parts.append("\(fixed) fixed") }
+        let fixable = outcomes.count { $0.fixed == nil && $0.finding.fix != nil }
+        if offersFix, fixable > 0 { parts.append("hub doctor --fix fixes \(fixable)") }
         return Styled(parts.joined(separator: "; "), bad.isEmpty ? .good : .bad)
     }
 
@@ -42,15 +42,15 @@ struct DoctorReport {
         let texts = wrapped(finding.text)
         context.output.line("  " + Styled(mark, style) + Styled(" " + (texts.first ?? "")))
         for text in texts.dropFirst() { context.output.line(margin + Styled(text)) }
-        if let mended = outcome.mended {
-            for text in wrapped("fixed: \(mended)") { context.output.line(margin + Styled(text, .good)) }
+        if let fixed = outcome.fixed {
+            for text in wrapped("fixed: \(fixed)") { context.output.line(margin + Styled(text, .good)) }
         } else if let advice = finding.advice {
             for text in wrapped(advice) { context.output.line(margin + Styled(text, .faint)) }
         }
     }
 
     private func mark(_ outcome: DoctorCommand.Outcome) -> (String, Styled.Style) {
-        if outcome.mended != nil { return (context.isUnicode ? "✓" : "ok", .good) }
+        if outcome.fixed != nil { return (context.isUnicode ? "✓" : "ok", .good) }
         return switch outcome.finding.level {
         case .good: (context.isUnicode ? "✓" : "ok", .good)
         case .note: (context.isUnicode ? "•" : "--", .caution)
@@ -78,10 +78,10 @@ struct DoctorReport {
                         "count": finding.count.map { .int(Int64($0)) },
                         "size_bytes": finding.bytes.map { .int($0) },
                         "advice": finding.advice.map { .string($0) },
-                        "fixed": outcome.mended.map { .string($0) },
+                        "fixed": outcome.fixed.map { .string($0) },
                     ])
                 }),
-            "fixed": .int(Int64(mended)),
+            "fixed": .int(Int64(fixed)),
         ]
     }
 }

@@ -1,7 +1,7 @@
 package import HubCore
 
 /// A fix for a finding that deletes no downloaded data. Each checks again before it acts.
-package enum CacheMend: Sendable, Hashable {
+package enum CacheFix: Sendable, Hashable {
     package struct Ref: Sendable, Hashable {
         var folder: RepositoryFolder
         var name: String
