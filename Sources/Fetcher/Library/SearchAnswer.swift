@@ -8,7 +8,9 @@ public struct SearchAnswer: Sendable {
 
     /// What is known of a model and who said that it matches.
     public struct Entry: Sendable {
+        /// What is known of it.
         public var record: ModelRecord
+        /// The Hub, if it said so itself.
         public var source: Source
         /// Whether the cache holds anything of it.
         public var isCached: Bool
