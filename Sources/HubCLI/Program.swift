@@ -44,7 +44,9 @@ enum Program {
                 .answers, { context, _ in HelpCommand.show(parsed.command, of: listed, isLong: false, context) }
             )
         }
-        if parsed.arguments[GlobalFlags.version] { return (.answers, VersionCommand.run) }
+        if parsed.arguments[GlobalFlags.version] {
+            return (.answers, { context, _ in try await VersionCommand.run(context) })
+        }
         if let fault = parsed.fault { throw fault }
         if let command = parsed.command {
             return (

@@ -1,5 +1,5 @@
 public import Catalog
-package import HubCore
+import HubCore
 
 /// Asks the Hub and the catalog and merges what they say.
 package struct ModelSearch: Sendable {
