@@ -90,33 +90,3 @@ package enum Secrets {
         return out + rest
     }
 }
-
-extension AccessToken {
-    /// The value without the token, in the names of members too.
-    package func masked(in json: JSON) -> JSON { holdsToken(json) ? replaced(json) : json }
-
-    /// Whether a text contains secrets.
-    package func isIn(_ text: some StringProtocol) -> Bool {
-        text.utf8.count >= secret.utf8.count && masked(in: String(text)) != text
-    }
-
-    private func holdsToken(_ json: JSON) -> Bool {
-        switch json {
-        case .string(let text), .longNumber(let text): isIn(text)
-        case .array(let elements): elements.contains(where: holdsToken)
-        case .object(let object): object.members.contains { isIn($0.key) || holdsToken($0.value) }
-        default: false
-        }
-    }
-
-    private func replaced(_ json: JSON) -> JSON {
-        switch json {
-        case .string(let text): .string(masked(in: text))
-        case .longNumber(let digits): .longNumber(masked(in: digits))
-        case .array(let elements): .array(elements.map(replaced))
-        case .object(let object):
-            .object(JSONObject(object.members.map { (masked(in: $0.key), replaced($0.value)) }))
-        default: json
-        }
-    }
-}

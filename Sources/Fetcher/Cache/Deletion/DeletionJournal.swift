@@ -1,5 +1,5 @@
 package import Catalog
-package import HubCore
+import HubCore
 
 /// Records deletions in the catalog, so that the next run finishes interrupted ones. Without a catalog the leftovers
 /// are found as orphans.
@@ -44,36 +44,5 @@ package struct DeletionJournal: Sendable {
     func end(_ rows: [Int64]) {
         guard !rows.isEmpty else { return }
         catalog.use { catalog throws(AIError) in try catalog.end(deletions: rows) }
-    }
-}
-
-extension Workspace {
-    package var journal: DeletionJournal { DeletionJournal(dispensable, cache: layout.root) }
-
-    /// Removes verification results of deleted files.
-    package func forgetVerified(after plan: DeletionPlan) async {
-        let folders = Set(plan.rows.compactMap(\.folder))
-        await Offload.run { [dispensable, layout] in
-            dispensable.use { catalog throws(AIError) in
-                for folder in folders {
-                    try catalog.forgetVerified(below: folder.name, ofCache: layout.root) { place, etag in
-                        FileSystem.exists(
-                            place == folder.name ? folder.blob(etag) : Path.join(layout.root, place))
-                    }
-                }
-            }
-        }
-    }
-
-    /// A planner with pins, files in use, and interrupted deletions.
-    ///
-    /// - Parameter keep: items that interrupted deletions must not continue with.
-    package func planner(_ state: CacheState, keep: [ModelReference] = []) async throws -> DeletionPlanner {
-        let protection = try await protection(for: state)
-        return try await Offload.run { [journal] in
-            var planner = DeletionPlanner(state, protection: protection)
-            try planner.addInterrupted(journal.interrupted(), keep: keep)
-            return planner
-        }
     }
 }

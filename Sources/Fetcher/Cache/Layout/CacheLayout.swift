@@ -93,12 +93,13 @@ package struct RepositoryFolder: Sendable, Hashable {
     func partialLink(_ etag: String) -> String {
         Path.join(blobs, "\(etag).\(FileSystem.randomHex(4)).hub.link.incomplete")
     }
+    static func partialRef() -> String { "ref.\(FileSystem.randomHex(4)).hub.incomplete" }
+    func partialCopy(_ etag: String) -> String { Path.join(blobs, etag + ".hub.copy.incomplete") }
+
     /// The blob of a partial: the name up to the first dot, ignoring a leading one.
     static func etag(ofPartial name: String) -> String {
         String(name.dropFirst(name.hasPrefix(".") ? 1 : 0).prefix { $0 != "." })
     }
-    static func partialRef() -> String { "ref.\(FileSystem.randomHex(4)).hub.incomplete" }
-    func partialCopy(_ etag: String) -> String { Path.join(blobs, etag + ".hub.copy.incomplete") }
 
     /// The blobs with leftovers of interrupted pulls: a partial, a map, or a temporary file.
     func interrupted() throws(AIError) -> Set<String> {
@@ -123,7 +124,11 @@ package struct RepositoryFolder: Sendable, Hashable {
         let aside = Path.join(locks, "hub.new")
         let snapshots = Path.join(aside, "snapshots")
         try FileSystem.createDirectories(cache.root)
-        try FileSystem.createDirectories(snapshots)
+        do throws(AIError) { try FileSystem.createDirectories(snapshots) } catch {
+            // Another process was faster: it has renamed or removed `aside` between the two levels.
+            guard error.isAbsence, FileSystem.exists(path) else { throw error }
+            return
+        }
         do throws(AIError) { try FileSystem.rename(aside, to: path) } catch {
             // Another process was faster, or the locks are on another disk.
             try FileSystem.removeEmptyDirectory(snapshots)

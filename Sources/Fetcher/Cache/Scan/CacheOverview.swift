@@ -56,7 +56,7 @@ extension CacheScanner {
     }
 
     /// Computes what deleting repositories with files in the shared store frees, because others may share them.
-    private func addStore(to findings: inout [Finding], _ candidates: [Candidate]) throws(AIError) {
+    private func addStore(to findings: inout [Finding], _ candidates: [ScanCandidate]) throws(AIError) {
         let indices = findings.indices.filter { findings[$0].overview.usesStore }
         guard !indices.isEmpty else { return }
         try addRepositories(to: &findings, candidates, where: \.usesStore)

@@ -48,24 +48,14 @@ package struct CacheScanner {
 
     /// One repository, read from the disk.
     func repository(_ folder: RepositoryFolder, _ repository: Repository) throws(AIError) -> CachedRepository? {
-        let candidate = Candidate(folder: folder, repository: repository, hasForeignName: false, isLink: false)
+        let candidate = ScanCandidate(folder: folder, repository: repository, hasForeignName: false, isLink: false)
         return try read([candidate], detailed: false).first?.repository
     }
 
     // MARK: The cache's root
 
-    /// A folder of the cache that is a repository's, by its name.
-    struct Candidate {
-        var folder: RepositoryFolder
-        var repository: Repository
-        /// Whether the name is not a valid repository name.
-        var hasForeignName: Bool
-        /// Whether it is reached through a link.
-        var isLink: Bool
-    }
-
-    func candidates() throws(AIError) -> (found: [Candidate], foreign: [CacheProblem]) {
-        var found: [Candidate] = []
+    func candidates() throws(AIError) -> (found: [ScanCandidate], foreign: [CacheProblem]) {
+        var found: [ScanCandidate] = []
         var foreign: [CacheProblem] = []
         guard let root = try OpenFolder.open(layout.root) else { return ([], []) }
         for entry in try root.entries() {
@@ -81,7 +71,7 @@ package struct CacheScanner {
                 let repository = known ?? Repository(foreignFolderName: name)
             {
                 found.append(
-                    Candidate(
+                    ScanCandidate(
                         folder: RepositoryFolder(cache: layout, name: name), repository: repository,
                         hasForeignName: known == nil, isLink: isLink))
             } else if kind != nil, !(name.hasPrefix("tmp") && kind == .directory) {
@@ -103,7 +93,7 @@ package struct CacheScanner {
     /// The result for each candidate, in order: from the catalog if unchanged, else from the disk.
     ///
     /// - Parameter detailed: whether to store full details in the catalog.
-    func findings(_ candidates: [Candidate], fresh: Bool, detailed: Bool) throws(AIError) -> [Finding] {
+    func findings(_ candidates: [ScanCandidate], fresh: Bool, detailed: Bool) throws(AIError) -> [Finding] {
         var findings: [Finding?] = candidates.map { _ in nil }
         let gone = fresh ? [] : try recall(&findings, candidates)
         try forgetLackingTrees(&findings)
@@ -118,7 +108,7 @@ package struct CacheScanner {
     }
 
     /// Loads unchanged results from the catalog; returns folders that no longer exist.
-    private func recall(_ findings: inout [Finding?], _ candidates: [Candidate]) throws(AIError) -> [String] {
+    private func recall(_ findings: inout [Finding?], _ candidates: [ScanCandidate]) throws(AIError) -> [String] {
         guard let catalog else { return [] }
         let places = Dictionary(candidates.enumerated().map { ($1.folder.name, $0) }) { $1 }
         var gone: [String] = []
@@ -163,7 +153,7 @@ package struct CacheScanner {
 
     /// Adds the details, from the catalog if stored.
     func addRepositories(
-        to findings: inout [Finding], _ candidates: [Candidate], where isNeeded: (RepositoryOverview) -> Bool
+        to findings: inout [Finding], _ candidates: [ScanCandidate], where isNeeded: (RepositoryOverview) -> Bool
     ) throws(AIError) {
         let indices = findings.indices.filter { findings[$0].repository == nil && isNeeded(findings[$0].overview) }
         guard !indices.isEmpty else { return }
@@ -181,7 +171,7 @@ package struct CacheScanner {
 
     /// Reads the missing results.
     private func fill(
-        _ findings: inout [Finding?], _ candidates: [Candidate], detailed: Bool, _ scans: inout [RememberedScan]
+        _ findings: inout [Finding?], _ candidates: [ScanCandidate], detailed: Bool, _ scans: inout [RememberedScan]
     ) throws(AIError) {
         let missing = findings.indices.filter { findings[$0] == nil }
         for (index, reading) in zip(missing, try read(missing.map { candidates[$0] }, detailed: detailed)) {
@@ -241,7 +231,7 @@ package struct CacheScanner {
         var scan: RememberedScan
     }
 
-    private func read(_ candidates: [Candidate], detailed: Bool) throws(AIError) -> [Reading] {
+    private func read(_ candidates: [ScanCandidate], detailed: Bool) throws(AIError) -> [Reading] {
         let record = try catalog.map { catalog throws(AIError) in try CacheRecord(layout, in: catalog).key() }
         return try Self.concurrently(candidates.count, chunk: 8) { range throws(AIError) in
             var readings: [Reading] = []
@@ -251,7 +241,7 @@ package struct CacheScanner {
     }
 
     /// - Parameter record: the key of the cache's records.
-    private func read(_ candidate: Candidate, _ record: String?, detailed: Bool) throws(AIError) -> Reading {
+    private func read(_ candidate: ScanCandidate, _ record: String?, detailed: Bool) throws(AIError) -> Reading {
         let now = Int64(Timestamp.now * 1e9)
         var scanner = RepositoryScanner(
             candidate, store: store

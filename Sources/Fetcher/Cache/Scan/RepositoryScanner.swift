@@ -4,7 +4,7 @@ import HubCore
 ///
 /// Unlike in Python's scan, problems do not hide the repository: they are recorded with the rest.
 struct RepositoryScanner {
-    let candidate: CacheScanner.Candidate
+    let candidate: ScanCandidate
     let store: SharedStore?
     /// The catalog's files of a commit.
     let knownTree: (Commit) throws(AIError) -> RepositoryTree?
@@ -18,7 +18,7 @@ struct RepositoryScanner {
     private var folder: RepositoryFolder { candidate.folder }
 
     init(
-        _ candidate: CacheScanner.Candidate, store: SharedStore?,
+        _ candidate: ScanCandidate, store: SharedStore?,
         knownTree: @escaping (Commit) throws(AIError) -> RepositoryTree?,
         choice: @escaping (Commit) throws(AIError) -> FileChoice?
     ) {

@@ -42,7 +42,7 @@ enum ScanDetails {
     }
 
     /// nil if the bytes are not a scan of this format.
-    static func read(_ bytes: [UInt8], _ candidate: CacheScanner.Candidate) -> CachedRepository? {
+    static func read(_ bytes: [UInt8], _ candidate: ScanCandidate) -> CachedRepository? {
         bytes.withUnsafeBytes { bytes in
             var reader = ScanReader(bytes, form: form)
             let blobs = reader.list(blob)

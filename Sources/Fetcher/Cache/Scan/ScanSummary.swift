@@ -44,7 +44,7 @@ enum ScanSummary {
     /// The overview, if the bytes have this format and nothing read for it has changed.
     ///
     /// - Parameter root: the cache's folder.
-    static func current(_ bytes: [UInt8], _ candidate: CacheScanner.Candidate, in root: OpenFolder)
+    static func current(_ bytes: [UInt8], _ candidate: ScanCandidate, in root: OpenFolder)
         -> RepositoryOverview?
     {
         bytes.withUnsafeBytes { bytes in
@@ -63,7 +63,7 @@ enum ScanSummary {
         }
     }
 
-    private static func overview(_ reader: inout ScanReader, _ candidate: CacheScanner.Candidate)
+    private static func overview(_ reader: inout ScanReader, _ candidate: ScanCandidate)
         -> RepositoryOverview
     {
         let revisions = reader.list(revision)
