@@ -71,7 +71,7 @@ final class LiveScreen: Sendable {
         return lines.map { line in
             let line = line.replacing(/(; )?whether programs of other users .*/, with: "")
                 // How much of a path fits depends on where the tests' files are.
-                .replacing(/ from \/\S*[?…~]$/, with: " from MACHINE/hf/hub?")
+                .replacing(/\ from \/\S*[?…~]$/, with: " from MACHINE/hf/hub?")
                 .replacing(/[\/…~]\S*\/hf\/xet\//, with: "MACHINE/hf/xet/")
                 .replacing(/\/\S*\/machine-test-[0-9a-f]+/, with: "MACHINE")
                 .replacing(/then \d[^…~]*[…~]/, with: "then SIZE…")
