@@ -152,7 +152,8 @@ extension TryCommand {
         var error = try unsupported(
             target.reference.map { "\($0)" } ?? target.id,
             // Before a download, too, a missing tokenizer is an obstacle like the others.
-            inspection.obstacles.map { $0.contains(TokenizerKind.none) ? TokenizerKind.none : $0 }, place, files, isMLX: inspection.isMLX, context)
+            inspection.obstacles.map { $0.contains(TokenizerKind.none) ? TokenizerKind.none : $0 }, place, files,
+            isMLX: inspection.isMLX, context)
         error.context.path = target.path
         return error
     }

@@ -117,7 +117,8 @@ struct ScreenRenderer: Sendable {
 
     private func placeLine(_ model: ScreenModel) -> ScreenPage.Line {
         let left =
-            Self.dryRun(model) + "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
+            Self.dryRun(model)
+            + "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
         let right = model.order.description
         let place = model.columns - right.utf8.count
         guard place >= left.utf8.count + 2 else { return line(left, model.columns) }
@@ -294,7 +295,8 @@ struct ScreenRenderer: Sendable {
                 + [.init(column: 10, text: text)]
         }
         let title =
-            Self.dryRun(model) + (model.isTrash ? "Move to the trash: " : "Delete ") + (showsPaths ? review.pathCount : review.rowCount)
+            Self.dryRun(model) + (model.isTrash ? "Move to the trash: " : "Delete ")
+            + (showsPaths ? review.pathCount : review.rowCount)
             + " from \(SafeText.line(model.inventory.state.layout.root))?"
         return textPage(
             model, title: title, second: second, top: top, body,

@@ -100,7 +100,8 @@ final class ScreenSession: Sendable {
         defer { terminal.leave() }
         let size = terminal.size() ?? (80, 24)
         var model = ScreenModel(
-            inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, columns: size.columns, lines: size.rows, now: context.now)
+            inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, columns: size.columns, lines: size.rows,
+            now: context.now)
         let renderer = ScreenRenderer(model, isUnicode: context.isUnicode)
         while true {
             // After a long step the terminal may be the shell's.

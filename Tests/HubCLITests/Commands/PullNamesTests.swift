@@ -84,7 +84,9 @@ import Testing
         ("sub", "did you mean --include 'sub/dir/vocab.txt'?"), ("o", "did you mean --include 'o*' (2 files)?"),
     ]) func anIncludeThatMatchesNothingIsAnsweredWithOneThatDoes(glob: String, advice: String) async throws {
         let (status, error) = try await refused("org/m", "--include", glob)
-        #expect(status == 3 && error.hasPrefix("hub: no file of org/m matches \"\(glob)\"\n     \(advice)\n"), "\(error)")
+        #expect(
+            status == 3 && error.hasPrefix("hub: no file of org/m matches \"\(glob)\"\n     \(advice)\n"),
+            "\(error)")
     }
 
     @Test(arguments: ["org/none", "onnx/none", "c"])

@@ -40,7 +40,10 @@ import Testing
         ]
         for folder in ["hf/hub", "hf", "hf/hub/models--org--tiny", snapshots] {
             cases.append(
-                (folder, "\(folder) is a cache or part of one, and hub serve does not read caches", layout + example))
+                (
+                    folder, "\(folder) is a cache or part of one, and hub serve does not read caches",
+                    layout + example
+                ))
         }
         for (folder, warning, advice) in cases {
             let server = try stage.start("serve", folder)

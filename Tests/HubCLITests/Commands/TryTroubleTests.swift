@@ -38,7 +38,9 @@ import Testing
         let tokens = try await stage.run("try", "org/m", "--tokenize", "Hello")
         #expect(
             tokens.status == 7
-                && tokens.error.hasSuffix(": there is no tokenizer.json or tokenizer.model; hub needs one of them\n"))
+                && tokens.error.hasSuffix(
+                    ": there is no tokenizer.json or tokenizer.model; hub needs one of them\n")
+        )
         #expect(try await stage.run("try", "org/m", "--json").errorCode() == "unsupported_model")
     }
 

@@ -69,14 +69,15 @@ import Testing
         let result = try await process.wait()
         #expect(result.status == 0 && !result.terminal.contains(Self.question))
         #expect(
-            result.terminal.contains("nothing can be deleted: every row is pinned or in use; hub unpin removes a pin"))
+            result.terminal.contains(
+                "nothing can be deleted: every row is pinned or in use; hub unpin removes a pin"))
     }
 
     @Test func aDryRunSaysSo() async throws {
         let process = try stage.start("gc", "--plain", "-n", with: ["TERM": "xterm"], terminal: .init(columns: 120))
         try await process.wait(forText: Self.question)
         process.write("q\n")
-        #expect(try await process.wait().terminal.contains("\ndry run: cache 3.0 kB, "))
+        #expect(try await process.wait().terminal.contains("dry run: cache 3.0 kB, "))
     }
 
     @Test func aGoalSaysHowFarOneHasToGo() async throws {
