@@ -74,10 +74,15 @@ enum ServeCommand {
         // The caller waits for the address, in either format.
         output.publish()
         let folder = request.folder
-        if models > 0 {
+        if try isCache(folder) {
+            output.warning(
+                "\(folder.printable) is a cache or part of one, and hub serve does not read caches",
+                advice: "\(layout), such as ./models after hub pull org/name --local-dir ./models/org/name")
+        } else if models > 0 {
             output.note("serving \(Humanize.plural(models, "model")) from \(folder.printable); Ctrl-C stops it")
-        } else if try isCache(folder) {
-            output.warning("\(folder.printable) is a cache, and hub serve does not read caches", advice: layout)
+        } else if let above = try above(model: folder) {
+            output.warning(
+                "\(folder.printable) is one model", advice: "hub serve \(ShellQuoting.word(above)) serves it")
         } else {
             output.warning("there is no model in \(folder.printable)", advice: layout)
         }
@@ -90,8 +95,19 @@ enum ServeCommand {
 
     private static let layout = "hub serve takes a folder that holds org/name folders"
 
-    /// Whether a folder is the cache that every client shares, or the one that holds it.
+    /// The folder to serve instead of one model's: two levels up, where its id is org/name. nil for any other folder.
+    private static func above(model folder: String) throws(AIError) -> String? {
+        guard let names = try FileSystem.entries(folder),
+            names.contains(where: { $0 == "config.json" || $0.hasSuffix(".safetensors") || $0.hasSuffix(".gguf") }),
+            let path = FileSystem.resolved(folder)
+        else { return nil }
+        return Path.parent(Path.parent(path))
+    }
+
+    /// Whether a folder is the cache that every client shares, the one that holds it, or in it.
     private static func isCache(_ folder: String) throws(AIError) -> Bool {
+        let parts = (FileSystem.resolved(folder) ?? folder).split(separator: "/").map(String.init)
+        if parts.contains(where: { $0.contains("--") && Repository(folderName: $0) != nil }) { return true }
         for place in [folder, Path.join(folder, "hub")] {
             if try FileSystem.entries(place)?.contains(where: { $0.hasPrefix("models--") }) == true { return true }
         }

@@ -62,6 +62,12 @@ import Testing
         #expect(
             near.status == 2 && near.error == "hub: no help on \"pul\"\n     did you mean: hub help pull\n"
         )
+        #expect(
+            try await stage.run("help", "rm", "gc").error == """
+                hub: hub help explains one command or topic at a time
+                     hub help alone lists the commands
+
+                """)
         #expect(try await stage.run("help", "list").error.contains("did you mean: hub help ls\n"))
         let far = try await stage.run("help", "zzzzz")
         #expect(far.status == 2)

@@ -237,6 +237,14 @@ import Testing
         let output = try await stage.run("ls", "--partials", "org/one").output
         #expect(settled(output).contains("\nPARTIAL OF  FILE  ON DISK  CHANGED\norg/one  \(name)  5 B  AGE\n"))
         #expect(output.contains("; 5 B in unfinished downloads; "))
+        // A partial and its map have the same beginning.
+        let digest = String(repeating: "b", count: 64)
+        for end in ["hub.incomplete", "hub.map.incomplete"] {
+            let path = Path.join(stage.cache, "models--org--one/blobs/\(digest).\(end)")
+            try FileSystem.replace(path, with: [])
+        }
+        let shown = try await stage.run("ls", "--partials", "org/one", terminal: .init(columns: 80)).terminal
+        #expect(shown.contains("hub.incomplete ") && shown.contains(".map.incomplete "), "\(shown)")
         // hub gc says the same of the same cache.
         let size = try #require(try await stage.run("ls").output.firstMatch(of: /; ([0-9.]+ k?B) in all;/)).1
         let list = try await stage.shell("$hub gc --plain", input: "q\n").wait()

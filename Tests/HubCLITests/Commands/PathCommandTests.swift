@@ -36,6 +36,30 @@ import Testing
         #expect(try await stage.run("path", "org/one@v2", "--json").errorCode() == "not_cached")
     }
 
+    @Test func besideAnotherNameThereIsNoOtherAdvice() async throws {
+        let result = try await stage.run("path", "org/ome")
+        #expect(result.status == 3)
+        #expect(
+            result.error == """
+                hub: org/ome is not in the cache \(stage.cache)
+                     did you mean org/one?
+
+                """)
+    }
+
+    @Test func aGlobIsRefused() async throws {
+        let result = try await stage.run("path", "org/one:*.bin")
+        #expect(result.status == 2 && result.output.isEmpty)
+        #expect(
+            result.error == """
+                hub: hub path takes one file, not a glob such as *.bin
+                     hub path org/one prints the folder
+
+                """)
+        try stage.plant("models--org--odd", commit: commit("2"), files: ["a[1].bin": "a"])
+        #expect(try await stage.run("path", "org/odd:a[1].bin").output.hasSuffix("/a[1].bin\n"))
+    }
+
     @Test func aPathOutOfTheSnapshotIsRefused() async throws {
         for name in ["../../../../etc/passwd", "/etc/passwd", "a/../../b"] {
             let result = try await stage.run("path", "org/one:\(name)")

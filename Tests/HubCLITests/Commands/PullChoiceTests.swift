@@ -131,10 +131,14 @@ import Testing
         gate.release()
         stage.hub.clearFaults()
         #expect(try await isComplete() == false)
-        #expect(try await stage.run("ls").output.contains("incomplete"))
+        for flags in [[], ["--revisions"]] {
+            let listed = try await stage.run(["ls"] + flags).output
+            #expect(listed.contains("  main (unfinished)  ") && listed.contains("  incomplete\n"), "\(listed)")
+        }
         let verified = try await stage.run("verify")
         #expect(verified.status == 1 && verified.output.contains(": incomplete, "))
         #expect(verified.output.contains("  many-F16.gguf: missing\n"))
+        #expect(verified.error.hasSuffix("hub: hub pull org/many fetches what is missing\n"))
         let path = try await stage.run("path", "org/many")
         #expect(path.status == 3 && path.output.isEmpty)
         #expect(path.error.hasSuffix("     hub pull org/many finishes it\n"))

@@ -63,7 +63,33 @@ import Testing
             ])
     }
 
-    @Test(arguments: ["c.bin", "org/none", "sub/dir/none.txt", "*.bin"])
+    /// The Hub was asked for a repository of that name.
+    @Test(arguments: [
+        ("c.bin", "did you mean a.bin?"), ("vocabs.txt", "did you mean sub/dir/vocab.txt?"),
+        ("sub/dir/vocab.tx.json", "hub info org/m --files lists its files"),
+        ("*.bin", "hub pull org/m --include '*.bin' matches 3 files"),
+    ]) func aWordThatEndsLikeAFileIsOne(word: String, advice: String) async throws {
+        for words in [["org/m", word], ["org/m", "org/n", word]] {
+            let result = try await stage.run(["pull"] + words, with: Stage.quietly)
+            #expect(result.status == 3 && result.output.isEmpty)
+            #expect(result.error == "hub: org/m has no file \(word)\n     \(advice)\n")
+        }
+        #expect(stage.hub.requests("resolve").isEmpty && !FileSystem.exists(stage.cache))
+        #expect(!stage.hub.requests.contains { $0.path.contains("c.bin") || $0.path.contains("vocab") })
+        #expect(try await stage.run("pull", "org/m", word, "--json").errorCode() == "file_not_found")
+    }
+
+    @Test(arguments: [
+        ("b.bim", "did you mean --include 'b.bin'?"),
+        ("sub", "did you mean --include 'sub/dir/vocab.txt'?"), ("o", "did you mean --include 'o*' (2 files)?"),
+    ]) func anIncludeThatMatchesNothingIsAnsweredWithOneThatDoes(glob: String, advice: String) async throws {
+        let (status, error) = try await refused("org/m", "--include", glob)
+        #expect(
+            status == 3 && error.hasPrefix("hub: no file of org/m matches \"\(glob)\"\n     \(advice)\n"),
+            "\(error)")
+    }
+
+    @Test(arguments: ["org/none", "onnx/none", "c"])
     func aWordThatIsNeitherFailsBeforeAnythingIsFetched(word: String) async throws {
         for words in [["org/m", word], ["org/m", "org/n", word]] {
             let result = try await stage.run(["pull"] + words, with: Stage.quietly)

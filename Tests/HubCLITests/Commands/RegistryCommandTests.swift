@@ -44,7 +44,7 @@ import Testing
             })
         #expect(rows.contains(" ★  ears  org/ears  1.0M  q8  1.0 kB  448  transcription  yours"))
         #expect(
-            rows.last?.wholeMatch(of: /12 models; ● cached, ★ recommended for .* of memory, ▸ runs in hub try/)
+            rows.last?.wholeMatch(of: /12 models; ● cached, ★ recommended for .* of memory/)
                 != nil)
         #expect(try await stage.run("registry", "-q").lines.count == 162)
     }

@@ -22,16 +22,30 @@ import Testing
         }
     }
 
-    @Test func aTaskThatNobodyKnowsIsPutRight() async throws {
+    @Test func aTaskThatNobodyKnowsIsRefused() async throws {
         for (task, near) in [
             ("text-gen", "; did you mean text-generation?"), ("sumarization", "; did you mean summarization?"),
             ("zzz", ""),
         ] {
             let result = try await stage.run("search", "--task", task)
-            #expect(
-                result.status == 0 && result.error.contains("hub: no known task is called \"\(task)\"\(near)\n"))
+            #expect(result.status == 2 && result.output.isEmpty)
+            #expect(result.error.hasPrefix("hub: unknown task \"\(task)\"\(near)\n"), "\(result.error)")
+            #expect(try await stage.run("search", "task:\(task)", "--json").errorCode() == "invalid_input")
         }
-        #expect(try await stage.run("search", "--task", "text-ranking").error.contains("no known task") == false)
+        let known = try await stage.run("search", "--task", "text-ranking")
+        #expect(known.status == 0 && known.error == "hub: no model was found\n")
+    }
+
+    /// The Hub has new tasks sooner than the program.
+    @Test func aTaskOfTheHubOrTheCatalogIsKnown() async throws {
+        let stage = try Stage { root in
+            try ModelRepository("org/new", in: root).card(["pipeline_tag": "time-travel"])
+        }
+        #expect(try await stage.run("search", "--task", "time-travel", "-q").output == "org/new\n")
+        for flags in [[], ["--offline"]] {
+            let none = try await stage.run(["search", "--task", "time-travel", "--author", "nobody"] + flags)
+            #expect(none.status == 0 && none.output.isEmpty, "\(none.error)")
+        }
     }
 
     @Test func theTableHasNoPaddingAtItsEndAndNoMarkWithoutACache() async throws {

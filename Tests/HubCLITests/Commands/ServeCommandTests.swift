@@ -28,19 +28,29 @@ import Testing
 
     /// A folder with nothing to serve, or a cache, was served without a word.
     @Test func aFolderWithoutModelsIsWarnedOf() async throws {
-        let layout = "     hub serve takes a folder that holds org/name folders\n"
+        let layout = "     hub serve takes a folder that holds org/name folders"
+        let example = ", such as ./models after hub pull org/name --local-dir ./models/org/name"
+        let root = try #require(FileSystem.resolved(stage.root.path))
+        let snapshots = "hf/hub/models--org--tiny/snapshots"
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
         try FileSystem.createDirectories(stage.machine("empty"))
-        for (folder, warning) in [
-            ("empty", "there is no model in empty"),
-            ("hf/hub", "hf/hub is a cache, and hub serve does not read caches"),
-            ("hf", "hf is a cache, and hub serve does not read caches"),
-        ] {
+        var cases = [
+            ("empty", "there is no model in empty", layout),
+            ("\(root)/org/tiny", "\(root)/org/tiny is one model", "     hub serve '\(root)' serves it"),
+        ]
+        for folder in ["hf/hub", "hf", "hf/hub/models--org--tiny", snapshots] {
+            cases.append(
+                (
+                    folder, "\(folder) is a cache or part of one, and hub serve does not read caches",
+                    layout + example
+                ))
+        }
+        for (folder, warning, advice) in cases {
             let server = try stage.start("serve", folder)
-            try await server.wait(forText: layout)
+            try await server.wait(forText: advice + "\n")
             server.interrupt()
             let result = try await server.wait()
-            #expect(result.error == "hub: warning: \(warning)\n\(layout)")
+            #expect(result.error == "hub: warning: \(warning)\n\(advice)\n")
         }
     }
 

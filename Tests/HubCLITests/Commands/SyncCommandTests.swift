@@ -181,6 +181,14 @@ import Testing
         #expect(stage.hub.requests[before].query.contains("cursor=100"))
     }
 
+    /// A resumed run walks from where the last one stopped, and then from the top again.
+    @Test func aResumedRunCountsEachModelOnce() async throws {
+        let stage = try Self.stage()
+        #expect(try figures(try await stage.run("sync", "--limit", "10", "--json"))[0] == 10)
+        let next = try figures(try await stage.run("sync", "--json"))
+        #expect(next.prefix(5) == [192, 182, 0, 10, 0], "\(next)")
+    }
+
     @Test func aFailureInTheMiddleKeepsWhatCame() async throws {
         let stage = try Self.stage()
         stage.hub.fail("GET /api/models", .delay(seconds: 0), times: 2)

@@ -357,7 +357,7 @@ extension JSONObject {
             try damaged.write(name, name.hasSuffix("safetensors") ? Array(bytes.prefix(1_000_000)) : bytes)
         }
         let result = try await stage.run("try", damaged.path)
-        #expect(result.status == 7 && result.output.contains("\n  verdict             fail\n"))
+        #expect(result.status == 7 && result.output.contains("\n  verdict             fail  headers\n"))
         #expect(result.output.contains("fail  model.safetensors: ") && result.error.isEmpty)
         #expect(result.output.contains("  tokenizer           skip  skipped: an earlier check failed\n"))
         #expect(try await stage.run("try", damaged.path, "--json").errorCode() == "malformed_model")

@@ -121,6 +121,8 @@ import Testing
         // The model, its five problems, the blob that lost its link, and the sum.
         #expect(words.status == 1 && words.lines.count == 8, "\(words.output)")
         #expect(words.lines[0].contains("damaged, 4 files"))
+        #expect(words.lines[6].hasPrefix("org/m, files that no revision uses: no damage ("))
+        #expect(words.lines[7].hasSuffix(", 4 files damaged"), "\(words.lines[7])")
         #expect(words.output.contains("  config.json: missing\n"))
         #expect(words.output.contains("found 100000 bytes; bytes 100000-299999\n"))
         #expect(words.error.contains("--repair"))

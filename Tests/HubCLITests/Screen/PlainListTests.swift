@@ -62,6 +62,24 @@ import Testing
         #expect(try models().count == 3)
     }
 
+    /// It asked a question to which no answer helped.
+    @Test func whereEveryRowIsPinnedNothingIsAsked() async throws {
+        for name in ["org/m1", "org/m2", "org/m3"] { #expect(try await stage.run("pin", name).status == 0) }
+        let process = try stage.start("gc", "--plain", with: ["TERM": "xterm"], terminal: .init(columns: 120))
+        let result = try await process.wait()
+        #expect(result.status == 0 && !result.terminal.contains(Self.question))
+        #expect(
+            result.terminal.contains(
+                "nothing can be deleted: every row is pinned or in use; hub unpin removes a pin"))
+    }
+
+    @Test func aDryRunSaysSo() async throws {
+        let process = try stage.start("gc", "--plain", "-n", with: ["TERM": "xterm"], terminal: .init(columns: 120))
+        try await process.wait(forText: Self.question)
+        process.write("q\n")
+        #expect(try await process.wait().terminal.contains("dry run: cache 3.0 kB, "))
+    }
+
     @Test func aGoalSaysHowFarOneHasToGo() async throws {
         let result = try await stage.run("gc", "--plain", "--free", "8EB")
         #expect(result.output.contains("deleting all rows does not free enough for 8.0 EB"))

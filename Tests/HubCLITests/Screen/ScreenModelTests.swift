@@ -221,6 +221,14 @@ import Testing
         #expect(model.mode == .list)
         _ = press(&model, [.character("?")])
         #expect(text(model)[0] == "hub gc: keys" && text(model)[3] == ScreenHelp.lines[0])
+        #expect(ScreenHelp.lines.count <= ScreenLayout(lines: 24).bodyHeight, "a usual terminal shows all of it")
+    }
+
+    @Test func aDryRunSaysSo() throws {
+        let model = ScreenModel(
+            try Self.inventory(2), isDryRun: true, columns: 80, lines: 12, now: Self.now)
+        #expect(text(model)[0].hasPrefix("dry run: cache "))
+        #expect(text(try Self.model(2))[0].hasPrefix("cache "))
     }
 
     /// No line is wider than the screen, no screen higher, and the cursor is in sight, whatever the size and the page.

@@ -165,7 +165,7 @@ extension PullNames.Wanted {
         if count > 1 {
             meant = "\(ShellQuoting.posix(glob)) (\(count) files)"
         } else if let near = FileNames.nearest(to: word, in: found.tree) {
-            meant = ShellQuoting.posix(near)
+            meant = ShellQuoting.posix(GlobPattern.exactly(near).pattern)
         } else {
             return error
         }

@@ -128,12 +128,12 @@ extension TryCommand {
         if isRunnable || context.mode == .quiet { report.show(context) }
         // The test came to its end, and that is its answer.
         if failure.code == .generationFailed { return AnswerIsNo() }
-        if failure.code == .unsupportedModel, let inspection = smoke.inspection {
+        if let inspection = smoke.inspection, failure.code == .unsupportedModel || lacksTokenizer(inspection) {
             return try refusal(of: target, inspection, context)
         }
         guard isRunnable else {
             var failure = failure
-            failure.message = "\(target.id): \(failure.message)"
+            failure.message = "\(target.reference.map { "\($0)" } ?? target.id): \(failure.message)"
             return failure
         }
         guard context.mode == .human else { return failure }

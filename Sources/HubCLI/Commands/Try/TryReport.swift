@@ -83,7 +83,7 @@ struct TryReport {
                 for check in smoke.checks where !isQuiet || check.status != .pass {
                     line(check.name, check.detail, output, mark: check.status)
                 }
-                line("verdict", smoke.verdict.rawValue, output, mark: smoke.verdict)
+                show(verdict: smoke.verdict, smoke.checks, output)
             }
             if let result = generation ?? smoke?.generation { show(result, output) }
         }
@@ -146,7 +146,13 @@ struct TryReport {
                 line("", "and \(findings.count - Self.examples) more, all of them with --json", output)
             }
         }
-        line("verdict", check.verdict.rawValue, output, mark: check.verdict)
+        show(verdict: check.verdict, check.checks, output)
+    }
+
+    /// The verdict, and for which checks it is not a pass.
+    private func show(verdict: CheckResult.Status, _ checks: [CheckResult], _ output: Output) {
+        let reasons = checks.filter { $0.status == verdict }.map(\.name)
+        line("verdict", verdict == .pass ? "" : reasons.joined(separator: ", "), output, mark: verdict)
     }
 
     /// - Throws: ``ErrorCode/malformedModel`` where the check failed; people have read the findings already.
@@ -184,7 +190,6 @@ struct TryReport {
             case .pass?: .good
             default: .plain
             }
-        let text = name == "verdict" ? "" : text
         let status = mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? ""
         let start = Styled(
             "  \(name)\(String(repeating: " ", count: max(1, Self.column - 2 - name.count)))", .faint)
