@@ -63,7 +63,8 @@ import Testing
     }
 
     @Test func helpCanExplainAllThereIs() throws {
-        guard case .choice(let names) = try #require(HelpCommand.command { CommandTable.all }.operands.first).kind else {
+        guard case .choice(let names) = try #require(HelpCommand.command { CommandTable.all }.operands.first).kind
+        else {
             Issue.record("help completes nothing")
             return
         }
