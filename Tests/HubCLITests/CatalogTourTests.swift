@@ -51,7 +51,7 @@ import Testing
     @Test func errorsSayWhatHappenedAndWhatToDo() async throws {
         let result = try await RunningProcess.run(
             BuiltProduct.path("CatalogTour"), ["llama"],
-            environment: stage.environment.merging(["HF_ENDPOINT": ClosedPort.address]) { $1 })
+            environment: stage.environment.merging(Stage.away) { $1 })
         #expect(result.status == 1)
         #expect(result.error.hasPrefix("\(ClosedPort.address) cannot be reached"))
     }

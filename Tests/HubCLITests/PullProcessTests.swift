@@ -14,11 +14,10 @@ import Testing
     init() throws { hub = try LoopbackHub(served) }
 
     private var environment: [String: String] {
-        let variables = [
+        [
             "PATH": "/usr/bin:/bin", "HOME": box("home"), "HF_HOME": box("hf"), "HUB_HOME": box("state"),
             "HF_ENDPOINT": hub.endpoint, "LC_ALL": "C.UTF-8",
         ]
-        return TestTimeout.variables.merging(variables) { $1 }
     }
     private var cache: String { box("hf/hub") }
     private var folder: String { box("hf/hub/models--org--big") }

@@ -75,6 +75,13 @@ package struct TestTimeout: Error, CustomStringConvertible {
     package var description: String { "\(what) did not happen within \(Int(seconds)) s" }
 }
 
+extension HubEnvironment {
+    /// An environment for hub's code inside a test: as patient as the programs that tests run.
+    package static func test(_ variables: [String: String] = [:]) -> HubEnvironment {
+        HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
+    }
+}
+
 /// Looks until it is so: for what no event tells.
 package func eventually(_ what: String, _ isSo: () throws -> Bool) async throws {
     let end = Clock.seconds + TestTimeout.seconds

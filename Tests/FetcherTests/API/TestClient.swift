@@ -19,7 +19,7 @@ final class TestClient: Sendable {
         keeping server: (any Sendable)? = nil
     ) throws {
         self.server = server
-        let environment = HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
+        let environment = HubEnvironment.test(variables)
         let heard = Monitor<[String]>([])
         engine = try HTTPEngine(HTTPEngine.Settings(environment))
         let provider = token.flatMap { AccessToken($0) }.map { HFTokenProvider.static($0) } ?? .none

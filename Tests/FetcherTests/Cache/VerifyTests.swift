@@ -202,7 +202,7 @@ import Testing
         let variables = [
             "HOME": bench.box("home"), "HUB_HOME": bench.box("state"), "HF_ENDPOINT": bench.hub.endpoint,
         ]
-        let environment = HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
+        let environment = HubEnvironment.test(variables)
         let manager = ModelManager(
             .endpoint(try Endpoint(bench.hub.endpoint)), cacheDirectory: bench.box("cache"),
             environment: environment)

@@ -23,7 +23,7 @@ struct ManagerPlace {
             "HF_HOME": home("hf"), "HUB_HOME": home("state"), "HF_HUB_OFFLINE": isOffline ? "1" : "",
             "HF_TOKEN": "hf_loopback",
         ]
-        environment = HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
+        environment = HubEnvironment.test(variables)
         configuration = HFConfiguration.endpoint(try Endpoint(hub.endpoint)).retryBaseDelay(0)
     }
 

@@ -48,7 +48,7 @@ import Foundation
         func environment(_ endpoint: String) -> HubEnvironment {
             var variables = ["HF_ENDPOINT": endpoint]
             for name in ["HF_HOME", "HUB_HOME", "HF_TOKEN"] { variables[name] = place.environment[name] }
-            return HubEnvironment(TestTimeout.variables.merging(variables) { $1 })
+            return HubEnvironment.test(variables)
         }
         let hub = environment(place.hub.endpoint)
         try await ModelManager(environment: hub).download(tiny)
@@ -69,7 +69,7 @@ import Foundation
         var variables = ["HF_ENDPOINT": place.hub.endpoint]
         for name in ["HF_HOME", "HUB_HOME", "HF_TOKEN"] { variables[name] = place.environment[name] }
         let service = HFMetadataService(
-            .longRunning, environment: HubEnvironment(TestTimeout.variables.merging(variables) { $1 }))
+            .longRunning, environment: HubEnvironment.test(variables))
         let files = try await service.fetchFileTree(repoId: "org/tiny").files
         // vocab.txt and what is beside it, but not a file that is not read.
         let wanted = files.filter { file in [".safetensors", ".json", ".txt"].contains { file.path.hasSuffix($0) } }

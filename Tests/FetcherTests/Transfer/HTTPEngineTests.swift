@@ -16,7 +16,7 @@ import Testing
     }
 
     private func engine() throws -> HTTPEngine {
-        try HTTPEngine(.init(HubEnvironment(TestTimeout.variables)))
+        try HTTPEngine(.init(HubEnvironment.test()))
     }
     private var address: String { "\(hub.endpoint)/api/models/org/m" }
 

@@ -50,10 +50,10 @@ final class PullBench: Sendable {
         layout: CacheLayout? = nil,
         record: Record = Record()
     ) throws -> Puller {
-        var all = TestTimeout.variables.merging(variables) { $1 }
+        var all = variables
         all["HOME"] = box("home")
         all["HF_TOKEN"] = token
-        let environment = HubEnvironment(all)
+        let environment = HubEnvironment.test(all)
         let configuration = HFConfiguration.endpoint(try Endpoint(hub.endpoint)).retryBaseDelay(0)
         let client = try HubClient(
             configuration, engine: HTTPEngine(HTTPEngine.Settings(environment)), environment: environment,

@@ -162,8 +162,8 @@ import Testing
     }
 
     @Test func aPrivateRepositoryLooksMissingWithoutItsToken() async throws {
-        let without = try await stage.run("pull", "org/private", with: Stage.quietly)
-        let missing = try await stage.run("pull", "org/absent", with: Stage.quietly)
+        let without = try await stage.run("pull", "org/private")
+        let missing = try await stage.run("pull", "org/absent")
         #expect(without.status == 3 && missing.status == 3)
         #expect(without.error.replacing("private on", with: "absent on") == missing.error)
         let with = try await stage.run("pull", "org/private", "-q", with: ["HF_TOKEN": "hf_loopback"])
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func aGatedModelSaysWhereToAsk() async throws {
-        let result = try await stage.run("pull", "org/gated", with: Stage.quietly)
+        let result = try await stage.run("pull", "org/gated")
         #expect(result.status == 4 && result.output.isEmpty)
         #expect(
             result.error == """
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test func aHubThatIsAwayIsExit5() async throws {
-        let environment = stage.environment.merging(["HF_ENDPOINT": ClosedPort.address]) { $1 }
+        let environment = stage.environment.merging(Stage.away) { $1 }
         for words in [["pull", "org/tiny"], ["info", "org/tiny"], ["try", "org/tiny", "--yes"]] {
             let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: environment)
             #expect(result.status == 5 && result.output.isEmpty)

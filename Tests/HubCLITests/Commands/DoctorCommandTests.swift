@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func aHubThatCannotBeReachedIsExit1() async throws {
-        let result = try await stage.run("doctor", "-q", with: ["HF_ENDPOINT": ClosedPort.address])
+        let result = try await stage.run("doctor", "-q", with: Stage.away)
         #expect(result.status == 1 && result.output == "network.reach\n")
     }
 
@@ -161,7 +161,7 @@ import Testing
     @Test func aHubThatIsDownIsTheSame() async throws {
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
         try damage()
-        let result = try await stage.run("doctor", "--rebuild", "--json", with: ["HF_ENDPOINT": ClosedPort.address])
+        let result = try await stage.run("doctor", "--rebuild", "--json", with: Stage.away)
         #expect(result.status == 0)
         #expect(try findings(result)["catalog.not_asked"]?["level"]?.string == "note")
         #expect(try await stage.run("ls", "-q").output == "org/tiny\n")

@@ -156,7 +156,7 @@ import Testing
     @Test func whenTheHubIsAwayNothingMoreIsAsked() async throws {
         try repository.write("README.md", Self.readme)
         #expect(try await stage.run("search", "tiny").status == 0)
-        let away = ["HF_ENDPOINT": ClosedPort.address]
+        let away = Stage.away
         let mirrored = try await stage.run("info", "org/tiny", with: away)
         #expect(mirrored.status == 5 && mirrored.lines[0] == "org/tiny")
         #expect(mirrored.lines[1].hasPrefix("  as of       ") && mirrored.lines.contains("  license     mit"))

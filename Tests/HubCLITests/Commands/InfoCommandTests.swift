@@ -85,7 +85,7 @@ import Testing
 
     @Test func anUnreachableHubIsExit5AndWhatIsKnownStillShows() async throws {
         #expect(try await stage.run("info", "org/tiny").status == 0)
-        let away = ["HF_ENDPOINT": ClosedPort.address]
+        let away = Stage.away
         let result = try await stage.run("info", "org/tiny", with: away)
         #expect(result.status == 5 && result.error.hasPrefix("hub: \(ClosedPort.address) cannot be reached"))
         #expect(result.lines[1].hasPrefix("  as of       ") && result.lines[1].hasSuffix(" ago"))

@@ -200,11 +200,11 @@ import Testing
         for index in 1...12 {
             try stage.plant("models--org--m\(index)", commit: HubCLITests.commit("1"), files: ["a.txt": "a"])
         }
-        let result = try await stage.run("outdated", with: ["HF_ENDPOINT": ClosedPort.address])
+        let result = try await stage.run("outdated", with: Stage.away)
         #expect(result.status == 5 && result.output.isEmpty)
         #expect(result.error.hasPrefix("hub: \(ClosedPort.address) cannot be reached"))
         #expect(result.error.ranges(of: "hub: ").count == 1)
-        let document = try await stage.run("outdated", "--json", with: ["HF_ENDPOINT": ClosedPort.address])
+        let document = try await stage.run("outdated", "--json", with: Stage.away)
         #expect(try document.errorCode() == "unreachable")
         #expect(try document.document().objects("models").count == 12)
     }

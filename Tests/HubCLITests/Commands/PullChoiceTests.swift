@@ -20,7 +20,7 @@ import Testing
     private var repository: ModelRepository { get throws { try ModelRepository("org/many", in: stage.root) } }
 
     private func pull(_ words: String...) async throws -> (files: [String], fetched: Int64, error: String) {
-        let result = try await stage.run(["pull", "--json"] + words, with: Stage.quietly)
+        let result = try await stage.run(["pull", "--json"] + words)
         try #require(result.status == 0, "\(result.error)")
         let models = try result.document().objects("models")
         return (

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func oneLineOfFactsAndThePath() async throws {
-        let result = try await stage.run("pull", "org/tiny", with: Stage.quietly)
+        let result = try await stage.run("pull", "org/tiny")
         #expect(result.status == 0 && result.error.isEmpty)
         let path = try await stage.path("org/tiny")
         let short = Path.name(path).prefix(8)
@@ -31,7 +31,7 @@ import Testing
 
                 """)
         #expect(!result.output.contains("0.0 s"))
-        let again = try await stage.run("pull", "org/tiny", with: Stage.quietly)
+        let again = try await stage.run("pull", "org/tiny")
         #expect(again.output == "org/tiny at \(short): 4 files, 300 kB, nothing to fetch\n\(path)\n")
         #expect(again.status == 0 && again.error.isEmpty)
     }
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func oneFailureOfSeveralDoesNotStopTheOthersAndDecidesTheExit() async throws {
-        let result = try await stage.run("pull", "org/gated", "gpt2", "--json", with: Stage.quietly)
+        let result = try await stage.run("pull", "org/gated", "gpt2", "--json")
         #expect(result.status == 4)
         #expect(try result.errorCode() == "gated")
         let models = try result.document().objects("models").filter { $0.objects("files")[0]["error"] == nil }
@@ -156,7 +156,7 @@ import Testing
     /// A typo in one name: nothing of the others is fetched.
     @Test func namesThatAreNotThereAreAllToldAndNothingIsFetched() async throws {
         let result = try await stage.run(
-            "pull", "org/tiny@nope", "org/none", "gpt2", "--json", with: Stage.quietly)
+            "pull", "org/tiny@nope", "org/none", "gpt2", "--json")
         #expect(result.status == 3)
         #expect(try result.errorCode() == "revision_not_found")
         #expect(try result.document().objects("models").isEmpty)

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func refused(_ words: String...) async throws -> (status: Int32, error: String) {
-        let result = try await stage.run(["pull"] + words, with: Stage.quietly)
+        let result = try await stage.run(["pull"] + words)
         #expect(result.output.isEmpty && !FileSystem.exists(stage.cache))
         #expect(stage.hub.requests("resolve").isEmpty)
         return (result.status, result.error)
@@ -70,7 +70,7 @@ import Testing
         ("*.bin", "hub pull org/m --include '*.bin' matches 3 files"),
     ]) func aWordThatEndsLikeAFileIsOne(word: String, advice: String) async throws {
         for words in [["org/m", word], ["org/m", "org/n", word]] {
-            let result = try await stage.run(["pull"] + words, with: Stage.quietly)
+            let result = try await stage.run(["pull"] + words)
             #expect(result.status == 3 && result.output.isEmpty)
             #expect(result.error == "hub: org/m has no file \(word)\n     \(advice)\n")
         }
@@ -92,7 +92,7 @@ import Testing
     @Test(arguments: ["org/none", "onnx/none", "c"])
     func aWordThatIsNeitherFailsBeforeAnythingIsFetched(word: String) async throws {
         for words in [["org/m", word], ["org/m", "org/n", word]] {
-            let result = try await stage.run(["pull"] + words, with: Stage.quietly)
+            let result = try await stage.run(["pull"] + words)
             #expect(result.status == 3 && result.output.isEmpty)
             #expect(
                 result.error.hasPrefix(
@@ -113,7 +113,7 @@ import Testing
     @Test func whatIsHereServesWhileTheHubIsAway() async throws {
         #expect(try await files("org/m", "a.bin").count == 1)
         let path = try await stage.path("org/m")
-        let away = Stage.quietly.merging(["HF_ENDPOINT": ClosedPort.address]) { $1 }
+        let away = Stage.away
         let commit = Path.name(path).prefix(8)
         for words in [["org/m"], ["org/m", "a.bin"], ["org/m:a.bin"]] {
             let result = try await stage.run(["pull", "-q"] + words, with: away)

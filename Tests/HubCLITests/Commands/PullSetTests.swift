@@ -42,14 +42,14 @@ import Testing
 
     /// The paths that come, and stderr.
     private func pulled(_ words: String...) async throws -> (files: [String], error: String) {
-        let result = try await stage.run(["pull", "--json"] + words, with: Stage.quietly)
+        let result = try await stage.run(["pull", "--json"] + words)
         let files = try result.document().objects("models").flatMap { $0.objects("files") }
         #expect(result.status == 0 && files.allSatisfy { $0["status"]?.string != "failed" }, "\(result.error)")
         return (files.compactMap { $0["path"]?.string }, result.error)
     }
 
     private func refused(_ words: String...) async throws -> (status: Int32, error: String) {
-        let result = try await stage.run(["pull"] + words, with: Stage.quietly)
+        let result = try await stage.run(["pull"] + words)
         #expect(result.output.isEmpty && !FileSystem.exists(stage.cache))
         return (result.status, result.error)
     }

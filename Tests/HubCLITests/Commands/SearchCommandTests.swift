@@ -121,7 +121,7 @@ import Testing
 
     @Test func anUnreachableHubIsExit5AndTheCatalogStillShows() async throws {
         #expect(try await stage.run("search").status == 0)
-        let away = ["HF_ENDPOINT": ClosedPort.address]
+        let away = Stage.away
         let result = try await stage.run("search", "first", with: away)
         #expect(result.status == 5 && result.lines.count == 2 && result.output.contains("org/first"))
         #expect(result.error.contains("cannot be reached"))
@@ -133,7 +133,7 @@ import Testing
 
     /// "no model matches" would say that the Hub knows none.
     @Test func withoutTheHubNoMatchIsSaidOfTheCatalogOnly() async throws {
-        let result = try await stage.run("search", "zzz", with: ["HF_ENDPOINT": ClosedPort.address])
+        let result = try await stage.run("search", "zzz", with: Stage.away)
         #expect(result.status == 5 && result.output.isEmpty)
         #expect(result.error.contains("hub: no model in the catalog on this machine matches \"zzz\"\n"))
     }

@@ -26,21 +26,21 @@ final class Stage: Sendable {
     var catalog: String { machine("state/catalog.sqlite3") }
 
     var environment: [String: String] {
-        let variables = [
+        [
             "PATH": "/usr/bin:/bin", "HOME": machine("home"), "HF_HOME": machine("hf"),
             "HUB_HOME": machine("state"), "HF_ENDPOINT": hub.endpoint, "LC_ALL": "C.UTF-8",
         ]
-        return TestTimeout.variables.merging(variables) { $1 }
     }
 
-    /// For a command whose stderr is compared: on a busy machine it says how far it has come.
-    static let quietly = ["HF_HUB_DISABLE_PROGRESS_BARS": "1"]
+    /// The Hub's address is one where nobody listens.
+    static let away = ["HF_ENDPOINT": ClosedPort.address]
 
     private func environment(with variables: [String: String]) -> [String: String] {
         environment.merging(variables) { $1 }.filter { !$0.value.isEmpty }
     }
 
-    /// Runs `hub` to its end.
+    /// Runs `hub` to its end. Without a terminal and unless `variables` say otherwise it shows no progress: on a busy
+    /// machine there would be some, and stderr is compared.
     ///
     /// - Parameters:
     ///   - variables: over those of ``environment``; an empty one is not set.
@@ -57,9 +57,10 @@ final class Stage: Sendable {
         _ words: [String], with variables: [String: String] = [:], input: String = "",
         terminal: RunningProcess.Terminal? = nil
     ) async throws -> ProcessResult {
-        try await RunningProcess.run(
-            BuiltProduct.path(), words, environment: environment(with: variables), directory: machine.path,
-            input: Array(input.utf8), terminal: terminal)
+        let progress = terminal == nil ? ["HF_HUB_DISABLE_PROGRESS_BARS": "1"] : [:]
+        return try await RunningProcess.run(
+            BuiltProduct.path(), words, environment: environment(with: progress.merging(variables) { $1 }),
+            directory: machine.path, input: Array(input.utf8), terminal: terminal)
     }
 
     /// Runs a line of `/bin/sh` that calls `hub`.

@@ -32,7 +32,7 @@ import Testing
 
     @Test func threeDaysOfTheHub() async throws {
         let stage = try Self.stage()
-        let first = try await stage.run("sync", "--all", "--json", with: Stage.quietly)
+        let first = try await stage.run("sync", "--all", "--json")
         #expect(first.status == 0 && first.error.isEmpty)
         #expect(try figures(first) == [192, 192, 0, 0, 0, 4])
         #expect(try first.document()["complete"]?.bool == true)
@@ -40,7 +40,7 @@ import Testing
         #expect(try figures(try await stage.run("sync", "--all", "--json")) == [233, 81, 111, 41, 40, 5])
         let found = try await stage.run("search", "--offline", "-q", "--limit", "1000")
         #expect(Set(found.lines) == Set(try Self.models("sync-t1").compactMap { $0["id"]?.string }))
-        let again = try await stage.run("sync", with: Stage.quietly)
+        let again = try await stage.run("sync")
         #expect(again.status == 0 && again.error.isEmpty)
         #expect(
             again.output.contains("50 models seen in ")
@@ -52,7 +52,7 @@ import Testing
         let stage = try Self.stage()
         #expect(try figures(try await stage.run("sync", "--all", "--json")) == [192, 192, 0, 0, 0, 4])
         let other = try Self.stage("sync-t1")
-        let there = Stage.quietly.merging(["HF_ENDPOINT": other.hub.endpoint]) { $1 }
+        let there = ["HF_ENDPOINT": other.hub.endpoint]
         let result = try await stage.run("sync", "--all", with: there)
         #expect(result.status == 0 && result.output.hasSuffix(": 81 new, 111 changed, 41 unchanged, 0 deleted\n"))
         #expect(
@@ -125,7 +125,7 @@ import Testing
         #expect(note?["message"]?.string?.hasPrefix("resuming after 60 models; the sync was started ") == true)
         let last = try #require(events.last { $0["event"]?.string == "progress" })
         #expect(last["done_models"]?.int == 132 && last["pages"]?.int == 3 && last["new"]?.int == 0)
-        let nobody = try await stage.run("sync", "--author", "nobody", with: Stage.quietly)
+        let nobody = try await stage.run("sync", "--author", "nobody")
         #expect(nobody.status == 0 && nobody.error == "hub: the Hub lists no models of nobody\n")
         let author = try await stage.run("sync", "--author", "Gautam6", "--json")
         #expect(try figures(author) == [1, 0, 0, 1, 0, 1])

@@ -40,7 +40,8 @@ package final class RunningProcess: Sendable {
     ///
     /// - Parameters:
     ///   - environment: all of it; nothing is inherited, so that no variable of the machine changes a test, but a
-    ///     sanitizer's options, for the program is built with it as the tests are.
+    ///     sanitizer's options, for the program is built with it as the tests are, and how long it may wait for a Hub
+    ///     on a busy machine; see ``TestTimeout``.
     ///   - input: written to its standard input, which is then closed; nil leaves it open for ``write(_:)``.
     package init(
         _ path: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String? = nil,
@@ -48,7 +49,7 @@ package final class RunningProcess: Sendable {
     ) throws {
         // A program that ends before it has read its input must not end the tests.
         signal(SIGPIPE, SIG_IGN)
-        let environment = environment.merging(Sanitizer.options) { $1 }
+        let environment = TestTimeout.variables.merging(environment) { $1 }.merging(Sanitizer.options) { $1 }
         var process = support_process()
         let fault = Self.withStrings([path] + arguments) { arguments in
             Self.withStrings(environment.map { "\($0)=\($1)" }) { environment in
