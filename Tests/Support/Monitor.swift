@@ -1,4 +1,4 @@
-import HubCore
+package import HubCore
 import Libc
 
 /// A value behind a lock that threads can wait on: for tests that must see something happen and not sleep until it
