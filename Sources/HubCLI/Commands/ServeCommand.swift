@@ -78,11 +78,11 @@ enum ServeCommand {
             output.warning(
                 "\(folder.printable) is a cache or part of one, and hub serve does not read caches",
                 advice: "\(layout), such as ./models after hub pull org/name --local-dir ./models/org/name")
-        } else if models > 0 {
-            output.note("serving \(Humanize.plural(models, "model")) from \(folder.printable); Ctrl-C stops it")
         } else if let above = try above(model: folder) {
             output.warning(
                 "\(folder.printable) is one model", advice: "hub serve \(ShellQuoting.word(above)) serves it")
+        } else if models > 0 {
+            output.note("serving \(Humanize.plural(models, "model")) from \(folder.printable); Ctrl-C stops it")
         } else {
             output.warning("there is no model in \(folder.printable)", advice: layout)
         }
@@ -95,7 +95,8 @@ enum ServeCommand {
 
     private static let layout = "hub serve takes a folder that holds org/name folders"
 
-    /// The folder to serve instead of one model's: two levels up, where its id is org/name. nil for any other folder.
+    /// The folder to serve instead of one model's: two levels up, where its id is org/name. nil for any other folder. A
+    /// model with a folder in it would otherwise be served as if that folder were the model.
     private static func above(model folder: String) throws(AIError) -> String? {
         guard let names = try FileSystem.entries(folder),
             names.contains(where: { $0 == "config.json" || $0.hasSuffix(".safetensors") || $0.hasSuffix(".gguf") }),

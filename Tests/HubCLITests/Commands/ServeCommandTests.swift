@@ -1,3 +1,4 @@
+@testable import HubCLI
 import HubCore
 import Support
 import Testing
@@ -36,7 +37,10 @@ import Testing
         try FileSystem.createDirectories(stage.machine("empty"))
         var cases = [
             ("empty", "there is no model in empty", layout),
-            ("\(root)/org/tiny", "\(root)/org/tiny is one model", "     hub serve '\(root)' serves it"),
+            (
+                "\(root)/org/tiny", "\(root)/org/tiny is one model",
+                "     hub serve \(ShellQuoting.word(root)) serves it"
+            ),
         ]
         for folder in ["hf/hub", "hf", "hf/hub/models--org--tiny", snapshots] {
             cases.append(
