@@ -15,22 +15,22 @@ extension LocalFolder {
     }
 
     /// Why a file must be kept; nil if it is unchanged and unused.
-    private func obstacle(to file: String, _ open: OpenFiles) throws(AIError) -> String? {
+    private func obstacle(to file: String, _ open: OpenFiles) throws(AIError) -> Obstacle? {
         let path = place(file)
-        guard let status = try FileSystem.linkStatus(path) else { return "it is gone" }
-        guard status.kind == .file, let note = try note(of: file) else { return "changed since it was downloaded" }
+        guard let status = try FileSystem.linkStatus(path) else { return .gone }
+        guard status.kind == .file, let note = try note(of: file) else { return .changed }
         // If only its times differ, the digest has already confirmed the content.
         if let commit = Commit(note.commit),
             let size = try readTree(commit)?.files.first(where: { $0.path == file })?.size,
             note.mayBeChanged(status, size: size), size != status.size
         {
-            return "changed since it was downloaded"
+            return .changed
         }
-        if let user = open.users[PhysicalFile(status).identity] { return "in use: \(user) has it open" }
+        if let user = open.users[PhysicalFile(status).identity] { return .inUse(.open(by: user, "it")) }
         let lock = String(notePath(file).dropLast("metadata".count)) + "lock"
         if let file = try? FileDescriptor(lock, [.noFollow, .nonBlocking]), try file.tryLock(shared: true) == false
         {
-            return "in use: it is being downloaded"
+            return .inUse(.pulled)
         }
         return nil
     }
@@ -50,35 +50,36 @@ extension LocalFolder {
     /// Every file of the folder except the bookkeeping.
     private func contents() throws(AIError) -> [String] { try names(below: path, except: [".cache"]) }
 
-    /// The deletable files, the kept ones with reasons, and the freed bytes: by size and allocated.
-    fileprivate func sort(_ open: OpenFiles) throws(AIError) -> (
-        going: [String], kept: [DeletionPlan.Kept], freed: Deletion.Outcome.Freed
+    /// The names of the deletable files, the files that go with them, and the kept ones with reasons.
+    func sort(_ open: OpenFiles) throws(AIError) -> (
+        names: [String], files: [PhysicalFile], kept: [DeletionPlan.Kept]
     ) {
-        if let why = try obstacle() { return ([], [why], .init()) }
+        if let why = try obstacle() { return ([], [], [.init(path: path, obstacle: why)]) }
         let noted = Set(try noted().map(ExactText.init))
-        var going: [String] = []
+        var names: [String] = []
+        var files: [PhysicalFile] = []
         var kept: [DeletionPlan.Kept] = []
-        var freed = Deletion.Outcome.Freed()
         for file in try contents() {
-            let why = noted.contains(ExactText(file)) ? try obstacle(to: file, open) : "not downloaded by a pull"
-            if let why {
-                kept.append(.init(path: place(file), reason: why))
+            if let why = try noted.contains(ExactText(file)) ? obstacle(to: file, open) : .notDownloaded {
+                kept.append(.init(path: place(file), obstacle: why))
             } else if let status = try FileSystem.linkStatus(place(file)) {
-                going.append(file)
-                freed.add(status)
+                names.append(file)
+                files.append(PhysicalFile(status))
             }
         }
         if kept.isEmpty {
             for partial in try partials() {
-                if let status = try FileSystem.linkStatus(Path.join(downloads, partial)) { freed.add(status) }
+                if let status = try FileSystem.linkStatus(Path.join(downloads, partial)) {
+                    files.append(PhysicalFile(status))
+                }
             }
         }
-        return (going, kept, freed)
+        return (names, files, kept)
     }
 
     /// Deletes unchanged files with their metadata; the bookkeeping with the last of them.
-    func delete(_ files: [String], sparing open: OpenFiles) throws(AIError) -> Deletion.Outcome.Freed {
-        var freed = Deletion.Outcome.Freed()
+    func delete(_ files: [String], sparing open: OpenFiles) throws(AIError) -> FreedBytes {
+        var freed = FreedBytes()
         guard try obstacle() == nil else { return freed }
         guard let top = try OpenFolder.open(path) else { return freed }
         let notes = try top.ownFolder(Self.bookkeeping + "/download")
@@ -116,12 +117,12 @@ extension LocalFolder {
     }
 
     /// Why nothing of it may be deleted now: a pull is running, or the bookkeeping is behind a link.
-    private func obstacle() throws(AIError) -> DeletionPlan.Kept? {
+    private func obstacle() throws(AIError) -> Obstacle? {
         for place in [Path.parent(bookkeeping), bookkeeping, downloads]
         where try FileSystem.linkStatus(place)?.kind == .symlink {
-            return .init(path: path, reason: "its records are elsewhere: \(place) is a symbolic link")
+            return .recordsElsewhere(place)
         }
-        return try isBeingFilled() ? .init(path: path, reason: "in use: it is being downloaded") : nil
+        return try isBeingFilled() ? .inUse(.pulled) : nil
     }
 
     /// The files that a deletion could take.
@@ -131,21 +132,5 @@ extension LocalFolder {
             if let status = try FileSystem.linkStatus(place(file)) { out.insert(PhysicalFile(status).identity) }
         }
         return out
-    }
-}
-
-extension DeletionPlanner {
-    /// Plans the deletion of unchanged files in a local folder.
-    ///
-    /// - Parameter open: its files that other processes have open.
-    package mutating func add(_ folder: LocalFolder, sparing open: OpenFiles, reason: String) throws(AIError) {
-        let (going, kept, freed) = try folder.sort(open)
-        plan.kept += kept
-        // If no fetched file is left, the bookkeeping is deleted.
-        guard !going.isEmpty || kept.isEmpty else { return }
-        plan.rows.append(
-            .init(
-                repository: nil, folder: nil, subject: .local(folder, going), refs: [], reason: reason,
-                freedBytes: freed.size, lastUsedAt: nil, allocatedBytes: freed.allocated))
     }
 }

@@ -110,8 +110,8 @@ struct SharedStore {
 
     /// After links to a payload are gone: under its lock, deletes it if its manifest has no valid line, else writes the
     /// valid lines. Returns the freed bytes.
-    func sweep(_ hash: String, sparing open: OpenFiles = OpenFiles()) throws(AIError) -> Deletion.Outcome.Freed {
-        var freed = Deletion.Outcome.Freed()
+    func sweep(_ hash: String, sparing open: OpenFiles = OpenFiles()) throws(AIError) -> FreedBytes {
+        var freed = FreedBytes()
         // A link can outlive its target and the target's folder.
         guard let folder = try folder(of: hash) else { return freed }
         let lock = try lockFile(hash, in: folder)
