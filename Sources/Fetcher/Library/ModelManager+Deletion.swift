@@ -28,7 +28,7 @@ extension ModelManager {
                     try planner.add(revision, of: repository, reason: "asked for")
                 }
             }
-            if let busy = planner.plan.protected.first { throw Self.refusal("\(model)", busy) }
+            if let busy = planner.plan.protected.first { throw busy.refusal }
             guard !planner.plan.isEmpty else { throw AIError(.notCached, "\(model) is not in the cache") }
             return try Self.carryOut(planner.plan, protection, workspace)
         }
@@ -53,7 +53,7 @@ extension ModelManager {
         return try await Offload.run {
             var planner = DeletionPlanner(state, protection: protection)
             for repository in state.models { try planner.add(repository, reason: "the cache is cleared") }
-            if let busy = planner.plan.protected.first { throw Self.refusal("\(busy.repository)", busy) }
+            if let busy = planner.plan.protected.first { throw busy.refusal }
             return try Self.carryOut(planner.plan, protection, workspace)
         }
     }
@@ -66,17 +66,7 @@ extension ModelManager {
             plan, layout: workspace.layout, journal: workspace.journal, protection: protection
         ).carryOut()
         if let first = outcome.failed.first { throw first.error }
-        if let busy = outcome.spared.first { throw refusal("\(busy.repository)", busy) }
+        if let busy = outcome.spared.first { throw busy.refusal }
         return ByteCount(outcome.freedBytes)
-    }
-
-    private static func refusal(_ name: String, _ busy: DeletionPlan.Protected) -> AIError {
-        let context = AIError.Context(repository: busy.repository.description)
-        guard busy.reason.hasPrefix("pinned") else {
-            return AIError(.ioError, "\(name) is \(busy.reason)", context: context)
-        }
-        return AIError(
-            .invalidInput, "\(name) is \(busy.reason)", advice: "remove the pin with: hub unpin \(busy.repository)",
-            context: context)
     }
 }

@@ -59,14 +59,12 @@ extension RemoveCommand {
                 try await failures.attempt(context.output) {
                     throw AIError(
                         .ioError, "\(text.printable) was not deleted: another process has started to use it",
-                        advice: patience)
+                        advice: "try again when that process has finished")
                 }
             }
         }
         try failures.finish()
     }
-
-    private static let patience = "try again when that process has finished"
 
     private static func target(_ text: String, _ context: Context) throws(AIError) -> Target {
         text.namesFolder
@@ -109,34 +107,17 @@ extension RemoveCommand {
             }
         }
         let protected = planner.plan.protected.dropFirst(before.plan.protected.count)
-        let pinned = protected.filter { $0.reason.hasPrefix("pinned") }
+        let pinned = protected.filter(\.obstacle.isPinned)
         told.formUnion(pinned)
         // What is refused is refused whole: a plan for the rest of it would look as if it went.
         if let first = pinned.first {
             planner.takeBack(to: before)
-            throw refusal(first)
+            throw first.refusal
         }
         if planner.plan.rows.count == before.plan.rows.count, let first = protected.first {
             told.insert(first)
-            throw refusal(first)
+            throw first.refusal
         }
-    }
-
-    private static func refusal(_ entry: DeletionPlan.Protected) -> AIError {
-        let name = "\(entry.repository)" + (entry.commit.map { "@\($0.short)" } ?? "")
-        let context = AIError.Context(repository: entry.repository.description)
-        if entry.reason.hasPrefix("pinned") {
-            return AIError(
-                .invalidInput, "\(name) is \(entry.reason)", advice: "run hub unpin \(name) first",
-                context: context)
-        }
-        guard entry.reason.hasPrefix("in use") else {
-            return AIError(
-                .ioError, "\(name) was not deleted: \(entry.reason)",
-                advice: entry.reason.hasPrefix("changed ") ? "try again an hour after its last change" : nil,
-                context: context)
-        }
-        return AIError(.ioError, "\(name) is \(entry.reason)", advice: patience, context: context)
     }
 
     private static func adding(

@@ -168,11 +168,11 @@ extension TrashCommand {
                 "Delete this permanently?", isGiven: arguments[SharedFlags.yes],
                 otherwise: "refusing to delete without confirmation")
         else { return context.output.note("nothing was deleted") }
-        let outcome = try await Offload.run { try trash.empty(old) }
+        let freed = try await Offload.run { try trash.empty(old) }.size
         var document = json(old)
-        document = JSONObject(document.members + [(key: "freed_bytes", value: .int(outcome.freedBytes))])
+        document = JSONObject(document.members + [(key: "freed_bytes", value: .int(freed))])
         context.output.document(document)
-        context.output.line(Styled("\(ByteCount(outcome.freedBytes)) freed", .strong))
+        context.output.line(Styled("\(ByteCount(freed)) freed", .strong))
     }
 }
 

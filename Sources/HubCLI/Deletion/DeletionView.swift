@@ -73,7 +73,7 @@ struct DeletionView {
         let outcome = await Offload.run {
             Deletion(plan, layout: layout, journal: journal, protection: protection).carryOut()
         }
-        context.output.line(Styled(Self.amount(outcome.freedBytes, outcome.allocatedBytes) + " freed", .strong))
+        context.output.line(Styled(Self.amount(outcome.freed.size, outcome.freed.allocated) + " freed", .strong))
         if outcome.failed.isEmpty, outcome.freedBytes != plan.freedBytes {
             context.output.warning(
                 "the plan said \(ByteCount(plan.freedBytes)): the cache changed while it was cleaned",
@@ -136,10 +136,7 @@ struct DeletionView {
         // A reason that all rows have is said once. The name is never cut: on a narrow terminal the rest goes.
         let reasons = Set(plan.rows.map(\.reason))
         let common = plan.rows.count > 1 && reasons.count == 1 ? reasons.first : nil
-        if let common {
-            let target = common.dropping(prefix: "needed for ").map { ", to reach \($0):" } ?? ": \(common)"
-            context.output.line("\(isTrash ? "To move" : "To delete")\(target)")
-        }
+        if let common { context.output.line("\(isTrash ? "To move" : "To delete"): \(common)") }
         let isOfRevisions = plan.rows.allSatisfy { if case .revision = $0.subject { true } else { false } }
         var table = Table([
             .init(isTrash ? "MOVE" : "DELETE"), .init(isTrash ? "SIZE" : "FREES", .right),
@@ -171,22 +168,15 @@ struct DeletionView {
 
     private func showProtected(_ protected: [DeletionPlan.Protected]) {
         for entry in protected {
-            context.output.line(Styled("stays: ", .caution) + Styled(Self.line(entry)))
+            context.output.line(Styled("stays: ", .caution) + Styled("\(entry.name): \(entry.reason)"))
         }
-    }
-
-    /// What stays, and why.
-    static func line(_ entry: DeletionPlan.Protected) -> String {
-        "\(entry.repository)" + (entry.commit.map { "@\($0.short)" } ?? "") + ": \(entry.reason)"
     }
 
     static func name(_ row: DeletionPlan.Row) -> String {
         switch row.subject {
-        case .revision(let commit), .files(let commit, _):
-            "\(row.repository.map(\.description) ?? "")@\(commit.short)"
         case .local(let folder, _): folder.path
         case .payload(let hash): "shared \(hash.prefix(12))"
-        default: row.repository?.description ?? ""
+        default: (row.repository?.description ?? "") + (row.subject.commit.map { "@\($0.short)" } ?? "")
         }
     }
 
@@ -200,12 +190,6 @@ struct DeletionView {
 
     /// - Parameter outcome: nil before anything is done; what the plan says stands there then.
     private func json(_ outcome: Deletion.Outcome?, isTrash: Bool) -> JSONObject {
-        func commit(_ subject: DeletionPlan.Row.Subject) -> JSON? {
-            switch subject {
-            case .revision(let commit), .files(let commit, _): .string(commit.hash)
-            default: nil
-            }
-        }
         func files(_ subject: DeletionPlan.Row.Subject) -> JSON? {
             switch subject {
             case .files(_, let paths), .local(_, let paths): .array(paths.map { .string($0) })
@@ -218,13 +202,14 @@ struct DeletionView {
         let faults = Dictionary(outcome?.failed.map { ($0.row, $0.error) } ?? []) { first, _ in first }
         let (freed, allocated) =
             isTrash
-            ? (0, 0) : outcome.map { ($0.freedBytes, $0.allocatedBytes) } ?? (plan.freedBytes, plan.allocatedBytes)
+            ? (0, 0) : outcome.map { ($0.freed.size, $0.freed.allocated) } ?? (plan.freedBytes, plan.allocatedBytes)
         return [
             "plan": .array(
                 plan.rows.enumerated().map { index, row in
                     .object([
                         "id": row.repository.map { .string($0.id.name) },
-                        "kind": row.repository.map { .string($0.kind.rawValue) }, "commit": commit(row.subject),
+                        "kind": row.repository.map { .string($0.kind.rawValue) },
+                        "commit": row.subject.commit.map { .string($0.hash) },
                         "files": files(row.subject), "path": path(row.subject),
                         "refs": .array(row.refs.map { .string($0) }), "reason": .string(row.reason),
                         "freed_bytes": .int(row.freedBytes),
@@ -243,19 +228,13 @@ struct DeletionView {
                         "id": .string(entry.repository.id.name),
                         "kind": .string(entry.repository.kind.rawValue),
                         "commit": entry.commit.map { .string($0.hash) },
-                        "reason": .string(Self.kind(of: entry.reason)),
+                        "reason": .string(entry.obstacle.word),
                     ])
                 }
                     + plan.kept.map { entry in
-                        .object(["path": .string(entry.path), "reason": .string(Self.kind(of: entry.reason))])
+                        .object(["path": .string(entry.path), "reason": .string(entry.obstacle.word)])
                     }),
         ]
-    }
-
-    /// The reason for programs; details such as the process or the note are for people.
-    private static func kind(of reason: String) -> String {
-        ["in use", "pinned"].first { reason.hasPrefix($0) }
-            ?? (reason.hasPrefix("changed ") ? "recently changed" : reason)
     }
 }
 

@@ -107,7 +107,7 @@ struct PlainList {
 
     private func reason(_ item: Int) -> String {
         model.inventory.items[item].isPinned
-            ? "pinned; hub unpin removes the pin" : model.inventory.items[item].obstacle ?? ""
+            ? "pinned; hub unpin removes the pin" : model.inventory.items[item].obstacle?.text ?? ""
     }
 
     /// The rows that a text such as `1 3-5` means, counted from 0, each once.

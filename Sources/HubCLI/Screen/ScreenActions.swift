@@ -29,10 +29,8 @@ struct ScreenActions: Sendable {
         var paths = try DeletionPaths(plan, layout: workspace.layout).entries.map {
             ScreenReview.Line(text: $0.path, size: $0.size)
         }
-        var lines = plan.protected.map { entry in
-            let commit = entry.commit.map { "@\($0.short)" } ?? ""
-            return ScreenReview.Line(
-                text: "stays: \(entry.repository)\(commit): \(entry.reason)", isProtected: true)
+        var lines = plan.protected.map {
+            ScreenReview.Line(text: "stays: \($0.name): \($0.reason)", isProtected: true)
         }
         lines += plan.rows.map { row in
             var text = DeletionView.name(row)

@@ -18,9 +18,9 @@ struct ScreenModel: Sendable {
 
     private(set) var inventory: CacheInventory
     private(set) var rows: [ScreenRow]
-    /// Marks, and what they free.
-    private(set) var ledger: FreedLedger
-    private(set) var markedCount = 0
+    /// The items marked, and what they free.
+    private var marks: Set<Int> = []
+    private(set) var ledger: DeletionLedger
     /// The sum of what the marked rows would free each by itself.
     private(set) var freedApart: Int64 = 0
     private(set) var mode = Mode.list
@@ -70,8 +70,10 @@ struct ScreenModel: Sendable {
     var layout: ScreenLayout { ScreenLayout(lines: lines) }
     /// The item under the cursor; nil if nothing is shown.
     var current: Int? { shown.indices.contains(cursor) ? shown[cursor] : nil }
-    /// The items marked, in the order shown.
-    var marked: [Int] { inventory.items.indices.filter { ledger.isChosen($0) } }
+    /// The items marked, in the inventory's order.
+    var marked: [Int] { marks.sorted() }
+    var markedCount: Int { marks.count }
+    func isMarked(_ item: Int) -> Bool { marks.contains(item) }
     /// Bytes free once what is marked has gone.
     var freeAfterwards: Int64 { inventory.diskFree + ledger.freedBytes }
 
@@ -94,7 +96,7 @@ struct ScreenModel: Sendable {
     mutating func setPinned(_ item: Int, _ isPinned: Bool) {
         inventory.items[item].isPinned = isPinned
         inventory.items[item].pinNote = nil
-        if isPinned, ledger.isChosen(item) { mark([item], false) }
+        if isPinned, isMarked(item) { mark([item], false) }
         message = isPinned ? "pinned; p unpins it" : "no longer pinned"
         suggest()
         scroll()
@@ -119,12 +121,12 @@ struct ScreenModel: Sendable {
         if inventory.items[item].isPinned {
             return "pinned" + (inventory.items[item].pinNote.map { " (\($0))" } ?? "") + "; p unpins it"
         }
-        return inventory.items[item].obstacle
+        return inventory.items[item].obstacle?.text
     }
 
     /// Marks or unmarks items, as one step.
     mutating func mark(_ items: [Int], _ isMarked: Bool) {
-        let changed = items.filter { ledger.isChosen($0) != isMarked }
+        let changed = items.filter { marks.contains($0) != isMarked }
         guard !changed.isEmpty else { return }
         change(changed)
         steps.append(changed)
@@ -132,16 +134,16 @@ struct ScreenModel: Sendable {
 
     private mutating func change(_ items: [Int]) {
         for item in items {
-            let isMarked = !ledger.isChosen(item)
-            ledger.choose(item, isMarked)
-            markedCount += isMarked ? 1 : -1
+            let isMarked = marks.insert(item).inserted
+            if !isMarked { marks.remove(item) }
+            ledger.take(inventory.items[item].choice, back: !isMarked)
             freedApart += (isMarked ? 1 : -1) * inventory.items[item].freedAlone
         }
     }
 
     mutating func toggle() {
         guard let item = current else { return }
-        let isMarked = ledger.isChosen(item)
+        let isMarked = isMarked(item)
         if !isMarked, let refusal = refusal(item) {
             message = refusal
             return
@@ -167,7 +169,7 @@ struct ScreenModel: Sendable {
             return
         }
         // A row that was pinned since is not changed.
-        change(step.filter { ledger.isChosen($0) || refusal($0) == nil })
+        change(step.filter { isMarked($0) || refusal($0) == nil })
     }
 
     // MARK: Rows
@@ -206,7 +208,7 @@ struct ScreenModel: Sendable {
         guard let goal, order == .used, filter.isEmpty, inventory.diskFree < goal else { return }
         var trial = inventory.ledger
         for (place, item) in shown.enumerated() where refusal(item) == nil {
-            trial.choose(item, true)
+            trial.take(inventory.items[item].choice)
             if inventory.diskFree + trial.freedBytes >= goal {
                 suggestion = place + 1
                 return

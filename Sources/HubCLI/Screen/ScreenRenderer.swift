@@ -181,7 +181,7 @@ struct ScreenRenderer: Sendable {
         let index = model.shown[place]
         let (item, texts) = (model.inventory.items[index], model.rows[index])
         let isSelected = place == model.cursor && model.mode != .filter
-        let isMarked = model.ledger.isChosen(index)
+        let isMarked = model.isMarked(index)
         let mark = isMarked ? "[x]" : model.refusal(index) == nil ? "[ ]" : "[-]"
         let style: Styled.Style = isMarked ? .bad : .plain
         var spans = [

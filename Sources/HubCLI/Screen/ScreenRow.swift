@@ -45,16 +45,11 @@ struct ScreenRow: Sendable {
     /// Its marks, the most important first: the column may be cut.
     static func flags(_ item: CacheItem) -> String {
         var flags: [String] = []
-        if let obstacle = item.obstacle {
-            // "changed 1 minute ago: ..."; other obstacles are shown when it is marked.
-            let word = obstacle.prefix { $0 != ":" }
-            flags.append(["in use", "changed"].contains { word.hasPrefix($0) } ? String(word) : "stays")
-        }
+        if let obstacle = item.obstacle { flags.append(obstacle.label) }
         if item.isPinned { flags.append("pinned") }
         if item.isDamaged { flags.append("damaged") }
         if item.isIncomplete, !item.isDamaged { flags.append("incomplete") }
         if item.isDetached { flags.append("detached") }
         return flags.joined(separator: ",")
     }
-
 }

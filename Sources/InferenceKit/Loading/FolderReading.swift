@@ -105,7 +105,10 @@ struct FolderReading: Sendable {
         tokenizer: Tokenizer
     ) {
         if let configuration, let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
-        if let configuration, let fault = Self.missingLayers(sources.weights, configuration), obstacles == [fault] {
+        // Missing layers are an obstacle too; here they are the only one.
+        if obstacles.count == 1, let configuration,
+            let fault = Self.missingLayers(sources.weights, configuration)
+        {
             throw .malformed(folder, fault)
         }
         // If the model cannot run anyway, its obstacles matter more than a broken tokenizer.

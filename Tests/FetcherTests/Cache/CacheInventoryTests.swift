@@ -19,20 +19,37 @@ import Testing
             #expect(item.freedAlone == (try inventory.plan([index], now: now).freedBytes), "\(item)")
             guard case .revision(let place, let revision) = item.subject else { continue }
             let repository = inventory.state.repositories[place]
-            #expect(
-                item.freedAlone
-                    == FreeableSizes(inventory.state).ofRevision(repository.revisions[revision], repository))
+            var other = DeletionLedger(cache.layout)
+            #expect(item.freedAlone == other.freedBytes([repository.revisions[revision]], of: repository))
+        }
+        let needed = ledger.neededBytes
+        #expect(needed == inventory.state.totalSize)
+        var chosen: Set<Int> = []
+        func toggle(_ index: Int) {
+            let isChosen = chosen.insert(index).inserted
+            if !isChosen { chosen.remove(index) }
+            ledger.take(inventory.items[index].choice, back: !isChosen)
         }
         for _ in 0..<40 {
             guard let index = inventory.items.indices.randomElement(using: &random) else { break }
-            ledger.choose(index, !ledger.isChosen(index))
+            toggle(index)
             if random.one(in: 4) {
-                let chosen = inventory.items.indices.filter { ledger.isChosen($0) }
-                #expect(ledger.freedBytes == (try inventory.plan(chosen, now: now).freedBytes), "\(chosen)")
+                let plan = try inventory.plan(chosen.sorted(), now: now)
+                #expect(ledger.freedBytes == plan.freedBytes && ledger.freed.allocated == plan.allocatedBytes)
+                // What a target counts is what is left for revisions.
+                var rest = inventory.state
+                for (place, repository) in inventory.state.repositories.enumerated() {
+                    rest.repositories[place].revisions = repository.revisions.indices.filter { revision in
+                        !chosen.contains {
+                            inventory.items[$0].subject == .revision(repository: place, index: revision)
+                        }
+                    }.map { repository.revisions[$0] }
+                }
+                #expect(ledger.neededBytes == rest.totalSize)
             }
         }
-        for index in inventory.items.indices { ledger.choose(index, false) }
-        #expect(ledger.freedBytes == 0)
+        for index in chosen { toggle(index) }
+        #expect(ledger.freed == FreedBytes() && ledger.neededBytes == needed)
     }
 
     @Test(arguments: 0..<60) func thePathsShownAreThoseThatGo(seed: Int) throws {
@@ -78,7 +95,7 @@ import Testing
         let lock = try FileDescriptor(folder.lock(sha256("3")), [.write, .create])
         #expect(try lock.tryLock() == true)
         #expect(
-            try inventory(at: Timestamp.now).map(\.obstacle) == [
+            try inventory(at: Timestamp.now).map { $0.obstacle?.text } == [
                 nil, "in use: another process is writing 333333333333", nil,
             ])
         lock.unlock()

@@ -19,16 +19,18 @@ import Testing
         let files = try Self.measured(cache)
 
         // The figures of `hub ls` for each revision and repository equal those of a plan for it alone.
-        let costs = FreeableSizes(before)
+        var ledger = DeletionLedger(before.layout)
         for repository in before.repositories {
             var whole = DeletionPlanner(before, now: Timestamp.now + 7200)
             try whole.add(repository, reason: "test")
-            #expect(costs.ofRepository(repository) == whole.plan.freedBytes, "\(repository.folder.name)")
+            #expect(
+                ledger.freedBytes(repository.revisions, of: repository) == whole.plan.freedBytes,
+                "\(repository.folder.name)")
             for revision in repository.revisions {
                 var alone = DeletionPlanner(before, now: Timestamp.now + 7200)
                 try alone.add(revision, of: repository, reason: "test")
                 #expect(
-                    costs.ofRevision(revision, repository) == alone.plan.freedBytes,
+                    ledger.freedBytes([revision], of: repository) == alone.plan.freedBytes,
                     "\(repository.folder.name) \(revision.commit.short)")
             }
         }
@@ -53,7 +55,7 @@ import Testing
         }
         for repository in before.repositories {
             if random.next() % 3 == 0 { try planner.addOrphans(of: repository) }
-            if random.next() % 3 == 0 { try planner.addPartials(of: repository, now: Timestamp.now + 7200) }
+            if random.next() % 3 == 0 { try planner.addPartials(of: repository) }
         }
         if random.next() % 2 == 0 { planner.addUnusedPayloads() }
         #expect(planner.plan.protected.isEmpty)
@@ -161,6 +163,13 @@ enum RandomCache {
             }
             if random.one(in: 8) { try cache.ref("dangling", .of("f"), in: folder) }
             if random.one(in: 6) { try cache.write(Path.join(folder.snapshots, ".DS_Store"), "litter") }
+            // A user's copy of a revision is no revision, but needs its blobs.
+            if random.one(in: 5), let etag = etags.randomElement(using: &random) {
+                let copy = Path.join(folder.snapshots, "my-copy")
+                try FileSystem.createDirectories(copy)
+                try FileSystem.createSymlink("../../blobs/\(etag)", at: Path.join(copy, "w.bin"))
+                try cache.write(Path.join(copy, "notes.txt"), "mine")
+            }
             for partial in [".hub.incomplete", ".hub.map.incomplete", ".incomplete", ".0a1b2c3d.tmp"]
             where random.one(in: 5) {
                 try cache.blob(sha256("d") + partial, size: Int(random.next() % 700), in: folder)

@@ -108,7 +108,8 @@ import Testing
             Path.join(folder.snapshot(.of("a")), "sub/w.bin"), at: Path.join(folder.snapshot(.of("a")), "again.bin")
         )
         let state = try cache.scan()
-        #expect(FreeableSizes(state).ofRevision(state.repositories[0].revisions[0], state.repositories[0]) == 8)
+        var ledger = DeletionLedger(state.layout)
+        #expect(ledger.freedBytes([state.repositories[0].revisions[0]], of: state.repositories[0]) == 8)
         let (plan, freed) = try delete(cache, [.of("a")])
         #expect(plan.freedBytes == 8 && freed == 8)
         #expect(try FileSystem.entries(folder.snapshots) == [Commit.of("b").hash])
@@ -324,7 +325,7 @@ import Testing
         var planner = DeletionPlanner(state)
         for _ in 0..<2 { try planner.add(state.repositories[0], reason: "test") }
         try planner.addOrphans(of: state.repositories[0])
-        try planner.addPartials(of: state.repositories[0], now: Timestamp.now + 9999)
+        try planner.addPartials(of: state.repositories[0])
         #expect(planner.plan.rows.count == 2 && planner.plan.freedBytes == 213)
     }
 }

@@ -119,3 +119,19 @@ struct HandmadeCache {
 /// A blob's name: one digit, forty or sixty-four times.
 func sha1(_ digit: Character) -> String { String(repeating: digit, count: 40) }
 func sha256(_ digit: Character) -> String { String(repeating: digit, count: 64) }
+
+extension Deletion {
+    /// Deletes as much as possible, throws the error of the first failed row, and returns the freed bytes.
+    func run() throws -> Int64 {
+        let outcome = carryOut()
+        if let first = outcome.failed.first { throw first.error }
+        return outcome.freedBytes
+    }
+}
+
+extension DeletionPolicy {
+    /// The plan for a cache, read fresh.
+    func plan(for state: CacheState, now: Double, diskFree: Int64) throws -> DeletionPlan {
+        try plan(with: DeletionPlanner(state, now: now), now: now, diskFree: diskFree)
+    }
+}

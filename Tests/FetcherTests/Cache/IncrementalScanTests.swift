@@ -45,14 +45,16 @@ import Testing
 
         /// What a list shows of a scan.
         private func list(_ state: CacheState) -> [String] {
-            let costs = FreeableSizes(state)
+            var ledger = DeletionLedger(state.layout)
             return state.repositories.map { repository in
                 let revisions = repository.revisions.map { revision in
                     let size = repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }
-                    return "\(revision.commit) \(revision.refs) \(size) \(costs.ofRevision(revision, repository)) "
+                    return
+                        "\(revision.commit) \(revision.refs) \(size) \(ledger.freedBytes([revision], of: repository)) "
                         + "\(String(describing: revision.isComplete)) \(revision.downloadedAt) \(revision.lastUsedAt)"
                 }
-                return "\(repository.repository) \(repository.size) \(costs.ofRepository(repository)) "
+                return
+                    "\(repository.repository) \(repository.size) \(ledger.freedBytes(repository.revisions, of: repository)) "
                     + "\(repository.physicalFiles.count) \(revisions) \(repository.partials) "
                     + "\(repository.danglingRefs)"
             } + [
@@ -77,9 +79,9 @@ import Testing
         }
 
         func summary(_ state: CacheState) -> [String] {
-            let costs = FreeableSizes(state)
+            var ledger = DeletionLedger(state.layout)
             var out = state.repositories.map { repository in
-                "\(repository.repository) frees \(costs.ofRepository(repository)): \(repository.revisions) "
+                "\(repository.repository) frees \(ledger.freedBytes(repository.revisions, of: repository)): \(repository.revisions) "
                     + "\(repository.blobs.sorted { $0.key < $1.key }) \(repository.partials) \(repository.danglingRefs)"
             }
             out += state.remarks.sorted()

@@ -164,8 +164,8 @@ import Testing
         let state = try cache.scan()
         #expect(state.repositories.map(\.size) == [100, 100])
         #expect(state.totalSize == 100)
-        let costs = FreeableSizes(state)
-        #expect(state.repositories.map { costs.ofRepository($0) } == [0, 0])
+        var ledger = DeletionLedger(state.layout)
+        #expect(state.repositories.map { ledger.freedBytes($0.revisions, of: $0) } == [0, 0])
     }
 
     /// Trap 48: `kernels--` is a kind too; buckets are not of this cache.

@@ -55,7 +55,9 @@ import Testing
         let cache = try cache(["models--org--m"])
         let payload = SharedStore(layout: cache.layout).payload(hash)
         try FileSystem.remove(payload + ".refs")
-        #expect(FreeableSizes(try cache.scan()).ofRepository(try cache.scan().repositories[0]) == 0)
+        let repository = try cache.scan().repositories[0]
+        var ledger = DeletionLedger(cache.layout)
+        #expect(ledger.freedBytes(repository.revisions, of: repository) == 0)
         #expect(try delete("models--org--m", in: cache) == (0, 0))
         #expect(FileSystem.exists(payload))
         #expect(try PayloadRemoval(store: SharedStore(layout: cache.layout)).remove(hash).size == 0)

@@ -275,7 +275,7 @@ import Testing
         #expect(try await stage.run("gc", "--free", "8EB", "--dry-run").status == 6)
         #expect(try stage.listing(stage.cache) == before)
         let done = try await stage.run("gc", "--free", "8EB", "--best-effort", "--yes")
-        #expect(done.status == 0 && done.output.contains("needed for --free 8.0 EB"))
+        #expect(done.status == 0 && done.output.contains("least recently used, for --free 8.0 EB"))
         #expect(try await ids().isEmpty)
     }
 

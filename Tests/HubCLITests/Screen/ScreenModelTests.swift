@@ -19,7 +19,8 @@ import Testing
             inode += 1
             return CachedBlob(
                 name: name,
-                file: PhysicalFile(size: size, device: 1, inode: inode, links: 1, modified: now, accessed: now))
+                file: PhysicalFile(
+                    size: size, allocated: size, device: 1, inode: inode, links: 1, modified: now, accessed: now))
         }
         for number in 1...count {
             let digits = String(repeating: "0", count: 4 - "\(number)".utf8.count) + "\(number)"
@@ -116,14 +117,14 @@ import Testing
         let item = try #require(model.current)
         #expect(model.press(.character("p")) == .pin(item: item, true))
         model.setPinned(item, true)
-        #expect(model.markedCount == 3 && !model.ledger.isChosen(item))
+        #expect(model.markedCount == 3 && !model.isMarked(item))
         _ = press(&model, [.character(" ")])
         #expect(model.message == "pinned; p unpins it" && model.markedCount == 3)
         _ = press(&model, [.character("a")])
         #expect(model.message == "1 row pinned or in use: not marked")
         // Undoing what marked it does not bring the mark back.
         _ = press(&model, [.character("u"), .character("u")])
-        #expect(!model.ledger.isChosen(item))
+        #expect(!model.isMarked(item))
         #expect(model.press(.character("p")) == .pin(item: item, false))
     }
 

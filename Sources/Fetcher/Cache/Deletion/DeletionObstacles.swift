@@ -1,8 +1,8 @@
 import Catalog
 import HubCore
 
-/// Why something may not be deleted: it is pinned, or a process is using it. Checked when a plan is made and again when
-/// it is carried out, possibly minutes later.
+/// Decides whether something may be deleted: it may be pinned, or a process may be using it. Asked when a plan is made
+/// and again when it is carried out, possibly minutes later.
 struct DeletionObstacles {
     let protection: Protection
     private let now: Double
@@ -12,125 +12,134 @@ struct DeletionObstacles {
 
     init(_ protection: Protection, now: Double = Timestamp.now) { (self.protection, self.now) = (protection, now) }
 
+    // MARK: Before a plan is made
+
     /// Why a revision must be kept; nil if it may be deleted.
     ///
     /// - Parameters:
     ///   - files: the files to delete; nil for all.
-    ///   - blobs, partials: entries of `blobs/` that would be deleted with it.
+    ///   - change: what would go with it.
     mutating func find(
-        _ revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil, blobs: Set<String>,
-        partials: [CachedBlob] = []
-    ) throws(AIError) -> String? {
-        if let pin = protection.pin(repository.folder, revision.commit) {
-            return "pinned" + (pin.note.map { ": \($0)" } ?? "")
-        }
-        return try findUse(of: revision, of: repository, files: files, blobs: blobs, partials: partials)
-    }
-
-    /// The user of a revision, pinned or not.
-    mutating func findUse(
-        of revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil,
-        blobs: Set<String>,
-        partials: [CachedBlob]
-    ) throws(AIError) -> String? {
-        if let why = try findWork(on: repository.folder, blobs: blobs, partials: partials) { return why }
-        if let etag = try beingFetched(for: revision, of: repository) {
-            return "in use: \(etag.prefix(12)) is being downloaded"
-        }
+        _ revision: CachedRevision, of repository: CachedRepository, files: [CachedFile]? = nil,
+        _ change: DeletionLedger.Change, ignoringPin: Bool = false
+    ) throws(AIError) -> Obstacle? {
+        let folder = repository.folder
+        if let why = repository.obstacle ?? repository.unwritable { return why }
+        if let why = folder.unwritable([folder.snapshot(revision.commit)]) { return why }
+        if !ignoringPin, let pin = protection.pin(folder, revision.commit) { return .pinned(note: pin.note) }
+        if change.isWhole, let why = try folder.folderAmongBlobs() { return why }
+        if let why = try findWork(on: folder, change.names) { return why }
+        let others = repository.revisions.filter { $0.commit != revision.commit }
+        let download = try findDownload(of: revision.commit, in: folder) { Set(others.flatMap(\.usedBlobs)) }
+        if let download { return download }
         for file in files ?? revision.files {
-            let physical = file.file ?? file.blob.flatMap { repository.blobs[$0]?.file }
-            if let physical, let user = protection.openFiles.users[physical.identity] {
-                return "in use: \(user) has \(file.path) open"
+            if let user = user(of: file.file ?? file.blob.flatMap { repository.blobs[$0]?.file }) {
+                return .inUse(.open(by: user, file.path))
             }
         }
-        return findReader(of: repository, blobs: blobs, partials: partials) ?? Self.freshness(of: partials, now)
+        return findReader(of: repository, change.names)
     }
 
-    /// Why these entries of a repository must be kept.
-    mutating func find(_ repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) throws(AIError)
-        -> String?
+    /// Why all that is left of a repository without revisions must be kept.
+    mutating func find(restOf repository: CachedRepository, _ change: DeletionLedger.Change) throws(AIError)
+        -> Obstacle?
     {
-        try findWork(on: repository.folder, blobs: blobs, partials: partials)
-            ?? findReader(of: repository, blobs: blobs, partials: partials) ?? Self.freshness(of: partials, now)
+        if let why = repository.obstacle ?? repository.unwritable { return why }
+        guard try repository.foreignBlobs() == nil else { return .foreignSnapshot }
+        if let why = try repository.folder.folderAmongBlobs() { return why }
+        return try findWork(on: repository.folder, change.names) ?? findReader(of: repository, change.names)
     }
 
     /// Why the unfinished downloads of one blob must be kept.
-    mutating func find(partials: [CachedBlob], of etag: String, in folder: RepositoryFolder, now: Double)
-        throws(AIError) -> String?
+    mutating func find(partials: [CachedBlob], of etag: String, in folder: RepositoryFolder) throws(AIError)
+        -> Obstacle?
     {
-        if try isHeld(etag, in: folder) { return "in use: \(etag.prefix(12)) is being downloaded" }
-        return user(of: partials).map { "in use: \($0) has \(etag.prefix(12)) open" }
-            ?? Self.freshness(of: partials, now)
-    }
-
-    /// Other clients' unfinished downloads are kept for an hour after their last change, because not all of them take a
-    /// lock.
-    private static func freshness(of partials: [CachedBlob], _ now: Double) -> String? {
-        let others = partials.filter { !$0.name.contains(".hub.") }
-        guard let newest = others.max(by: { $0.file?.modified ?? 0 < $1.file?.modified ?? 0 }),
-            let modified = newest.file?.modified, now - modified < 3600
-        else { return nil }
-        let minutes = Int((now - modified) / 60)
-        let age = minutes < 1 ? "less than a minute" : minutes == 1 ? "1 minute" : "\(minutes) minutes"
-        return
-            "changed \(age) ago: another program may still be writing the unfinished download \(RepositoryFolder.etag(ofPartial: newest.name).prefix(12))"
+        if try locks(in: folder).contains(etag) { return .inUse(.downloading(etag)) }
+        return partials.compactMap { user(of: $0.file) }.first.map { .inUse(.open(by: $0, "\(etag.prefix(12))")) }
+            ?? freshness(of: partials)
     }
 
     /// Why a blob without links must be kept.
-    mutating func find(orphan blob: CachedBlob, in folder: RepositoryFolder) throws(AIError) -> String? {
-        if try isHeld(blob.name, in: folder) {
-            return "in use: another process is about to link \(blob.name.prefix(12))"
+    mutating func find(orphan blob: CachedBlob, of repository: CachedRepository) throws(AIError) -> Obstacle? {
+        let folder = repository.folder
+        if let why = repository.obstacle ?? repository.unwritable { return why }
+        if try locks(in: folder).contains(blob.name) { return .inUse(.linking(blob.name)) }
+        return user(of: blob.file).map { .inUse(.open(by: $0, "\(blob.name.prefix(12))")) }
+    }
+
+    /// A process that has a file open.
+    func user(of file: PhysicalFile?) -> String? { file.flatMap { protection.openFiles.users[$0.identity] } }
+
+    // MARK: Before a row is carried out
+
+    /// Why a row of a plan must be kept now. Its caller holds the repository's lock.
+    mutating func find(_ row: DeletionPlan.Row, in folder: RepositoryFolder) throws(AIError) -> Obstacle? {
+        guard let commit = row.subject.commit else { return nil }
+        if let pin = protection.pin(folder, commit) { return .pinned(note: pin.note) }
+        let download = try findDownload(of: commit, in: folder) { () throws(AIError) in
+            try folder.linkedBlobs(below: folder.snapshots, besides: commit.hash)
         }
-        return user(of: [blob]).map { "in use: \($0) has \(blob.name.prefix(12)) open" }
+        if let download { return download }
+        guard !protection.openFiles.users.isEmpty else { return nil }
+        return try user(below: folder.snapshot(commit)).map { .inUse(.open(by: $0, "a file of it")) }
     }
 
-    /// The process that is downloading.
-    private mutating func findWork(on folder: RepositoryFolder, blobs: Set<String>, partials: [CachedBlob])
-        throws(AIError) -> String?
-    {
-        if try isBeingPulled(folder) { return "in use: it is being downloaded" }
-        let etags = blobs.union(partials.map { RepositoryFolder.etag(ofPartial: $0.name) })
-        let held = try locks(in: folder).intersection(etags).min()
-        return held.map { "in use: another process is writing \($0.prefix(12))" }
-    }
-
-    /// The process that has a file of it open.
-    private func findReader(of repository: CachedRepository, blobs: Set<String>, partials: [CachedBlob]) -> String?
-    {
-        for name in blobs.sorted() {
-            if let blob = repository.blobs[name], let user = user(of: [blob]) {
-                return "in use: \(user) has \(name.prefix(12)) open"
-            }
-        }
-        return user(of: partials).map { "in use: \($0) is writing to it" }
-    }
-
-    /// Whether another process holds the lock of a blob. A lock file that was never made locks nothing.
-    mutating func isHeld(_ etag: String, in folder: RepositoryFolder) throws(AIError) -> Bool {
-        try locks(in: folder).contains(etag)
-    }
-
-    /// A process that has one of these open.
-    func user(of blobs: [CachedBlob]) -> String? {
-        for blob in blobs {
-            if let file = blob.file, let user = protection.openFiles.users[file.identity] { return user }
+    /// A process that has a file below a folder open, links followed.
+    private func user(below path: String) throws(AIError) -> String? {
+        for name in try FileSystem.entries(path) ?? [] {
+            let child = Path.join(path, name)
+            let isFolder = try FileSystem.linkStatus(child)?.kind == .directory
+            let user =
+                try isFolder ? user(below: child) : user(of: FileSystem.status(child).map { PhysicalFile($0) })
+            if let user { return user }
         }
         return nil
     }
 
+    // MARK: Parts
+
+    /// The pull of a repository, or the download of one of these entries.
+    private mutating func findWork(on folder: RepositoryFolder, _ names: [String]) throws(AIError) -> Obstacle? {
+        if beingPulled[folder] == nil { beingPulled[folder] = try RepositoryUse.claim(folder) == nil }
+        if beingPulled[folder] == true { return .inUse(.pulled) }
+        let held = try locks(in: folder)
+        return held.intersection(names.map { RepositoryFolder.etag(ofPartial: $0) }).min().map {
+            .inUse(.writing($0))
+        }
+    }
+
     /// Python fetches files one by one and holds no lock in between: a lock on any file of a commit means it is being
     /// fetched. If its files are unknown, any lock that is not another revision's counts.
-    private mutating func beingFetched(for revision: CachedRevision, of repository: CachedRepository)
-        throws(AIError)
-        -> String?
-    {
-        let held = try locks(in: repository.folder)
+    private mutating func findDownload(
+        of commit: Commit, in folder: RepositoryFolder, others: () throws(AIError) -> Set<String>
+    ) throws(AIError) -> Obstacle? {
+        let held = try locks(in: folder)
         guard !held.isEmpty else { return nil }
-        if let tree = try repository.folder.readTree(revision.commit) {
-            return held.intersection(tree.files.map(\.digest.hex)).min()
+        let tree = try folder.readTree(commit)
+        guard let tree else { return try held.subtracting(others()).min().map { .inUse(.downloading($0)) } }
+        return held.intersection(tree.files.map(\.digest.hex)).min().map { .inUse(.downloading($0)) }
+    }
+
+    private func findReader(of repository: CachedRepository, _ names: [String]) -> Obstacle? {
+        for name in names.sorted() {
+            if let user = user(of: repository.blobs[name]?.file) {
+                return .inUse(.open(by: user, "\(name.prefix(12))"))
+            }
         }
-        let others = repository.revisions.filter { $0.commit != revision.commit }
-        return held.subtracting(others.flatMap { $0.files.compactMap(\.blob) }).min()
+        let names = Set(names)
+        let partials = repository.partials.filter { names.contains($0.name) }
+        return partials.compactMap { user(of: $0.file) }.first.map { .inUse(.written(by: $0)) }
+            ?? freshness(of: partials)
+    }
+
+    /// Other clients' unfinished downloads are kept for an hour after their last change, because not all of them take a
+    /// lock.
+    private func freshness(of partials: [CachedBlob]) -> Obstacle? {
+        let others = partials.filter { !$0.name.contains(".hub.") }
+        guard let newest = others.max(by: { $0.file?.modified ?? 0 < $1.file?.modified ?? 0 }),
+            let modified = newest.file?.modified, now - modified < 3600
+        else { return nil }
+        return .fresh(etag: RepositoryFolder.etag(ofPartial: newest.name), minutes: Int((now - modified) / 60))
     }
 
     private mutating func locks(in folder: RepositoryFolder) throws(AIError) -> Set<String> {
@@ -139,11 +148,38 @@ struct DeletionObstacles {
         locked[folder] = held
         return held
     }
+}
 
-    private mutating func isBeingPulled(_ folder: RepositoryFolder) throws(AIError) -> Bool {
-        if let known = beingPulled[folder] { return known }
-        let isPulled = try RepositoryUse.claim(folder) == nil
-        beingPulled[folder] = isPulled
-        return isPulled
+extension CachedRepository {
+    /// Why nothing of it can be deleted.
+    var obstacle: Obstacle? { isReadable ? isElsewhere ? .elsewhere : nil : .unreadable }
+
+    /// Why this user cannot delete from it.
+    fileprivate var unwritable: Obstacle? {
+        folder.unwritable([folder.path, folder.refs, folder.snapshots, folder.blobs])
+    }
+
+    /// The blobs needed by entries of `snapshots/` that are not snapshots; nil if there is no such entry.
+    func foreignBlobs() throws(AIError) -> Set<String>? {
+        let paths = problems.filter { $0.kind == .noSnapshot }.map(\.path)
+        guard !paths.isEmpty else { return nil }
+        var out: Set<String> = []
+        for path in paths { out.formUnion(try folder.linkedBlobs(below: path)) }
+        return out
+    }
+}
+
+extension RepositoryFolder {
+    /// The folder that this user cannot change.
+    fileprivate func unwritable(_ folders: [String]) -> Obstacle? {
+        folders.first { FileSystem.exists($0) && !FileSystem.isWritable($0) }.map { .unwritable($0) }
+    }
+
+    fileprivate func folderAmongBlobs() throws(AIError) -> Obstacle? {
+        for name in try FileSystem.entries(blobs) ?? []
+        where try FileSystem.linkStatus(blob(name))?.kind == .directory {
+            return .folderAmongBlobs(name)
+        }
+        return nil
     }
 }

@@ -19,6 +19,28 @@ package struct DeletionPlan: Sendable {
             case payload(String)
             /// Unchanged files of a `--local-dir` folder.
             case local(LocalFolder, [String])
+
+            /// The revision that it is, or is of.
+            package var commit: Commit? {
+                switch self {
+                case .revision(let commit), .files(let commit, _): commit
+                default: nil
+                }
+            }
+
+            /// The kind in a word.
+            package var word: String {
+                switch self {
+                case .revision: "revision"
+                case .files(_, let paths): paths.count == 1 ? "1 file" : "\(paths.count) files"
+                case .partial: "partial"
+                case .orphan: "blob"
+                case .remains: "leftover folder"
+                case .payload: "payload"
+                case .local(_, let files) where files.isEmpty: "bookkeeping"
+                case .local(_, let files): files.count == 1 ? "1 file" : "\(files.count) files"
+                }
+            }
         }
         package var repository: Repository?
         package var folder: RepositoryFolder?
@@ -42,13 +64,34 @@ package struct DeletionPlan: Sendable {
     package struct Protected: Sendable, Hashable {
         package var repository: Repository
         package var commit: Commit?
-        package var reason: String
+        package var obstacle: Obstacle
+        package var reason: String { obstacle.text }
+
+        /// `org/name@12345678`.
+        package var name: String { "\(repository)" + (commit.map { "@\($0.short)" } ?? "") }
+
+        /// The error if a person asked for it by name.
+        package var refusal: AIError {
+            let advice: String?
+            switch obstacle {
+            case .pinned: advice = "run hub unpin \(name) first"
+            case .inUse: advice = "try again when that process has finished"
+            case .fresh: advice = "try again an hour after its last change"
+            default: advice = nil
+            }
+            let isState = obstacle.isPinned || obstacle.isUse
+            return AIError(
+                obstacle.isPinned ? .invalidInput : .ioError,
+                "\(name) \(isState ? "is" : "was not deleted:") \(reason)", advice: advice,
+                context: .init(repository: repository.description))
+        }
     }
 
     /// A file of a `--local-dir` folder that is kept.
     package struct Kept: Sendable, Hashable {
         package var path: String
-        package var reason: String
+        package var obstacle: Obstacle
+        package var reason: String { obstacle.text }
     }
 
     /// A target that deleting all candidates does not reach.
@@ -70,14 +113,9 @@ package struct DeletionPlan: Sendable {
     /// Why the pins cannot be read; nil if they are known.
     package internal(set) var pinsFault: AIError?
     /// Whether it deletes anything that could be pinned.
-    package var concernsPins: Bool {
-        rows.contains { row in
-            switch row.subject {
-            case .revision, .files: true
-            default: false
-            }
-        }
-    }
+    package var concernsPins: Bool { rows.contains { $0.subject.commit != nil } }
+    /// The files freed by its rows.
+    var freedFiles: Set<PhysicalFile.Identity> = []
     /// The catalog's rows of interrupted deletions that this plan finishes or settles.
     var interrupted: [Int64] = []
     package var freedBytes: Int64 { rows.reduce(0) { $0 + $1.freedBytes } }

@@ -30,7 +30,7 @@ extension DeletionPlanner {
                 ?? CachedRevision(
                     commit: commit, refs: [], files: [], isComplete: nil, downloadedAt: 0, lastUsedAt: 0)
             if keep.contains(where: { $0.names(revision, of: repository) }) {
-                return protect(repository, commit, "kept")
+                return protect(repository, commit, .kept)
             }
             if try !isWanted(revision, of: repository, fresh, since: deletion.beganAt) {
                 let isThere = repository.revisions.contains { $0.commit == commit }

@@ -30,39 +30,51 @@ package struct DeletionPolicy: Sendable {
         !detached && !partials && !orphans && !damaged && olderThan == nil && maxSize == nil && free == nil
     }
 
-    /// The plan for a cache, read fresh.
+    /// A planner's plan with this policy's items added.
     ///
     /// - Parameter diskFree: bytes free on the cache's file system now.
-    package func plan(for state: CacheState, now: Double, diskFree: Int64) throws(AIError) -> DeletionPlan {
-        try plan(with: DeletionPlanner(state, now: now), now: now, diskFree: diskFree)
-    }
-
-    /// A planner's plan with this policy's items added.
     package func plan(with planner: DeletionPlanner, now: Double, diskFree: Int64) throws(AIError) -> DeletionPlan {
         var planner = planner
-        let state = planner.state
-        for repository in state.repositories {
-            if partials { try planner.addPartials(of: repository, now: now) }
-            if orphans {
-                if repository.revisions.isEmpty, repository.partials.isEmpty {
-                    try planner.add(repository, reason: "the folder holds no revision")
-                } else {
-                    try planner.addOrphans(of: repository)
-                }
+        try addLeftovers(to: &planner)
+        guard detached || damaged || olderThan != nil || hasTarget else { return planner.plan }
+        // A target counts all repositories.
+        for repository in planner.state.repositories where maxSize != nil { try planner.ledger.enter(repository) }
+        for candidate in try candidates(&planner, now: now) {
+            if hasTarget, unreached(planner, diskFree).isEmpty { break }
+            try planner.add(candidate.revision, of: candidate.repository, reason: candidate.reason)
+        }
+        planner.plan.unreached = unreached(planner, diskFree)
+        return planner.plan
+    }
+
+    private var hasTarget: Bool { maxSize != nil || free != nil }
+
+    /// Partials, orphans and payloads.
+    private func addLeftovers(to planner: inout DeletionPlanner) throws(AIError) {
+        for repository in planner.state.repositories {
+            if partials { try planner.addPartials(of: repository) }
+            guard orphans else { continue }
+            if repository.revisions.isEmpty, repository.partials.isEmpty {
+                try planner.add(repository, reason: "the folder holds no revision")
+            } else {
+                try planner.addOrphans(of: repository)
             }
         }
         if orphans { planner.addUnusedPayloads() }
-        guard detached || damaged || olderThan != nil || maxSize != nil || free != nil else { return planner.plan }
+    }
 
-        var candidates: [(CachedRepository, CachedRevision, String)] = []
-        var remaining = RemainingSize(state)
-        for repository in state.repositories {
-            for revision in repository.revisions {
-                // Finishing an interrupted deletion counts towards a target too.
-                guard !planner.isGoing(revision, of: repository) else {
-                    remaining.remove(revision, of: repository)
-                    continue
-                }
+    private struct Candidate {
+        var repository: CachedRepository
+        var revision: CachedRevision
+        var reason: String
+    }
+
+    /// The revisions that the conditions select, the least recently used first. Those to keep are recorded.
+    private func candidates(_ planner: inout DeletionPlanner, now: Double) throws(AIError) -> [Candidate] {
+        var candidates: [Candidate] = []
+        for repository in planner.state.repositories {
+            // Finishing an interrupted deletion counts towards a target too.
+            for revision in repository.revisions where !planner.isGoing(revision, of: repository) {
                 // A resumable first download is deleted only if unfinished downloads are requested too.
                 let isDetached =
                     detached && revision.refs.isEmpty && (partials || !repository.isUnfinishedFirstDownload)
@@ -71,29 +83,23 @@ package struct DeletionPolicy: Sendable {
                 // Zero means everything, including times in the future from a wrong clock.
                 if let olderThan, olderThan > 0, now - revision.lastUsedAt < olderThan { continue }
                 if keep.contains(where: { $0.names(revision, of: repository) }) {
-                    planner.protect(repository, revision.commit, "kept")
+                    planner.protect(repository, revision.commit, .kept)
                     continue
                 }
-                candidates.append((repository, revision, reason(for: revision, isDetached, damage, now: now)))
+                let reason = reason(for: revision, isDetached, damage, now: now)
+                candidates.append(Candidate(repository: repository, revision: revision, reason: reason))
             }
         }
-        candidates.sort { $0.1.lastUsedAt < $1.1.lastUsedAt }
-        var unreached: [DeletionPlan.Unreached] {
-            var out: [DeletionPlan.Unreached] = []
-            if let maxSize, remaining.bytes > maxSize {
-                out.append(.size(wanted: maxSize, reached: remaining.bytes))
-            }
-            if let free, diskFree + planner.freedBytes < free { out.append(.free(wanted: free, now: diskFree)) }
-            return out
-        }
-        for (repository, revision, reason) in candidates {
-            if maxSize != nil || free != nil, unreached.isEmpty { break }
-            let rows = planner.plan.rows.count
-            try planner.add(revision, of: repository, reason: reason)
-            if planner.plan.rows.count > rows { remaining.remove(revision, of: repository) }
-        }
-        planner.plan.unreached = unreached
-        return planner.plan
+        return candidates.sorted { $0.revision.lastUsedAt < $1.revision.lastUsedAt }
+    }
+
+    /// The targets that a plan does not reach.
+    private func unreached(_ planner: DeletionPlanner, _ diskFree: Int64) -> [DeletionPlan.Unreached] {
+        var out: [DeletionPlan.Unreached] = []
+        let (size, freed) = (planner.ledger.neededBytes, planner.ledger.freedBytes)
+        if let maxSize, size > maxSize { out.append(.size(wanted: maxSize, reached: size)) }
+        if let free, diskFree + freed < free { out.append(.free(wanted: free, now: diskFree)) }
+        return out
     }
 
     private func reason(for revision: CachedRevision, _ isDetached: Bool, _ damage: String?, now: Double) -> String
@@ -101,14 +107,16 @@ package struct DeletionPolicy: Sendable {
         var parts: [String] = []
         if let damage { parts.append(damage) }
         if isDetached { parts.append("no branch or tag points to it") }
-        if olderThan != nil || maxSize != nil || free != nil {
+        if olderThan != nil {
             let days = Int((now - revision.lastUsedAt) / 86400)
             parts.append(
                 days < 1 ? "last used today" : days == 1 ? "last used yesterday" : "last used \(days) days ago")
+        } else if hasTarget {
+            parts.append("least recently used")
         }
-        if let maxSize { parts.append("needed for --max-size \(ByteCount(maxSize))") }
-        if let free { parts.append("needed for --free \(ByteCount(free))") }
-        return parts.joined(separator: "; ")
+        let targets = [maxSize.map { "--max-size \(ByteCount($0))" }, free.map { "--free \(ByteCount($0))" }]
+        let text = targets.compactMap(\.self).joined(separator: " and ")
+        return parts.joined(separator: "; ") + (hasTarget ? ", for \(text)" : "")
     }
 }
 
@@ -132,30 +140,6 @@ extension CachedRepository {
             return "\(file.path) has \(found) bytes, not \(wanted)"
         }
         return try revision.knownDamage(verified, in: folder).map { "hub verify found \($0) damaged" }
-    }
-}
-
-/// Bytes of the files that the remaining revisions need, each physical file once.
-private struct RemainingSize {
-    private(set) var bytes: Int64 = 0
-    private var users: [PhysicalFile.Identity: Int] = [:]
-
-    init(_ state: CacheState) {
-        for repository in state.repositories {
-            for revision in repository.revisions {
-                for (identity, file) in repository.physicalFiles(of: revision) {
-                    if users[identity, default: 0] == 0 { bytes += file.size }
-                    users[identity, default: 0] += 1
-                }
-            }
-        }
-    }
-
-    mutating func remove(_ revision: CachedRevision, of repository: CachedRepository) {
-        for (identity, file) in repository.physicalFiles(of: revision) {
-            users[identity, default: 0] -= 1
-            if users[identity] == 0 { bytes -= file.size }
-        }
     }
 }
 

@@ -19,24 +19,22 @@ struct LocalRemoval {
     }
 
     /// Why a file must be kept; nil if it is unchanged and unused.
-    private func obstacle(to file: String) throws(AIError) -> String? {
+    private func obstacle(to file: String) throws(AIError) -> Obstacle? {
         let path = folder.place(file)
-        guard let status = try FileSystem.linkStatus(path) else { return "it is gone" }
-        guard status.kind == .file, let note = try folder.note(of: file) else {
-            return "changed since it was downloaded"
-        }
+        guard let status = try FileSystem.linkStatus(path) else { return .gone }
+        guard status.kind == .file, let note = try folder.note(of: file) else { return .changed }
         // If only its times differ, the digest has already confirmed the content.
         if let commit = Commit(note.commit),
             let size = try folder.readTree(commit)?.files.first(where: { $0.path == file })?.size,
             note.mayBeChanged(status, size: size), size != status.size
         {
-            return "changed since it was downloaded"
+            return .changed
         }
-        if let user = openFiles.users[PhysicalFile(status).identity] { return "in use: \(user) has it open" }
+        if let user = openFiles.users[PhysicalFile(status).identity] { return .inUse(.open(by: user, "it")) }
         let lock = String(folder.notePath(file).dropLast("metadata".count)) + "lock"
         if let file = try? FileDescriptor(lock, [.noFollow, .nonBlocking]), try file.tryLock(shared: true) == false
         {
-            return "in use: it is being downloaded"
+            return .inUse(.pulled)
         }
         return nil
     }
@@ -53,37 +51,36 @@ struct LocalRemoval {
         return false
     }
 
-    /// The deletable files, the kept ones with reasons, and the freed bytes: by size and allocated.
-    fileprivate func sort() throws(AIError) -> (
-        going: [String], kept: [DeletionPlan.Kept], freed: Deletion.Outcome.Freed
+    /// The names of the deletable files, the files that go with them, and the kept ones with reasons.
+    func sort() throws(AIError) -> (
+        names: [String], files: [PhysicalFile], kept: [DeletionPlan.Kept]
     ) {
-        if let why = try obstacle() { return ([], [why], .init()) }
+        if let why = try obstacle() { return ([], [], [.init(path: folder.path, obstacle: why)]) }
         let noted = Set(try noted().map(ExactText.init))
-        var going: [String] = []
+        var names: [String] = []
+        var files: [PhysicalFile] = []
         var kept: [DeletionPlan.Kept] = []
-        var freed = Deletion.Outcome.Freed()
         for file in try folder.contents() {
-            let why = noted.contains(ExactText(file)) ? try obstacle(to: file) : "not downloaded by a pull"
-            if let why {
-                kept.append(.init(path: folder.place(file), reason: why))
+            if let why = try noted.contains(ExactText(file)) ? obstacle(to: file) : .notDownloaded {
+                kept.append(.init(path: folder.place(file), obstacle: why))
             } else if let status = try FileSystem.linkStatus(folder.place(file)) {
-                going.append(file)
-                freed.add(status)
+                names.append(file)
+                files.append(PhysicalFile(status))
             }
         }
         if kept.isEmpty {
             for partial in try partials() {
                 if let status = try FileSystem.linkStatus(Path.join(folder.downloads, partial)) {
-                    freed.add(status)
+                    files.append(PhysicalFile(status))
                 }
             }
         }
-        return (going, kept, freed)
+        return (names, files, kept)
     }
 
     /// Deletes unchanged files with their metadata; the bookkeeping with the last of them.
-    func delete(_ files: [String]) throws(AIError) -> Deletion.Outcome.Freed {
-        var freed = Deletion.Outcome.Freed()
+    func delete(_ files: [String]) throws(AIError) -> FreedBytes {
+        var freed = FreedBytes()
         guard try obstacle() == nil else { return freed }
         guard let top = try OpenFolder.open(folder.path) else { return freed }
         let notes = try top.ownFolder(LocalFolder.bookkeeping + "/download")
@@ -121,12 +118,12 @@ struct LocalRemoval {
     }
 
     /// Why nothing of it may be deleted now: a pull is running, or the bookkeeping is behind a link.
-    private func obstacle() throws(AIError) -> DeletionPlan.Kept? {
+    private func obstacle() throws(AIError) -> Obstacle? {
         for place in [Path.parent(folder.bookkeeping), folder.bookkeeping, folder.downloads]
         where try FileSystem.linkStatus(place)?.kind == .symlink {
-            return .init(path: folder.path, reason: "its records are elsewhere: \(place) is a symbolic link")
+            return .recordsElsewhere(place)
         }
-        return try isBeingFilled() ? .init(path: folder.path, reason: "in use: it is being downloaded") : nil
+        return try isBeingFilled() ? .inUse(.pulled) : nil
     }
 }
 
@@ -141,21 +138,5 @@ extension LocalFolder {
             if let status = try FileSystem.linkStatus(place(file)) { out.insert(PhysicalFile(status).identity) }
         }
         return out
-    }
-}
-
-extension DeletionPlanner {
-    /// Plans the deletion of unchanged files in a local folder.
-    ///
-    /// - Parameter open: its files that other processes have open.
-    package mutating func add(_ folder: LocalFolder, sparing open: OpenFiles, reason: String) throws(AIError) {
-        let (going, kept, freed) = try LocalRemoval(folder: folder, openFiles: open).sort()
-        plan.kept += kept
-        // If no fetched file is left, the bookkeeping is deleted.
-        guard !going.isEmpty || kept.isEmpty else { return }
-        plan.rows.append(
-            .init(
-                repository: nil, folder: nil, subject: .local(folder, going), refs: [], reason: reason,
-                freedBytes: freed.size, lastUsedAt: nil, allocatedBytes: freed.allocated))
     }
 }

@@ -8,8 +8,8 @@ struct PayloadRemoval {
 
     /// After links to a payload are gone: under its lock, deletes it if its manifest has no valid line, else writes the
     /// valid lines. Returns the freed bytes.
-    func remove(_ hash: String) throws(AIError) -> Deletion.Outcome.Freed {
-        var freed = Deletion.Outcome.Freed()
+    func remove(_ hash: String) throws(AIError) -> FreedBytes {
+        var freed = FreedBytes()
         // A link can outlive its target and the target's folder.
         guard let folder = try store.folder(of: hash) else { return freed }
         let lock = try store.lockFile(hash, in: folder)

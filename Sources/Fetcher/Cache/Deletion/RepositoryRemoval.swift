@@ -8,7 +8,7 @@ struct RepositoryRemoval {
     let folder: RepositoryFolder
     /// Files that other processes read are kept.
     let openFiles: OpenFiles
-    private(set) var freed = Deletion.Outcome.Freed()
+    private(set) var freed = FreedBytes()
     /// Whether anything was deleted.
     private(set) var hasRemoved = false
     private let store: SharedStore
@@ -123,9 +123,7 @@ struct RepositoryRemoval {
         guard try blobs.remove(name) else { return }
         hasRemoved = true
         if let hash {
-            let swept = try PayloadRemoval(store: store, openFiles: openFiles).remove(hash)
-            freed.size += swept.size
-            freed.allocated += swept.allocated
+            freed += try PayloadRemoval(store: store, openFiles: openFiles).remove(hash)
         } else {
             freed.add(status)
         }

@@ -136,7 +136,7 @@ package struct CacheDiagnosis: Sendable {
     // MARK: Unneeded files
 
     private mutating func addUnneeded() {
-        let costs = FreeableSizes(state)
+        var ledger = DeletionLedger(state.layout)
         var (orphans, detached, plain): ([String], [String], [String]) = ([], [], [])
         var unfinished: [String] = []
         var (orphanBytes, detachedBytes, plainBytes): (Int64, Int64, Int64) = (0, 0, 0)
@@ -151,7 +151,7 @@ package struct CacheDiagnosis: Sendable {
             if repository.isUnfinishedFirstDownload { unfinished.append(repository.folder.path) }
             let revisions = repository.isUnfinishedFirstDownload ? [] : repository.revisions.filter(\.refs.isEmpty)
             detached += revisions.map { repository.folder.snapshot($0.commit) }
-            if !revisions.isEmpty { detachedBytes += costs.ofRevisions(revisions, repository) }
+            if !revisions.isEmpty { detachedBytes += ledger.freedBytes(revisions, of: repository) }
             for revision in repository.revisions {
                 for file in revision.files {
                     guard let physical = file.file else { continue }

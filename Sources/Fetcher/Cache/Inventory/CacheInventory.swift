@@ -6,7 +6,7 @@ package struct CacheInventory: Sendable {
     package var state: CacheState
     package var items: [CacheItem]
     /// The bytes freed by a selection of ``items``; initially empty.
-    package var ledger: FreedLedger
+    package var ledger: DeletionLedger
     /// Xet's removable files.
     package var xet = XetFolder.Removable()
     /// The cache's size in bytes: snapshots, unfinished downloads, orphans, and Xet's folder.
@@ -29,44 +29,32 @@ package struct CacheInventory: Sendable {
         size = state.size(with: kept)
         diskFree = try FileSystem.diskSpace(state.layout.root).available
         items = []
-        var builder = FreedLedger.Builder(state)
+        ledger = DeletionLedger(state.layout)
         var obstacles = DeletionObstacles(protection, now: now)
         for index in state.repositories.indices {
-            let repository = state.repositories[index]
-            let foreign = try repository.foreignBlobs()
-            builder.begin(repository, foreign: foreign)
-            for place in repository.revisions.indices {
-                items.append(
-                    try CacheItem(
-                        revision: place, of: repository, at: index, foreign: foreign, verified, &obstacles))
-                builder.add(repository.revisions[place])
-            }
-            let leftovers = try CacheItem.leftovers(
-                of: repository, at: index, foreign: foreign, now: now, &obstacles)
-            for (item, names) in leftovers {
-                items.append(item)
-                builder.add(names: names)
-            }
+            try addRevisions(of: index, verified, &obstacles)
+            try addLeftovers(of: index, &obstacles)
         }
         let store = SharedStore(layout: state.layout)
         let unused = state.unusedPayloads.filter {
-            store.references($0.name)?.isEmpty == true && $0.file != nil && obstacles.user(of: [$0]) == nil
+            store.references($0.name)?.isEmpty == true && $0.file != nil && obstacles.user(of: $0.file) == nil
         }
         if !unused.isEmpty {
-            items.append(CacheItem(payloads: unused))
-            builder.add(files: unused.compactMap(\.file))
+            let files = unused.compactMap(\.file)
+            append(
+                CacheItem(
+                    subject: .payloads(names: unused.map(\.name)), size: files.reduce(0) { $0 + $1.size },
+                    lastUsedAt: files.map(\.accessed).max()),
+                ledger.choice(files))
         }
         if let folder { xet = try folder.removable() }
         if let folder, !xet.isEmpty {
-            let isIdle = folder.isIdle(kept, now: now)
-            items.append(
+            append(
                 CacheItem(
                     subject: .xet, size: xet.size, lastUsedAt: xet.lastUsedAt,
-                    obstacle: isIdle ? nil : "in use: another program may still be writing into it"))
-            builder.add(bytes: xet.size)
+                    obstacle: folder.isIdle(kept, now: now) ? nil : .inUse(.recent)),
+                ledger.choice(bytes: xet.size))
         }
-        ledger = builder.ledger
-        for index in items.indices { items[index].freedAlone = ledger.freedBytes(adding: index) }
     }
 
     /// The repository of an item.
@@ -91,7 +79,7 @@ package struct CacheInventory: Sendable {
         // Leftovers first, as in gc: otherwise the last revision would include them.
         for item in chosen.map({ items[$0] }) {
             switch item.subject {
-            case .partials(let index, _): try planner.addPartials(of: state.repositories[index], now: now)
+            case .partials(let index, _): try planner.addPartials(of: state.repositories[index])
             case .orphans(let index, _): try planner.addOrphans(of: state.repositories[index])
             case .payloads: planner.addUnusedPayloads()
             case .remains(let index): try planner.add(state.repositories[index], reason: "chosen")
@@ -104,16 +92,5 @@ package struct CacheInventory: Sendable {
             try planner.add(repository.revisions[revision], of: repository, reason: "chosen")
         }
         return planner.plan
-    }
-}
-
-extension CachedRepository {
-    /// The blobs needed by folders in `snapshots/` that are not snapshots; nil if there is no such folder.
-    func foreignBlobs() throws(AIError) -> Set<String>? {
-        let names = try folder.foreignSnapshots(besides: revisions)
-        guard !names.isEmpty else { return nil }
-        var out: Set<String> = []
-        for name in names { out.formUnion(try folder.linkedBlobs(below: Path.join(folder.snapshots, name))) }
-        return out
     }
 }

@@ -41,119 +41,102 @@ package struct CacheItem: Sendable, Hashable {
     package var isDamaged = false
     /// Why it cannot be deleted now, such as "in use: …"; nil if it can. Pins do not count, because they can be
     /// removed.
-    package var obstacle: String?
+    package var obstacle: Obstacle?
+    /// What is deleted with it.
+    package var choice = DeletionLedger.Choice()
 }
 
-extension CacheItem {
-    /// - Parameter foreign: blobs needed by something other than snapshots; nil if there is nothing like that.
-    init(
-        revision index: Int, of repository: CachedRepository, at place: Int, foreign: Set<String>?,
-        _ verified: VerifiedContent, _ obstacles: inout DeletionObstacles
-    ) throws(AIError) {
-        let revision = repository.revisions[index]
-        let pin = obstacles.protection.pin(repository.folder, revision.commit)
-        self.init(
-            subject: .revision(repository: place, index: index), repository: repository.repository,
-            commit: revision.commit, refs: revision.refs,
-            size: repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size },
-            lastUsedAt: revision.lastUsedAt, downloadedAt: revision.downloadedAt, isPinned: pin != nil,
-            pinNote: pin?.note, isIncomplete: revision.isComplete == false, isDetached: revision.refs.isEmpty)
-        // For a complete revision the sizes need no check, which would read the tree.
-        isDamaged =
-            try isIncomplete
-            ? repository.damage(of: revision, verified) != nil
-            : revision.knownDamage(verified, in: repository.folder) != nil
-        // The last revision takes the whole repository with it.
-        let isOnly = repository.revisions.count == 1 && foreign == nil
-        let others = repository.revisions.indices.filter { $0 != index }
-        let needed = others.reduce(foreign ?? []) { $0.union(repository.revisions[$1].usedBlobs) }
-        let names = isOnly ? Set(repository.blobs.keys) : revision.usedBlobs.subtracting(needed)
-        obstacle = repository.obstacle(to: revision)
-        if obstacle == nil {
-            obstacle = try obstacles.findUse(
-                of: revision, of: repository, blobs: names, partials: isOnly ? repository.partials : [])
+extension CacheInventory {
+    mutating func addRevisions(of index: Int, _ verified: VerifiedContent, _ obstacles: inout DeletionObstacles)
+        throws(AIError)
+    {
+        let repository = state.repositories[index]
+        for (place, revision) in repository.revisions.enumerated() {
+            let pin = obstacles.protection.pin(repository.folder, revision.commit)
+            let choice = try ledger.choice(revision.files, of: repository, isRevision: true)
+            let change = ledger.preview(choice)
+            // For a complete revision the sizes need no check, which would read the tree.
+            let isDamaged =
+                try revision.isComplete == false
+                ? repository.damage(of: revision, verified) != nil
+                : revision.knownDamage(verified, in: repository.folder) != nil
+            items.append(
+                CacheItem(
+                    subject: .revision(repository: index, index: place), repository: repository.repository,
+                    commit: revision.commit, refs: revision.refs,
+                    size: repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size },
+                    freedAlone: change.freed.size, lastUsedAt: revision.lastUsedAt,
+                    downloadedAt: revision.downloadedAt, isPinned: pin != nil, pinNote: pin?.note,
+                    isIncomplete: revision.isComplete == false, isDetached: revision.refs.isEmpty,
+                    isDamaged: isDamaged,
+                    obstacle: try obstacles.find(revision, of: repository, change, ignoringPin: true),
+                    choice: choice))
         }
     }
 
-    init(payloads: [CachedBlob]) {
-        self.init(
-            subject: .payloads(names: payloads.map(\.name)),
-            size: payloads.reduce(0) { $0 + ($1.file?.size ?? 0) },
-            lastUsedAt: payloads.compactMap { $0.file?.accessed }.max())
-    }
-
-    /// The items of a repository besides its revisions, with their names in `blobs/`.
-    static func leftovers(
-        of repository: CachedRepository, at place: Int, foreign: Set<String>?, now: Double,
-        _ obstacles: inout DeletionObstacles
-    ) throws(AIError) -> [(item: CacheItem, names: [String])] {
-        var out: [(CacheItem, [String])] = []
-        func add(_ item: CacheItem, _ names: [String]) {
-            var item = item
-            item.repository = repository.repository
-            out.append((item, names))
-        }
+    /// Adds what a repository has besides its revisions.
+    mutating func addLeftovers(of index: Int, _ obstacles: inout DeletionObstacles) throws(AIError) {
+        let repository = state.repositories[index]
         if repository.revisions.isEmpty, repository.partials.isEmpty {
-            let names = repository.blobs.keys.sorted()
-            var item = CacheItem(subject: .remains(repository: place), size: size(repository.orphans))
-            item.refs = repository.danglingRefs
-            item.obstacle =
-                repository.obstacle
-                ?? (foreign == nil ? nil : "its snapshots folder holds something that is not a snapshot")
-            if item.obstacle == nil {
-                item.obstacle = try obstacles.find(repository, blobs: Set(names), partials: [])
-            }
-            add(item, names)
-            return out
-        }
-        if !repository.partials.isEmpty {
-            let (going, why) = try partials(of: repository, now: now, &obstacles)
-            let names = going.isEmpty ? repository.partials.map(\.name) : going
-            add(
+            let choice = try ledger.choice([], of: repository, isRevision: false)
+            return append(
                 CacheItem(
-                    subject: .partials(repository: place, names: names), size: size(repository.partials),
-                    lastUsedAt: repository.partials.compactMap { $0.file?.modified }.max(),
-                    obstacle: going.isEmpty ? why : nil), going)
+                    subject: .remains(repository: index), repository: repository.repository,
+                    refs: repository.danglingRefs, size: Self.size(repository.orphans.compactMap(\.ownFile)),
+                    obstacle: try obstacles.find(restOf: repository, ledger.preview(choice))),
+                choice)
         }
-        let orphans = repository.orphans.filter { foreign?.contains($0.name) != true }
-        if !orphans.isEmpty {
-            var (going, why): ([CachedBlob], String?) = ([], repository.obstacle)
-            for blob in orphans where repository.obstacle == nil {
-                if let reason = try obstacles.find(orphan: blob, in: repository.folder) {
-                    why = reason
-                } else {
-                    going.append(blob)
-                }
-            }
-            add(
-                CacheItem(
-                    subject: .orphans(repository: place, names: (going.isEmpty ? orphans : going).map(\.name)),
-                    size: size(orphans), lastUsedAt: orphans.compactMap { $0.file?.accessed }.max(),
-                    obstacle: going.isEmpty ? why : nil), going.map(\.name))
+        try addEntries(
+            repository.partialsByEtag.map(\.partials), of: index, { .partials(repository: index, names: $0) },
+            usedAt: \.modified
+        ) { partials throws(AIError) in
+            let etag = RepositoryFolder.etag(ofPartial: partials[0].name)
+            return try obstacles.find(partials: partials, of: etag, in: repository.folder)
         }
-        return out
+        try addEntries(
+            repository.freeOrphans().map { [$0] }, of: index, { .orphans(repository: index, names: $0) },
+            usedAt: \.accessed
+        ) { orphans throws(AIError) in try obstacles.find(orphan: orphans[0], of: repository) }
     }
 
-    /// The partials that may be deleted now, and why others may not.
-    private static func partials(
-        of repository: CachedRepository, now: Double, _ obstacles: inout DeletionObstacles
-    ) throws(AIError) -> (going: [String], why: String?) {
-        var (going, why): ([String], String?) = ([], nil)
-        let groups = Dictionary(grouping: repository.partials) { RepositoryFolder.etag(ofPartial: $0.name) }
-        for (etag, partials) in groups {
-            if let reason = try obstacles.find(partials: partials, of: etag, in: repository.folder, now: now) {
-                why = reason
-            } else {
-                going += partials.map(\.name)
-            }
+    /// Adds groups of entries of `blobs/` as one item, which stays only if each of them has an obstacle.
+    private mutating func addEntries(
+        _ groups: [[CachedBlob]], of index: Int, _ subject: ([String]) -> CacheItem.Subject,
+        usedAt: KeyPath<PhysicalFile, Double>, _ find: ([CachedBlob]) throws(AIError) -> Obstacle?
+    ) throws(AIError) {
+        var (going, why): ([String], Obstacle?) = ([], nil)
+        for group in groups {
+            let obstacle = try find(group)
+            if obstacle == nil { going += group.map(\.name) }
+            why = obstacle ?? why
         }
-        return (going.sorted(), why)
+        let entries = groups.flatMap(\.self)
+        guard !entries.isEmpty else { return }
+        let names = (going.isEmpty ? entries.map(\.name) : going).sorted()
+        append(
+            CacheItem(
+                subject: subject(names), repository: state.repositories[index].repository,
+                size: Self.size(entries.compactMap(\.ownFile)),
+                lastUsedAt: entries.compactMap { $0.file?[keyPath: usedAt] }.max(),
+                obstacle: going.isEmpty ? why : nil),
+            try ledger.choice(going, of: state.repositories[index]))
     }
 
-    private static func size(_ blobs: [CachedBlob]) -> Int64 {
+    mutating func append(_ item: CacheItem, _ choice: DeletionLedger.Choice) {
+        var item = item
+        item.choice = choice
+        item.freedAlone = ledger.preview(choice).freed.size
+        items.append(item)
+    }
+
+    /// st_size, each physical file once.
+    private static func size(_ files: [PhysicalFile]) -> Int64 {
         var seen: Set<PhysicalFile.Identity> = []
-        return blobs.filter { !$0.isForeign }.compactMap(\.file).reduce(0) {
-            seen.insert($1.identity).inserted ? $0 + $1.size : $0
-        }
+        return files.reduce(0) { seen.insert($1.identity).inserted ? $0 + $1.size : $0 }
     }
+}
+
+extension CachedBlob {
+    /// The file, unless it is not ours.
+    fileprivate var ownFile: PhysicalFile? { isForeign ? nil : file }
 }

@@ -5,8 +5,8 @@ package struct DeletionPaths: Sendable {
     package struct Entry: Sendable, Hashable {
         /// Relative to the cache.
         package var path: String
-        /// Bytes freed: st_size of a blob or a snapshot's plain file whose last name it is. nil for links, folders and
-        /// metadata, which totals ignore.
+        /// Bytes freed: st_size of a file of the plan, at the first of its names. nil for links, folders and metadata,
+        /// which totals ignore.
         package var size: Int64?
     }
 
@@ -19,11 +19,12 @@ package struct DeletionPaths: Sendable {
     /// Per repository: the number of remaining snapshots that use each blob.
     private var users: [RepositoryFolder: [String: Int]] = [:]
     private var gone: Set<String> = []
-    private var namesGone: [PhysicalFile.Identity: UInt64] = [:]
+    /// The files freed by the plan that are not listed yet.
+    private var freed: Set<PhysicalFile.Identity>
 
     /// Walks the affected folders. Blocks.
     package init(_ plan: DeletionPlan, layout: CacheLayout) throws(AIError) {
-        self.layout = layout
+        (self.layout, freed) = (layout, plan.freedFiles)
         store = SharedStore(layout: layout)
         for row in plan.rows {
             switch (row.subject, row.folder) {
@@ -108,7 +109,7 @@ package struct DeletionPaths: Sendable {
     private mutating func add(file path: String) throws(AIError) {
         guard let status = try FileSystem.linkStatus(path), gone.insert(path).inserted else { return }
         guard status.kind == .symlink else {
-            append(path, isCounted(path) && isLastName(status) ? status.size : nil)
+            append(path, freed.remove(PhysicalFile(status).identity) == nil ? nil : status.size)
             return
         }
         append(path, nil)
@@ -124,20 +125,6 @@ package struct DeletionPaths: Sendable {
     private mutating func add(payload hash: String) throws(AIError) {
         try add(file: store.payload(hash))
         try add(file: store.payload(hash) + ".refs")
-    }
-
-    /// Whether a file counts as freed: blobs, payloads of the shared store, and plain files of snapshots do.
-    private func isCounted(_ path: String) -> Bool {
-        let below = path.dropping(prefix: layout.root + "/") ?? path
-        if below.hasPrefix("blobs/") { return !below.hasSuffix(".refs") }
-        let parts = Path.parts(below)
-        return parts.count > 2 && (parts[1] == "blobs" || (parts[1] == "snapshots" && parts.count > 3))
-    }
-
-    private mutating func isLastName(_ status: FileStatus) -> Bool {
-        let file = PhysicalFile(status)
-        namesGone[file.identity, default: 0] += 1
-        return namesGone[file.identity] == file.links
     }
 
     private mutating func append(_ path: String, _ size: Int64?) {

@@ -12,43 +12,37 @@ package struct ItemFile: Sendable, Hashable {
 extension CacheInventory {
     /// The files of an item. Searches the whole state for shared files.
     package func files(of item: CacheItem) -> [ItemFile] {
+        var files: [(path: String, file: PhysicalFile?)]
+        var own: String?
         switch item.subject {
-        case .revision(let index, let revision): files(ofRevision: revision, of: index)
-        case .remains(let index): files(state.repositories[index].blobs.keys.sorted(), of: index)
-        case .partials(let index, let names), .orphans(let index, let names): files(names, of: index)
+        case .revision(let index, let place):
+            let (repository, revision) = (state.repositories[index], state.repositories[index].revisions[place])
+            own = Self.name(repository, revision)
+            files = revision.files.map { ($0.path, $0.file ?? $0.blob.flatMap { repository.blobs[$0]?.file }) }
+            files.sort { $0.path < $1.path }
+        case .remains(let index): files = entries(state.repositories[index].blobs.keys.sorted(), of: index)
+        case .partials(let index, let names), .orphans(let index, let names): files = entries(names, of: index)
         case .payloads(let names):
-            names.map { name in
-                ItemFile(
-                    path: "blobs/\(name.prefix(2))/\(name)",
-                    size: state.unusedPayloads.first { $0.name == name }?.file?.size, sharedWith: [])
+            files = names.map { name in
+                ("blobs/\(name.prefix(2))/\(name)", state.unusedPayloads.first { $0.name == name }?.file)
             }
         case .xet:
-            xet.entries.compactMap { entry in
+            return xet.entries.compactMap { entry in
                 entry.size.map { ItemFile(path: entry.path, size: $0, sharedWith: []) }
             }
         }
-    }
-
-    private func files(ofRevision place: Int, of index: Int) -> [ItemFile] {
-        let repository = state.repositories[index]
-        let revision = repository.revisions[place]
-        let files = revision.files.map { ($0.path, $0.file ?? $0.blob.flatMap { repository.blobs[$0]?.file }) }
-        let users = users(of: Set(files.compactMap { $0.1?.identity }))
-        let own = Self.name(repository, revision)
-        return files.sorted { $0.0 < $1.0 }.map { path, file in
+        let users = users(of: Set(files.compactMap { $0.file?.identity }))
+        return files.map { path, file in
             ItemFile(path: path, size: file?.size, sharedWith: sharers(of: file, among: users, besides: own))
         }
     }
 
-    private func files(_ names: [String], of index: Int) -> [ItemFile] {
+    /// Entries of a repository's `blobs/`.
+    private func entries(_ names: [String], of index: Int) -> [(path: String, file: PhysicalFile?)] {
         let repository = state.repositories[index]
-        let files = names.map { name in
-            (name, repository.blobs[name]?.file ?? repository.partials.first { $0.name == name }?.file)
-        }
-        let users = users(of: Set(files.compactMap { $0.1?.identity }))
-        return files.map { name, file in
-            ItemFile(
-                path: "blobs/\(name)", size: file?.size, sharedWith: sharers(of: file, among: users, besides: nil))
+        return names.map { name in
+            let blob = repository.blobs[name] ?? repository.partials.first { $0.name == name }
+            return ("blobs/\(name)", blob?.file)
         }
     }
 

@@ -4,6 +4,8 @@ import HubCore
 package struct PhysicalFile: Sendable, Hashable {
     /// st_size in bytes.
     package var size: Int64
+    /// Bytes on the disk: fewer if it is sparse or compressed.
+    package var allocated: Int64
     package var device: UInt64
     package var inode: UInt64
     /// The number of hard links.
@@ -25,11 +27,15 @@ package struct PhysicalFile: Sendable, Hashable {
     init(_ status: FileStatus) {
         (device, inode, links) = (status.device, status.inode, status.links)
         size = min(status.size, Self.mostBytes)
+        allocated = min(status.allocated, Self.mostBytes)
         (modified, accessed) = (status.modified, status.accessed)
     }
 
-    init(size: Int64, device: UInt64, inode: UInt64, links: UInt64, modified: Double, accessed: Double) {
-        (self.size, self.device, self.inode, self.links) = (size, device, inode, links)
+    init(
+        size: Int64, allocated: Int64, device: UInt64, inode: UInt64, links: UInt64, modified: Double,
+        accessed: Double
+    ) {
+        (self.size, self.allocated, self.device, self.inode, self.links) = (size, allocated, device, inode, links)
         (self.modified, self.accessed) = (modified, accessed)
     }
 }

@@ -60,11 +60,11 @@ extension CacheScanner {
         let indices = findings.indices.filter { findings[$0].overview.usesStore }
         guard !indices.isEmpty else { return }
         try addRepositories(to: &findings, candidates, where: \.usesStore)
-        let costs = FreeableSizes(indices.map { findings[$0].repository! }, layout)
+        var ledger = DeletionLedger(layout)
         for index in indices {
             // They have grown since the stored scan.
             findings[index].repository!.partials = findings[index].overview.partials
-            findings[index].overview.setFreeable(of: findings[index].repository!, costs)
+            findings[index].overview.setFreeable(of: findings[index].repository!, &ledger)
         }
     }
 
@@ -117,7 +117,8 @@ extension RepositoryOverview {
             guard let status else { continue }
             let old = partials[index].file?.links == 1 ? partials[index].file?.size ?? 0 : 0
             partials[index].file = PhysicalFile(status)
-            guard !isLink else { continue }
+            // Partials go with the whole repository only.
+            guard isDeletable, !problems.contains(where: { $0.kind == .noSnapshot }) else { continue }
             freeable += (status.links == 1 ? partials[index].file!.size : 0) - old
             for revision in revisions.indices where revisions.count == 1 { revisions[revision].freeable = freeable }
         }

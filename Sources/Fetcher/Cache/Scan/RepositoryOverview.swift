@@ -102,23 +102,16 @@ extension RepositoryOverview {
                 if !file.isNeeded, repository.isReadable { orphanSize += file.file.size }
             }
         }
-        if !isLink, revisions.count <= 1, !shared.contains(where: { $0.place == .own }),
-            partials.allSatisfy({ $0.file?.links == 1 })
-        {
-            // The usual case: each file has one name and is freed with it.
-            freeable = table.ownSize + partials.reduce(0) { $0 + ($1.file?.size ?? 0) }
-            for index in revisions.indices { revisions[index].freeable = freeable }
-        } else {
-            setFreeable(of: repository, FreeableSizes())
-        }
+        var ledger = DeletionLedger(nil)
+        setFreeable(of: repository, &ledger)
     }
 
-    /// Sets the bytes freed by deletions, using the shared store's manifests.
-    mutating func setFreeable(of repository: CachedRepository, _ costs: FreeableSizes) {
-        freeable = costs.ofRepository(repository)
+    /// Sets the bytes freed by deletions.
+    mutating func setFreeable(of repository: CachedRepository, _ ledger: inout DeletionLedger) {
+        freeable = ledger.freedBytes(repository.revisions, of: repository)
         for index in revisions.indices {
             revisions[index].freeable =
-                revisions.count == 1 ? freeable : costs.ofRevision(repository.revisions[index], repository)
+                revisions.count == 1 ? freeable : ledger.freedBytes([repository.revisions[index]], of: repository)
         }
     }
 }
@@ -126,9 +119,6 @@ extension RepositoryOverview {
 /// The physical files of a repository, each once.
 private struct FileTable {
     private(set) var files: [PhysicalFile.Identity: RepositoryOverview.SharedFile] = [:]
-
-    /// Bytes of the files in the repository.
-    var ownSize: Int64 { files.values.reduce(0) { $1.place == .own ? $0 + $1.file.size : $0 } }
 
     init(_ repository: CachedRepository) {
         files.reserveCapacity(repository.blobs.count)

@@ -82,6 +82,7 @@ struct ScanWriter {
         write(file.identity)
         write(file.links)
         write(file.size)
+        write(file.allocated)
         write(file.modified)
         write(file.accessed)
     }
@@ -218,10 +219,10 @@ struct ScanReader {
     }
 
     mutating func file() -> PhysicalFile {
-        let (identity, links, size) = (identity(), unsigned(), size())
+        let (identity, links) = (identity(), unsigned())
         return PhysicalFile(
-            size: size, device: identity.device, inode: identity.inode, links: links, modified: time(),
-            accessed: time())
+            size: size(), allocated: size(), device: identity.device, inode: identity.inode, links: links,
+            modified: time(), accessed: time())
     }
 
     mutating func identity() -> PhysicalFile.Identity {

@@ -2,7 +2,7 @@ import HubCore
 
 /// The encoding of a repository's scan for the catalog.
 enum ScanDetails {
-    private static let form: UInt8 = 1
+    private static let form: UInt8 = 2
 
     static func write(_ repository: CachedRepository) -> [UInt8] {
         var out = ScanWriter(form: form)

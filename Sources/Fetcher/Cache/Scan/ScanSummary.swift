@@ -2,7 +2,7 @@ import HubCore
 
 /// The encoding of a repository's overview, with the file states it depends on.
 enum ScanSummary {
-    private static let form: UInt8 = 1
+    private static let form: UInt8 = 2
 
     static func write(_ overview: RepositoryOverview, _ watched: [WatchedPath]) -> [UInt8] {
         var out = ScanWriter(form: form)

@@ -32,7 +32,7 @@ extension Trash {
         if case .payload(let hash) = row.subject {
             let from = "blobs/\(hash.prefix(2))/\(hash)"
             let moves = [TrashEntry.Move(from: from + ".refs", to: "1"), .init(from: from, to: "0")]
-            let entry = made(row, "", nil, moves, payloads: [])
+            let entry = made(row, "", moves, payloads: [])
             defer { outcome.trashedBytes += size(of: entry) }
             try carryOut(payload: entry, protection.openFiles)
             return true
@@ -41,7 +41,7 @@ extension Trash {
         guard let claim = try outcome.claim(folder, for: row, protection) else { return false }
         guard let entry = try entry(for: row, folder) else { return true }
         if entry.moves[0].from == folder.name, let etag = try folder.heldLocks().min() {
-            outcome.spare(row, "in use: another process is writing \(etag.prefix(12))")
+            outcome.spare(row, .inUse(.writing(etag)))
             return false
         }
         // Counts also what was moved before an error.
@@ -51,20 +51,11 @@ extension Trash {
         return true
     }
 
-    /// Bytes of an entry without names elsewhere: the bytes that emptying would free. Unreadable files are not counted.
+    /// The bytes that emptying an entry would free. Unreadable files are not counted.
     private func size(of entry: TrashEntry) -> Int64 {
-        func size(_ folder: String, besides bookkeeping: Set<String>) -> Int64 {
-            ((try? FileSystem.entries(folder)) ?? []).reduce(0) { sum, name in
-                let child = Path.join(folder, name)
-                guard !bookkeeping.contains(name), let status = try? FileSystem.linkStatus(child) else {
-                    return sum
-                }
-                if status.kind == .directory { return sum + size(child, besides: ["refs", "trees", ".no_exist"]) }
-                return sum + (status.kind == .file && status.links == 1 ? status.size : 0)
-            }
-        }
-        // A payload's manifest is no content either.
-        return size(place(entry), besides: entry.bookkeeping.union(entry.payload == nil ? [] : ["1"]))
+        var ledger = DeletionLedger(nil)
+        if let kept = (try? folder(of: entry)) ?? nil { try? count(kept, besides: entry.bookkeeping, &ledger) }
+        return ledger.freedBytes
     }
 
     /// Finishes interrupted moves. Files changed since stay.
@@ -121,10 +112,8 @@ extension Trash {
     private func entry(for row: DeletionPlan.Row, _ folder: RepositoryFolder) throws(AIError) -> TrashEntry? {
         var names: [String] = []
         var blobs: Set<String> = []
-        var commit: Commit?
         switch row.subject {
         case .revision(let named):
-            commit = named
             guard try folder.snapshotNames() != [named.hash] else {
                 names = [""]
                 break
@@ -133,7 +122,6 @@ extension Trash {
             blobs = try folder.linkedBlobs(below: folder.snapshot(named)).union(row.blobs)
                 .subtracting(folder.linkedBlobs(below: folder.snapshots, besides: named.hash))
         case .files(let named, let paths):
-            commit = named
             names = paths.map { "snapshots/\(named.hash)/\($0)" }
             blobs = row.blobs
         case .partial(let partials): blobs = Set(partials)
@@ -153,18 +141,17 @@ extension Trash {
         }
         guard !moves.isEmpty else { return nil }
         let linked = names == [""] ? Set(try FileSystem.entries(folder.blobs) ?? []) : blobs
-        return made(row, folder.name, commit, moves, payloads: payloads(of: linked, in: folder))
+        return made(row, folder.name, moves, payloads: payloads(of: linked, in: folder))
     }
 
     private func made(
-        _ row: DeletionPlan.Row, _ folder: String, _ commit: Commit?, _ moves: [TrashEntry.Move], payloads: [String]
+        _ row: DeletionPlan.Row, _ folder: String, _ moves: [TrashEntry.Move], payloads: [String]
     ) -> TrashEntry {
         let now = Timestamp.now
         return TrashEntry(
             name: TrashEntry.newName(at: now), repository: row.repository, folder: folder,
-            commit: commit, refs: row.refs, what: row.subject.word, size: row.freedBytes, trashedAt: now,
-            moves: moves,
-            payloads: payloads)
+            commit: row.subject.commit, refs: row.refs, what: row.subject.word, size: row.freedBytes,
+            trashedAt: now, moves: moves, payloads: payloads)
     }
 
     /// The payloads that entries of `blobs/` link to.
@@ -292,22 +279,6 @@ extension Trash {
         } else {
             // A client that linked to the payload since has written a new one.
             try kept.remove(manifest.to)
-        }
-    }
-}
-
-extension DeletionPlan.Row.Subject {
-    /// The kind of row in a word.
-    package var word: String {
-        switch self {
-        case .revision: "revision"
-        case .files(_, let paths): paths.count == 1 ? "1 file" : "\(paths.count) files"
-        case .partial: "partial"
-        case .orphan: "blob"
-        case .remains: "leftover folder"
-        case .payload: "payload"
-        case .local(_, let files) where files.isEmpty: "bookkeeping"
-        case .local(_, let files): files.count == 1 ? "1 file" : "\(files.count) files"
         }
     }
 }

@@ -201,22 +201,15 @@ extension Trash {
     private func restorePayloads(
         of entry: TrashEntry, in kept: OpenFolder, _ folder: RepositoryFolder
     ) throws(AIError) {
+        guard !entry.payloads.isEmpty else { return }
         let store = SharedStore(layout: layout)
-        for hash in entry.payloads where try kept.status(of: TrashEntry.payloadName(hash))?.kind == .file {
-            let names = try blobNames(leadingTo: hash, of: entry, folder, store)
-            try store.bringBack(hash, from: kept, for: names.map { "\(folder.name)/blobs/\($0)" })
-        }
-    }
-
-    /// The entries of `blobs/` in the trash that link to a payload.
-    private func blobNames(
-        leadingTo hash: String, of entry: TrashEntry, _ folder: RepositoryFolder, _ store: SharedStore
-    ) throws(AIError) -> [String] {
-        var out: [String] = []
+        // The entries of `blobs/` in the trash that link to each payload.
+        var lines: [String: [String]] = [:]
         func look(_ path: String, _ name: String) {
-            if let text = FileSystem.linkText(path), store.hash(ofLink: text, in: folder) == hash {
-                out.append(name)
+            guard let text = FileSystem.linkText(path), let hash = store.hash(ofLink: text, in: folder) else {
+                return
             }
+            lines[hash, default: []].append("\(folder.name)/blobs/\(name)")
         }
         for move in entry.moves {
             if move.from == folder.name {
@@ -226,7 +219,9 @@ extension Trash {
                 look(place(move.to, of: entry), name)
             }
         }
-        return out
+        for hash in entry.payloads where try kept.status(of: TrashEntry.payloadName(hash))?.kind == .file {
+            try store.bringBack(hash, from: kept, for: lines[hash] ?? [])
+        }
     }
 }
 

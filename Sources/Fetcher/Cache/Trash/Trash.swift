@@ -122,11 +122,11 @@ package struct Trash: Sendable {
     private static let gone = ".deleted-"
 
     /// Deletes entries permanently.
-    package func empty(_ entries: [TrashEntry]) throws(AIError) -> Deletion.Outcome {
-        guard let top = try OpenFolder.open(path) else { return Deletion.Outcome() }
+    package func empty(_ entries: [TrashEntry]) throws(AIError) -> FreedBytes {
+        guard let top = try OpenFolder.open(path) else { return FreedBytes() }
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
-        var freed = Deletion.Outcome.Freed()
+        var ledger = DeletionLedger(nil)
         for entry in entries {
             // A partly deleted entry must not be restorable.
             try top.move(entry.name, to: top, as: Self.gone + entry.name)
@@ -135,31 +135,25 @@ package struct Trash: Sendable {
             guard let folder = try top.ownFolder(OpenFolder.Entry(name)) else { continue }
             let manifest = try folder.contents(TrashEntry.manifest, limit: 64 << 20)
             let entry = manifest.flatMap { try? JSON.parse($0) }.flatMap { TrashEntry(name: name, json: $0) }
-            try delete(folder, uncounted: entry?.bookkeeping ?? [], &freed)
+            try count(folder, besides: entry?.bookkeeping ?? [], &ledger)
             try top.removeTree(name)
         }
         try FileSystem.removeEmptyDirectory(path)
-        return Deletion.Outcome(freedBytes: freed.size, allocatedBytes: freed.allocated)
+        return ledger.freed
     }
 
-    /// Deletes the contents of a folder.
+    /// Counts the files in a folder of the trash as deleted.
     ///
-    /// - Parameter uncounted: names that plans do not count.
-    private func delete(
-        _ folder: OpenFolder, uncounted: Set<String>, _ freed: inout Deletion.Outcome.Freed
-    ) throws(AIError) {
-        for entry in try folder.entries() {
-            guard !uncounted.contains(entry.name), let status = try folder.status(of: entry) else {
-                try folder.removeTree(entry)
-                continue
-            }
-            if status.kind == .directory {
-                if let inner = try folder.ownFolder(entry) {
-                    try delete(inner, uncounted: ["refs", "trees", ".no_exist"], &freed)
-                }
-                try folder.removeEmptyFolder(entry)
-            } else if try folder.remove(entry) {
-                freed.add(status)
+    /// - Parameter bookkeeping: names that plans do not count.
+    func count(_ folder: OpenFolder, besides bookkeeping: Set<String>, _ ledger: inout DeletionLedger)
+        throws(AIError)
+    {
+        for entry in try folder.entries() where !bookkeeping.contains(entry.name) {
+            guard let status = try folder.status(of: entry) else { continue }
+            if status.kind == .file {
+                ledger.take(ledger.choice([PhysicalFile(status)]))
+            } else if status.kind == .directory, let inner = try folder.ownFolder(entry) {
+                try count(inner, besides: ["refs", "trees", ".no_exist"], &ledger)
             }
         }
     }

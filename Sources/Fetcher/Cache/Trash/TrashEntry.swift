@@ -35,7 +35,8 @@ package struct TrashEntry: Sendable, Hashable {
         let parts: Set<Substring> = ["refs", "trees", ".no_exist"]
         let names = moves.filter { move in Path.parts(move.from).dropFirst().first.map(parts.contains) ?? false }
             .map(\.to)
-        return Set(names + [Self.manifest])
+        // A payload's manifest is no content either.
+        return Set(names + [Self.manifest] + (payload == nil ? [] : ["1"]))
     }
 
     /// The payload of the shared store; nil for an entry of a repository.

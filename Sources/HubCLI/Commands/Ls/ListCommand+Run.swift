@@ -137,7 +137,8 @@ extension ListCommand {
         guard let whole = state.repositories.first(where: { $0.folder == repository.folder }) else { return }
         let commits = Set(repository.revisions.map(\.commit))
         let revisions = whole.revisions.filter { commits.contains($0.commit) }
-        repository.freeable = FreeableSizes(state).ofRevisions(revisions, whole)
+        var ledger = DeletionLedger(state.layout)
+        repository.freeable = ledger.freedBytes(revisions, of: whole)
         var part = whole
         part.revisions = revisions
         let files = part.physicalFiles
