@@ -158,15 +158,6 @@ extension CachedRepository {
     fileprivate var unwritable: Obstacle? {
         folder.unwritable([folder.path, folder.refs, folder.snapshots, folder.blobs])
     }
-
-    /// The blobs needed by entries of `snapshots/` that are not snapshots; nil if there is no such entry.
-    func foreignBlobs() throws(AIError) -> Set<String>? {
-        let paths = problems.filter { $0.kind == .noSnapshot }.map(\.path)
-        guard !paths.isEmpty else { return nil }
-        var out: Set<String> = []
-        for path in paths { out.formUnion(try folder.linkedBlobs(below: path)) }
-        return out
-    }
 }
 
 extension RepositoryFolder {

@@ -144,15 +144,10 @@ extension TryCommand {
         let place = target.reference.map { RunAdvice.Place.repository($0, isCached: true) } ?? .path(target.path)
         var error = try unsupported(
             target.reference.map { "\($0)" } ?? target.id,
-            // Before a download, too, a missing tokenizer is an obstacle like the others.
-            inspection.obstacles.map { $0.contains(TokenizerKind.none) ? TokenizerKind.none : $0 }, place, files,
+            inspection.obstacles, place, files,
             isMLX: inspection.isMLX, context)
         error.context.path = target.path
         return error
-    }
-
-    static func lacksTokenizer(_ inspection: ModelInspection) -> Bool {
-        inspection.obstacles.contains { $0.contains(TokenizerKind.none) }
     }
 
     private static func unsupported(

@@ -2,6 +2,7 @@ import Catalog
 import Fetcher
 import HubCore
 import InferenceKit
+import ModelFormats
 
 extension TryCommand {
     /// What is tried, and how.
@@ -128,7 +129,10 @@ extension TryCommand {
         if isRunnable || context.mode == .quiet { report.show(context) }
         // The test came to its end, and that is its answer.
         if failure.code == .generationFailed { return AnswerIsNo() }
-        if let inspection = smoke.inspection, failure.code == .unsupportedModel || lacksTokenizer(inspection) {
+        // Where only the tokenizer is missing, people read the same before the download.
+        if let inspection = smoke.inspection,
+            failure.code == .unsupportedModel || inspection.obstacles == [TokenizerKind.none]
+        {
             return try refusal(of: target, inspection, context)
         }
         guard isRunnable else {
