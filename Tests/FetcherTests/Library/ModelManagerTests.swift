@@ -42,6 +42,26 @@ import Foundation
         #expect(try PythonScan(place.home("hf/hub")).warnings.isEmpty)
     }
 
+    /// The Hub's answer, then the catalog's where the Hub is away or is not to be asked.
+    @Test func aSearchMergesTheHubAndTheCatalog() async throws {
+        let place = try ManagerPlace()
+        var query = ModelQuery()
+        query.text = "tiny"
+        let manager = place.manager
+        let first = try await manager.search(query)
+        #expect(first.entries.map(\.record.repository.id.name) == ["org/tiny"])
+        #expect(first.entries.first?.source == .hub && first.entries.first?.isCached == false && first.failure == nil)
+        try await manager.download(tiny)
+        let requests = place.hub.requests.count
+        let alone = try await manager.search(query, asksHub: false)
+        #expect(alone.entries.map(\.source) == [.catalog] && alone.entries.first?.isCached == true)
+        #expect(place.hub.requests.count == requests)
+        place.hub.stop()
+        let away = try await manager.search(query)
+        #expect(away.entries.map(\.record.repository.id.name) == ["org/tiny"])
+        #expect(away.failure?.code == .unreachable)
+    }
+
     /// As the Python client and the command line have it.
     @Test func theEnvironmentNamesTheHubUnlessTheConfigurationDoes() async throws {
         let place = try ManagerPlace()
