@@ -52,13 +52,13 @@ extension LocalFolder {
 
     /// The names of the deletable files, the files that go with them, and the kept ones with reasons.
     func sort(_ open: OpenFiles) throws(AIError) -> (
-        names: [String], files: [PhysicalFile], kept: [DeletionPlan.Kept]
+        names: [String], files: [PhysicalFile], kept: [DeletionPlan.Protected]
     ) {
         if let why = try obstacle() { return ([], [], [.init(path: path, obstacle: why)]) }
         let noted = Set(try noted().map(ExactText.init))
         var names: [String] = []
         var files: [PhysicalFile] = []
-        var kept: [DeletionPlan.Kept] = []
+        var kept: [DeletionPlan.Protected] = []
         for file in try contents() {
             if let why = try noted.contains(ExactText(file)) ? obstacle(to: file, open) : .notDownloaded {
                 kept.append(.init(path: place(file), obstacle: why))
