@@ -12,7 +12,7 @@ struct DeletionView {
     var isNamed = false
 
     /// Whether there is anything to show or to do.
-    var hasSomethingToSay: Bool { !plan.isEmpty || !plan.protected.isEmpty || !plan.kept.isEmpty }
+    var hasSomethingToSay: Bool { !plan.isEmpty || !plan.protected.isEmpty }
 
     /// - Parameters:
     ///   - isDryRun: ends after the plan.
@@ -153,9 +153,6 @@ struct DeletionView {
         }
         context.output.table(table)
         showProtected(plan.protected.filter { !told.contains($0) })
-        for entry in plan.kept {
-            context.output.line(Styled("stays: ", .caution) + Styled("\(entry.path): \(entry.reason)"))
-        }
         if plan.isEmpty {
             if told.isEmpty { context.output.line("nothing to delete") }
         } else {
@@ -225,15 +222,12 @@ struct DeletionView {
             "protected": .array(
                 (plan.protected + (outcome?.spared ?? [])).map { entry in
                     .object([
-                        "id": .string(entry.repository.id.name),
-                        "kind": .string(entry.repository.kind.rawValue),
-                        "commit": entry.commit.map { .string($0.hash) },
+                        "id": entry.repository.map { .string($0.id.name) },
+                        "kind": entry.repository.map { .string($0.kind.rawValue) },
+                        "commit": entry.commit.map { .string($0.hash) }, "path": entry.path.map { .string($0) },
                         "reason": .string(entry.obstacle.word),
                     ])
-                }
-                    + plan.kept.map { entry in
-                        .object(["path": .string(entry.path), "reason": .string(entry.obstacle.word)])
-                    }),
+                }),
         ]
     }
 }

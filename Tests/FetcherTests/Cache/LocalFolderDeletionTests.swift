@@ -49,7 +49,7 @@ import Testing
         try FileSystem.setTimes(folder.place("a.bin"), accessed: now, modified: now - 200)
         try note(.gitSHA1(sha1("1")))
         let plan = try plan()
-        #expect(plan.isEmpty && plan.kept.map(\.reason) == ["changed since it was downloaded"])
+        #expect(plan.isEmpty && plan.protected.map(\.reason) == ["changed since it was downloaded"])
         #expect(try folder.note(of: "a.bin") == nil)
         let targets = try VerificationTarget.targets(in: folder) { _ in nil }
         #expect(targets.flatMap(\.claims).map(\.isForeign) == [true])
@@ -65,7 +65,7 @@ import Testing
         try FileSystem.createSymlink(elsewhere, at: folder.place(name))
         let before = try folder.names(below: cache.folder.path)
         let plan = try plan()
-        #expect(plan.isEmpty && plan.kept.count == 1)
+        #expect(plan.isEmpty && plan.protected.count == 1)
         #expect(try LocalRemoval(folder: folder, openFiles: OpenFiles()).delete(["a.bin"]).size == 0)
         #expect(try folder.names(below: cache.folder.path) == before)
     }
@@ -78,7 +78,7 @@ import Testing
         try lock.lock()
         let before = try names()
         let plan = try plan()
-        #expect(plan.isEmpty && plan.kept.map(\.reason) == ["in use: it is being downloaded"])
+        #expect(plan.isEmpty && plan.protected.map(\.reason) == ["in use: it is being downloaded"])
         _ = try Deletion(made, layout: cache.layout).run()
         #expect(try names() == before)
         try lock.setMode(0o666)

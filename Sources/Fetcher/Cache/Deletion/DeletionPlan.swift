@@ -60,15 +60,18 @@ package struct DeletionPlan: Sendable {
         var isRest = false
     }
 
-    /// A requested item that is kept.
+    /// A requested item that is kept: of a repository, or a path in a `--local-dir` folder.
     package struct Protected: Sendable, Hashable {
-        package var repository: Repository
+        package var repository: Repository?
         package var commit: Commit?
+        package var path: String?
         package var obstacle: Obstacle
         package var reason: String { obstacle.text }
 
-        /// `org/name@12345678`.
-        package var name: String { "\(repository)" + (commit.map { "@\($0.short)" } ?? "") }
+        /// `org/name@12345678`, or the path.
+        package var name: String {
+            path ?? (repository?.description ?? "") + (commit.map { "@\($0.short)" } ?? "")
+        }
 
         /// The error if a person asked for it by name.
         package var refusal: AIError {
@@ -83,15 +86,8 @@ package struct DeletionPlan: Sendable {
             return AIError(
                 obstacle.isPinned ? .invalidInput : .ioError,
                 "\(name) \(isState ? "is" : "was not deleted:") \(reason)", advice: advice,
-                context: .init(repository: repository.description))
+                context: .init(repository: repository?.description, path: path))
         }
-    }
-
-    /// A file of a `--local-dir` folder that is kept.
-    package struct Kept: Sendable, Hashable {
-        package var path: String
-        package var obstacle: Obstacle
-        package var reason: String { obstacle.text }
     }
 
     /// A target that deleting all candidates does not reach.
@@ -105,7 +101,6 @@ package struct DeletionPlan: Sendable {
     package internal(set) var rows: [Row] = []
     package internal(set) var unreached: [Unreached] = []
     package internal(set) var protected: [Protected] = []
-    package internal(set) var kept: [Kept] = []
     /// Remarks to show before confirmation.
     package internal(set) var remarks: [String] = []
     /// What was not checked, for detailed output.

@@ -179,7 +179,7 @@ package struct DeletionPlanner {
     /// - Parameter open: its files that other processes have open.
     package mutating func add(_ folder: LocalFolder, sparing open: OpenFiles, reason: String) throws(AIError) {
         let (names, files, kept) = try LocalRemoval(folder: folder, openFiles: open).sort()
-        plan.kept += kept
+        plan.protected += kept
         // If no fetched file is left, the bookkeeping is deleted.
         guard !names.isEmpty || kept.isEmpty else { return }
         take(ledger.choice(files), nil, .local(folder, names), reason)

@@ -53,13 +53,13 @@ struct LocalRemoval {
 
     /// The names of the deletable files, the files that go with them, and the kept ones with reasons.
     func sort() throws(AIError) -> (
-        names: [String], files: [PhysicalFile], kept: [DeletionPlan.Kept]
+        names: [String], files: [PhysicalFile], kept: [DeletionPlan.Protected]
     ) {
         if let why = try obstacle() { return ([], [], [.init(path: folder.path, obstacle: why)]) }
         let noted = Set(try noted().map(ExactText.init))
         var names: [String] = []
         var files: [PhysicalFile] = []
-        var kept: [DeletionPlan.Kept] = []
+        var kept: [DeletionPlan.Protected] = []
         for file in try folder.contents() {
             if let why = try noted.contains(ExactText(file)) ? obstacle(to: file) : .notDownloaded {
                 kept.append(.init(path: folder.place(file), obstacle: why))
