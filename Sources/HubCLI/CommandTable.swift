@@ -2,12 +2,12 @@
 enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
-        ListCommand.command, OutdatedCommand.command, PathCommand.command, RemoveCommand.command,
-        CollectCommand.command, VerifyCommand.command,
+        LsCommand.command, OutdatedCommand.command, PathCommand.command, RmCommand.command,
+        GcCommand.command, VerifyCommand.command,
         TryCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,
         AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,
-        EnvironmentCommand.command, CompletionsCommand.command, HelpCommand.command { all }, VersionCommand.command,
+        EnvCommand.command, CompletionsCommand.command, HelpCommand.command { all }, VersionCommand.command,
     ]
 
     /// Those that no help mentions.

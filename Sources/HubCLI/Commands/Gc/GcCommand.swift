@@ -2,7 +2,7 @@ import Fetcher
 import HubCore
 
 /// `hub gc`
-enum CollectCommand {
+enum GcCommand {
     static let detached = Switch("detached", "revisions that no branch or tag points to")
     static let partials = Switch("partials", "unfinished downloads")
     static let orphans = Switch("orphans", "files that no revision needs")

@@ -3,7 +3,7 @@ import Fetcher
 import HubCore
 
 /// `hub env`
-enum EnvironmentCommand {
+enum EnvCommand {
     static let command = Command(
         name: "env", isMinor: true, doc: "print versions, paths, variables and figures for a bug report",
         detail: """

@@ -2,7 +2,7 @@ import Fetcher
 import HubCore
 
 /// `hub gc` without a rule: a person chooses.
-extension CollectCommand {
+extension GcCommand {
     /// Whether a person is to choose: at a terminal, and by no rule but `--free`, which then is where to get to.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` where `--choose` or `--plain` stands beside a rule.

@@ -1,7 +1,7 @@
 import Fetcher
 import HubCore
 
-extension RemoveCommand {
+extension RmCommand {
     /// What a word names.
     private enum Target: Sendable {
         case cached(CacheSelector)

@@ -2,7 +2,7 @@ import Catalog
 import Fetcher
 import HubCore
 
-extension ListCommand {
+extension LsCommand {
     @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
         let selectors = try arguments.operands.map { try CacheSelector($0, context) }
         let workspace = try await context.workspace()
@@ -23,7 +23,7 @@ extension ListCommand {
         }
         if context.isVerbose { for remark in cache.remarks { context.output.debug(remark) } }
         let pins = Protection(pins: await workspace.pins())
-        let view = ListView(
+        let view = LsView(
             context: context, cache: cache, xet: xet, pins: pins, damaged: try await damaged(workspace),
             unfinished: try await unfinished(shown, workspace), free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))

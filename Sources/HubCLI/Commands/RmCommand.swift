@@ -2,7 +2,7 @@ import Fetcher
 import HubCore
 
 /// `hub rm`
-enum RemoveCommand {
+enum RmCommand {
     static let command = Command(
         name: "rm", purpose: .changes, doc: "delete models from the cache",
         detail: """

@@ -3,7 +3,7 @@ import Fetcher
 import HubCore
 
 /// The forms of the list of `hub ls`.
-struct ListView {
+struct LsView {
     let context: Context
     let cache: CacheOverview
     let xet: XetFolder.Contents

@@ -1,7 +1,7 @@
 import HubCore
 
 /// `hub ls`
-enum ListCommand {
+enum LsCommand {
     enum Sort: String, Sendable, CaseIterable { case used, size, name, downloaded }
 
     static let sort = Option<Sort>.choice(
