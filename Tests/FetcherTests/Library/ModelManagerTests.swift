@@ -50,7 +50,8 @@ import Foundation
         let manager = place.manager
         let first = try await manager.search(query)
         #expect(first.entries.map(\.record.repository.id.name) == ["org/tiny"])
-        #expect(first.entries.first?.source == .hub && first.entries.first?.isCached == false && first.failure == nil)
+        #expect(
+            first.entries.first?.source == .hub && first.entries.first?.isCached == false && first.failure == nil)
         try await manager.download(tiny)
         let requests = place.hub.requests.count
         let alone = try await manager.search(query, asksHub: false)

@@ -220,7 +220,8 @@ extension CachedRepository {
 
     /// The unfinished downloads of each blob.
     var partialsByEtag: [(etag: String, partials: [CachedBlob])] {
-        Dictionary(grouping: partials) { RepositoryFolder.etag(ofPartial: $0.name) }.sorted { $0.key < $1.key }.map {
+        Dictionary(grouping: partials) { RepositoryFolder.etag(ofPartial: $0.name) }.sorted { $0.key < $1.key }.map
+        {
             ($0.key, $0.value)
         }
     }
