@@ -91,7 +91,7 @@ import Testing
                 return depth == 0 ? Int(room[0]) : descend(depth - 1) + 1
             }
         }
-        let depth: Int = await Offload.run { descend(1000) }
+        let depth: Int = await Blocking.run { descend(1000) }
         #expect(depth == 1000)
     }
 }

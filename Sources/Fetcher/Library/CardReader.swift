@@ -18,11 +18,11 @@ package struct CardReader: Sendable {
     package func summary(_ plan: PullPlan) async throws -> String? {
         guard let file = plan.tree.files.first(where: { $0.path == "README.md" }), file.size > 0 else { return nil }
         let (catalog, repository, commit) = (catalog, plan.repository, plan.commit)
-        if let known = try await Offload.run({ try catalog?.card(of: repository, at: commit) }) {
+        if let known = try await Blocking.run({ try catalog?.card(of: repository, at: commit) }) {
             return known.isEmpty ? nil : known
         }
         guard let bytes = try await beginning(of: file, plan) else { return nil }
-        return try await Offload.run { [client] in
+        return try await Blocking.run { [client] in
             if bytes.count == file.size {
                 let found = ContentHasher.digest(of: bytes, like: file.digest)
                 guard found == file.digest else {
@@ -41,7 +41,7 @@ package struct CardReader: Sendable {
 
     private func beginning(of file: RepositoryFile, _ plan: PullPlan) async throws -> [UInt8]? {
         let count = Int(min(file.size, Int64(CardSummary.readLimit)))
-        if let cached = try await Offload.run({ try plan.cachedBeginning(of: file, count) }) { return cached }
+        if let cached = try await Blocking.run({ try plan.cachedBeginning(of: file, count) }) { return cached }
         guard let client else { return nil }
         do {
             return try await client.beginning(

@@ -292,7 +292,7 @@ public final class DownloadTask: Sendable {
     }
 
     private func plan(_ tree: RepositoryTree, _ ref: String?) async throws -> PullPlan {
-        let (plan, needsWork) = try await Offload.run { [key, puller, options] in
+        let (plan, needsWork) = try await Blocking.run { [key, puller, options] in
             let plan = try PullPlan(
                 key.repository, in: puller.layout, tree: tree, ref: ref, choice: FileChoice(options.filter),
                 force: false)

@@ -19,7 +19,7 @@ public struct HFMetadataService: Sendable {
     /// first pages.
     public func search(_ query: ModelQuery) async throws -> [ModelRecord] {
         let found = try await client().find(query)
-        await Offload.run { [workspace] in workspace.remember(found.seen) }
+        await Blocking.run { [workspace] in workspace.remember(found.seen) }
         return found.records
     }
 
@@ -29,7 +29,7 @@ public struct HFMetadataService: Sendable {
     public func fetchModelDetails(repoId: String) async throws -> (record: ModelRecord, commit: Commit) {
         let reference = try reference(repoId)
         let info = try await client().info(reference.repository, revision: reference.revision)
-        await Offload.run { [workspace] in workspace.remember([info.record], detailed: true) }
+        await Blocking.run { [workspace] in workspace.remember([info.record], detailed: true) }
         return (info.record, info.commit)
     }
 

@@ -112,7 +112,7 @@ final class HeaderReader: Sendable {
             throw AIError.malformed(shown(file), "it has \(ByteCount(file.size)), too large for such a file")
         }
         let bytes = try await beginning(of: file, Int(file.size))
-        return try await Offload.run { [path = shown(file)] in
+        return try await Blocking.run { [path = shown(file)] in
             let found = ContentHasher.digest(of: bytes, like: file.digest)
             guard found == file.digest else {
                 throw AIError(
@@ -182,7 +182,7 @@ final class HeaderReader: Sendable {
                 "the headers of its weights have more than \(ByteCount(Int64(Self.headerLimit)))")
         }
         let bytes = prefix.count >= count ? prefix : try await beginning(of: file, count)
-        return try await Offload.run { [path = shown(file)] in
+        return try await Blocking.run { [path = shown(file)] in
             try bytes.withUnsafeBytes { buffer in
                 Result { () throws(AIError) in
                     try SafetensorsHeader(buffer, fileSize: file.size, path: path)
@@ -205,7 +205,7 @@ final class HeaderReader: Sendable {
     }
 
     func bytes(of file: RepositoryFile, _ range: Range<Int>) async throws -> [UInt8] {
-        if let known = try await Offload.run({ [plan] in try plan.cachedBytes(of: file, range) }) {
+        if let known = try await Blocking.run({ [plan] in try plan.cachedBytes(of: file, range) }) {
             return known
         }
         guard !isOffline else {

@@ -8,7 +8,7 @@ final class LazyWorkspace: Sendable {
     init(_ open: @escaping @Sendable () -> Workspace) { self.open = open }
 
     func value() async -> Workspace {
-        await Offload.run { [self] in
+        await Blocking.run { [self] in
             made.withLock { workspace in
                 if let workspace { return workspace }
                 let new = open()

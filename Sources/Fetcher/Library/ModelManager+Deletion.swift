@@ -21,7 +21,7 @@ extension ModelManager {
         let workspace = await workspace()
         let state = try await workspace.state(fresh: true)
         let protection = try await workspace.protection(for: state)
-        return try await Offload.run {
+        return try await Blocking.run {
             var planner = DeletionPlanner(state, protection: protection)
             for repository in state.repositories where repository.repository == reference.repository {
                 for revision in repository.revisions where reference.names(revision, of: repository) {
@@ -50,7 +50,7 @@ extension ModelManager {
         let workspace = await workspace()
         let state = try await workspace.state(fresh: true)
         let protection = try await workspace.protection(for: state)
-        return try await Offload.run {
+        return try await Blocking.run {
             var planner = DeletionPlanner(state, protection: protection)
             for repository in state.models { try planner.add(repository, reason: "the cache is cleared") }
             if let busy = planner.plan.protected.first { throw busy.refusal }

@@ -40,7 +40,7 @@ extension ModelManager {
     ) async throws -> URL {
         let workspace = await workspace()
         let task = try await join(model, patterns) { plan, _ in
-            let estimate = try await Offload.run { try DownloadEstimate(model, plan, workspace) }
+            let estimate = try await Blocking.run { try DownloadEstimate(model, plan, workspace) }
             guard try await approve(estimate) else { throw CancellationError() }
         }
         return try await task.attend(progress)
@@ -99,7 +99,7 @@ extension ModelManager {
     ) async throws -> DownloadTask {
         let reference = try reference(model)
         let workspace = await workspace()
-        let puller = try await Offload.run { try workspace.puller() }
+        let puller = try await Blocking.run { try workspace.puller() }
         var options = Puller.Options()
         options.filter = FileFilter(include: patterns)
         options.symlinks = !workspace.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")

@@ -49,7 +49,7 @@ public final class ModelManager: Sendable {
     public func isCached(_ model: ModelIdentifier) async throws -> Bool {
         let reference = try reference(model)
         let workspace = await workspace()
-        return try await Offload.run {
+        return try await Blocking.run {
             guard let (folder, commit) = try workspace.snapshot(of: reference),
                 let tree = try folder.readTree(commit)
                     ?? workspace.dispensable.use({ catalog throws(AIError) in
@@ -67,7 +67,7 @@ public final class ModelManager: Sendable {
         }
         let reference = try reference(model)
         let workspace = await workspace()
-        return try await Offload.run {
+        return try await Blocking.run {
             try workspace.snapshot(of: reference).map { URL(filePath: $0.folder.snapshot($0.commit)) }
         }
     }
@@ -78,7 +78,7 @@ public final class ModelManager: Sendable {
         let protection = Protection(pins: await workspace.pins())
         let verified = await workspace.verified()
         let models = try await workspace.state().models
-        return try await Offload.run {
+        return try await Blocking.run {
             try models.flatMap { repository in
                 try repository.revisions.map { revision in
                     CachedModelInfo(
@@ -108,7 +108,7 @@ public final class ModelManager: Sendable {
     public func markAccessed(_ model: ModelIdentifier) async throws {
         let reference = try reference(model)
         let workspace = await workspace()
-        try await Offload.run {
+        try await Blocking.run {
             guard let (folder, commit) = try workspace.snapshot(of: reference) else {
                 throw AIError(.notCached, "\(model) is not in the cache")
             }

@@ -34,13 +34,13 @@ package struct ModelSearch: Sendable {
         }
         let (records, seen) = (hub?.records ?? [], hub?.seen ?? [])
         var (known, unbounded): ([ModelRecord], [ModelRecord]) = ([], [])
-        if !seen.isEmpty { await Offload.run { [workspace] in workspace.remember(seen) } }
+        if !seen.isEmpty { await Blocking.run { [workspace] in workspace.remember(seen) } }
         if let catalog = workspace.catalog {
             do {
-                known = try await Offload.run {
+                known = try await Blocking.run {
                     try catalog.search(query).map(\.record) + described(query, catalog)
                 }
-                unbounded = try await Offload.run { try Self.unbounded(query, catalog) }
+                unbounded = try await Blocking.run { try Self.unbounded(query, catalog) }
                 answer.catalog = catalog
             } catch {
                 guard hub != nil || answer.failure != nil else { throw error }
@@ -88,7 +88,7 @@ package struct ModelSearch: Sendable {
         var part = query
         let fresh = Timestamp.now - 86_400
         let endpoint = workspace.configuration.endpoint.address
-        part.ids = await Offload.run {
+        part.ids = await Blocking.run {
             // A catalog that fails here fails again where it is said.
             let age = try? catalog.mirrorAge(endpoint)
             return ids.filter { id in
@@ -102,7 +102,7 @@ package struct ModelSearch: Sendable {
 
     /// The chosen ids of which only the name is known, such as the user's own model in the cache.
     private func strangers(_ query: ModelQuery, _ catalog: Catalog?) async throws -> [ModelRecord] {
-        try await Offload.run {
+        try await Blocking.run {
             try (query.ids ?? []).compactMap { id in
                 guard let id = try? RepositoryID(id) else { return nil }
                 let record = ModelRecord(Repository(query.kind, id))
@@ -150,7 +150,7 @@ extension ModelManager {
     /// - Throws: ``ErrorCode/catalogUnusable`` where the catalog alone was to answer and cannot; `CancellationError`.
     public func search(_ query: ModelQuery, asksHub: Bool = true) async throws -> SearchAnswer {
         let workspace = await workspace()
-        let search = try await Offload.run {
+        let search = try await Blocking.run {
             ModelSearch(
                 workspace: workspace, cached: try workspace.layout.heldFolders(),
                 curated: try ModelRegistry(catalog: workspace.catalog).entriesByRepository)

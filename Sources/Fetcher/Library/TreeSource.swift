@@ -34,7 +34,7 @@ package final class TreeSource {
     }
 
     private func known(_ repository: Repository, _ commit: Commit) async throws -> RepositoryTree? {
-        try await Offload.run { [workspace] in
+        try await Blocking.run { [workspace] in
             let known = workspace.dispensable.use { catalog throws(AIError) in
                 try catalog.tree(of: repository, at: commit)
             }

@@ -31,7 +31,7 @@ package struct VerificationTargets {
             if files == nil, !seen.insert(.snapshot(repository.folder, revision.commit)).inserted { continue }
             let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
             targets.append(
-                await Offload.run { [workspace] in
+                await Blocking.run { [workspace] in
                     let choice = workspace.dispensable.use { catalog throws(AIError) in
                         try CacheRecord(workspace.layout, in: catalog).choice(
                             of: revision.commit, repository.folder.name)?.choice

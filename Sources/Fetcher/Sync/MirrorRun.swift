@@ -295,14 +295,14 @@ struct MirrorRun {
         -> Value
     {
         let catalog = sync.catalog
-        return try await Offload.run { try body(catalog) }
+        return try await Blocking.run { try body(catalog) }
     }
 
     private func lock() async throws -> MirrorLock {
         let catalog = sync.catalog
         var isTold = false
         while true {
-            if let lock = try await Offload.run({ try MirrorLock(catalog) }) { return lock }
+            if let lock = try await Blocking.run({ try MirrorLock(catalog) }) { return lock }
             if !isTold { hear(.queued) }
             isTold = true
             try await sync.client.http.engine.sleep(0.2)

@@ -11,7 +11,7 @@ extension Puller {
     /// - Throws: ``ErrorCode/nothingMatches`` if the commit lacks the chosen weights.
     func earlierChoice(of found: Resolved) async throws -> FileChoice? {
         let folder = layout.repository(found.repository)
-        let known = try await Offload.run { [catalog] () throws(AIError) -> RememberedChoice? in
+        let known = try await Blocking.run { [catalog] () throws(AIError) -> RememberedChoice? in
             let all = catalog.use { catalog throws(AIError) in
                 try CacheRecord(layout, in: catalog).choices(folder.name)
             }
@@ -35,7 +35,7 @@ extension Puller {
 
     /// The Hub's metadata of a repository; nil if unknown and offline.
     package func record(of repository: Repository, at commit: Commit) async throws -> ModelRecord? {
-        let known = await Offload.run { [catalog] in
+        let known = await Blocking.run { [catalog] in
             catalog.use { catalog throws(AIError) in try catalog.model(repository) } ?? nil
         }
         if let known { return known.record }

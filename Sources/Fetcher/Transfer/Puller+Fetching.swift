@@ -23,8 +23,8 @@ extension Puller {
         _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void
     ) async -> [Result] {
         let began = Clock.seconds
-        let uses = await Offload.run { plans.map(share) }
-        let prepared = await Offload.run { zip(plans, uses).map { prepare($0, options, $1) } }
+        let uses = await Blocking.run { plans.map(share) }
+        let prepared = await Blocking.run { zip(plans, uses).map { prepare($0, options, $1) } }
         var jobs: [PullJob] = []
         for (index, plan) in plans.enumerated() {
             report(.planned(plan), index)
@@ -47,7 +47,7 @@ extension Puller {
             }, report: report)
         await session.run()
         let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes.withLock(\.self)) })
-        var results = await Offload.run {
+        var results = await Blocking.run {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
         withExtendedLifetime(uses) {}

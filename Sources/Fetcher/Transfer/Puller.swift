@@ -107,7 +107,7 @@ package struct Puller: Sendable {
     /// The files of a commit: from the catalog, from the cache, else from the Hub.
     package func tree(of repository: Repository, at commit: Commit) async throws -> RepositoryTree {
         let folder = layout.repository(repository)
-        if let known = try await Offload.run({
+        if let known = try await Blocking.run({
             // The catalog is optional: the cache and the Hub have the tree too.
             let known = catalog.use { catalog throws(AIError) in try catalog.tree(of: repository, at: commit) }
             return try (known ?? nil) ?? folder.readTree(commit)
@@ -149,7 +149,7 @@ package struct Puller: Sendable {
             filter.selection = try await options.select?(found.repository, found.tree, filter)
             choice = FileChoice(filter)
         }
-        return try await Offload.run { [choice, layout] in
+        return try await Blocking.run { [choice, layout] in
             var plan = try PullPlan(
                 found.repository, in: layout, tree: found.tree, ref: found.ref, choice: choice,
                 force: options.force, destination: options.destination)

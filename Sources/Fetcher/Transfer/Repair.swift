@@ -33,7 +33,7 @@ package struct Repair: Sendable {
         } else {
             tree = try await puller.tree(of: repository, at: commit)
         }
-        var plan = try await Offload.run { try self.plan(tree) }
+        var plan = try await Blocking.run { try self.plan(tree) }
         if puller.isOffline, plan.needsNetwork {
             plan.files = plan.files.filter { !$0.state.isMissing }
             fault(

@@ -3,7 +3,7 @@ package import HubCore
 
 extension Workspace {
     /// The cache's pins; empty if the catalog cannot be used.
-    package func pins() async -> [Pin] { await Offload.run { [self] in readPins() } }
+    package func pins() async -> [Pin] { await Blocking.run { [self] in readPins() } }
 
     /// As ``pins()``. Blocks.
     private func readPins() -> [Pin] {
@@ -17,7 +17,7 @@ extension Workspace {
 
     /// The same for only these files.
     package func protection(for files: Set<PhysicalFile.Identity>) async throws -> Protection {
-        try await Offload.run { [self] in try readProtection(for: files) }
+        try await Blocking.run { [self] in try readProtection(for: files) }
     }
 
     /// As ``protection(for:)-(Set<PhysicalFile.Identity>)``. Blocks.
@@ -52,7 +52,7 @@ extension Workspace {
     /// Removes verification results of deleted files.
     package func forgetVerified(after plan: DeletionPlan) async {
         let folders = Set(plan.rows.compactMap(\.folder))
-        await Offload.run { [dispensable, layout] in
+        await Blocking.run { [dispensable, layout] in
             dispensable.use { catalog throws(AIError) in
                 for folder in folders {
                     try catalog.forgetVerified(below: folder.name, ofCache: layout.root) { place, etag in
@@ -69,7 +69,7 @@ extension Workspace {
     /// - Parameter keep: items that interrupted deletions must not continue with.
     package func planner(_ state: CacheState, keep: [ModelReference] = []) async throws -> DeletionPlanner {
         let protection = try await protection(for: state)
-        return try await Offload.run { [journal] in
+        return try await Blocking.run { [journal] in
             var planner = DeletionPlanner(state, protection: protection)
             try planner.addInterrupted(journal.interrupted(), keep: keep)
             return planner

@@ -18,12 +18,12 @@ extension Workspace {
     /// - Throws: if the cache cannot be read, or as ``CatalogRebuild/run(_:fill:)``. Failed requests to the Hub are in
     ///   the result.
     package func rebuildCatalog() async throws -> Rebuilt {
-        let repositories = try await Offload.run { [layout] in
+        let repositories = try await Blocking.run { [layout] in
             try CacheScanner(layout, catalog: nil).scan(fresh: true).repositories
         }
         let asked = repositories.filter { !$0.hasForeignName && $0.repository.kind != .kernel }.map(\.repository)
         let (records, failure) = try await records(of: asked)
-        return try await Offload.run { [layout, configuration, catalogPath] in
+        return try await Blocking.run { [layout, configuration, catalogPath] in
             var rebuilt = Rebuilt(catalog: CatalogRebuild(), repositories: repositories.count, told: records.count)
             rebuilt.failure = failure
             rebuilt.catalog = try CatalogRebuild.run(catalogPath) { new in

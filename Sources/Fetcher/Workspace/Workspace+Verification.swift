@@ -4,7 +4,7 @@ package import HubCore
 extension Workspace {
     /// The cache's verified content; empty if the catalog cannot be used.
     package func verified() async -> VerifiedContent {
-        await Offload.run { [dispensable, layout] in
+        await Blocking.run { [dispensable, layout] in
             dispensable.use { catalog throws(AIError) in try catalog.verified(inCache: layout.root) } ?? .init()
         }
     }

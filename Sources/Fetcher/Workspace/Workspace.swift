@@ -99,7 +99,7 @@ package final class Workspace: Sendable {
     func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
         async throws -> Value
     {
-        try await Offload.run { [layout, dispensable] in
+        try await Blocking.run { [layout, dispensable] in
             do throws(AIError) { return try scan(CacheScanner(layout, catalog: dispensable.current)) } catch {
                 guard error.isOfCatalog else { throw error }
                 dispensable.giveUp(error)

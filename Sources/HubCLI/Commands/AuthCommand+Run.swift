@@ -22,7 +22,7 @@ extension AuthCommand {
                 context: error.context)
         }
         let file = TokenFile(context.environment.tokenPath)
-        try await Offload.run { try file.save(token) }
+        try await Blocking.run { try file.save(token) }
         context.interruption.kept = nil
         var document = json(owner, endpoint, .file(file.path))
         document["environment_variable"] = context.environment.tokenVariable.map(JSON.string)
@@ -57,7 +57,7 @@ extension AuthCommand {
 
     static func logout(_ context: Context) async throws {
         let file = TokenFile(context.environment.tokenPath)
-        let removal = try await Offload.run { try file.remove() }
+        let removal = try await Blocking.run { try file.remove() }
         let collection = FileSystem.exists(file.collection) ? file.collection : nil
         let document: JSONObject = [
             "removed": .bool(removal != .nothing), "token_path": .string(file.path),

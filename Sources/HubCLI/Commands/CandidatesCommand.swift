@@ -21,7 +21,7 @@ enum CandidatesCommand {
         // A disk that hangs must not take the shell along.
         alarm(2)
         let words = arguments.operands
-        let candidates = await Offload.run { find(words, table, context) }
+        let candidates = await Blocking.run { find(words, table, context) }
         let lines = candidates.filter(\.isPlain).map(\.line)
         context.output.render(json: ["candidates": .array(lines.map(JSON.string))], quiet: lines) {
             for line in lines { context.output.value(line) }

@@ -52,8 +52,8 @@ private struct EnvironmentReport {
             endpoint = "invalid: \(error.message)"
         }
         // Without the catalog: opening it would create it.
-        cache = try? await Offload.run { try CacheScanner(layout, catalog: nil).overview() }
-        diskFree = try? await Offload.run { try FileSystem.diskSpace(layout.root).available }
+        cache = try? await Blocking.run { try CacheScanner(layout, catalog: nil).overview() }
+        diskFree = try? await Blocking.run { try FileSystem.diskSpace(layout.root).available }
     }
 
     private var versions: [(String, String)] {

@@ -28,7 +28,7 @@ enum PathCommand {
         let reference = try context.reference(request.model)
         let workspace = try await context.workspace()
         let whole = reference.withoutFiles
-        guard let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) else {
+        guard let (folder, commit) = try await Blocking.run({ try workspace.snapshot(of: reference) }) else {
             throw AIError(
                 .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
                 advice: "hub pull \(whole) downloads it",
@@ -46,7 +46,7 @@ enum PathCommand {
                 context.output.note("\(whole): \(incomplete)")
             }
         }
-        let path = try await Offload.run {
+        let path = try await Blocking.run {
             var path = folder.snapshot(commit)
             if let file = reference.files {
                 if let fault = RepositoryPath.fault(file) {

@@ -54,7 +54,7 @@ extension PinCommand {
                     throw AIError(
                         .notCached, "\(text.printable) is not in the cache \(state.layout.root)", advice: advice)
                 }
-                try await Offload.run { [found] in
+                try await Blocking.run { [found] in
                     let record = CacheRecord(state.layout, in: try usable(workspace))
                     for pin in found { try record.pin(pin.folder.name, pin.commit, note: pin.note) }
                 }
@@ -92,7 +92,7 @@ extension PinCommand {
                     throw AIError(
                         .notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is pinned")
                 }
-                try await Offload.run {
+                try await Blocking.run {
                     let record = CacheRecord(state.layout, in: try usable(workspace))
                     for pin in found { try record.unpin(pin.folder.name, pin.commit) }
                 }

@@ -123,7 +123,7 @@ extension RmCommand {
     private static func adding(
         _ folder: LocalFolder, _ text: String, to planner: DeletionPlanner, _ workspace: Workspace
     ) async throws -> DeletionPlanner {
-        let identities = try await Offload.run {
+        let identities = try await Blocking.run {
             guard folder.isKnown else {
                 throw AIError(
                     .notCached, "\(text.printable) is not a folder that hub pull --local-dir has filled",
@@ -132,7 +132,7 @@ extension RmCommand {
             return try folder.identities()
         }
         let protection = try await workspace.protection(for: identities)
-        return try await Offload.run {
+        return try await Blocking.run {
             var planner = planner
             try planner.add(folder, sparing: protection.openFiles, reason: "asked for")
             return planner

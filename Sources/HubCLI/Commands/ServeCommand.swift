@@ -53,7 +53,7 @@ enum ServeCommand {
         // A token of the server's own: asking others for this user's Hub token would hand it to them.
         let token = context.environment["HUB_SERVE_TOKEN"]
         let log = try RequestLog(output, file: request.log, hiding: token.flatMap { AccessToken($0) })
-        let (server, models) = try await Offload.run {
+        let (server, models) = try await Blocking.run {
             let report: @Sendable (AIError) -> Void = { output.failure($0) }
             let access = try advising("set HUB_SERVE_TOKEN, or serve on 127.0.0.1", where: .invalidInput) {
                 try HubAccess.serving(on: host, token: token)
@@ -90,7 +90,7 @@ enum ServeCommand {
             context.interruption.onRequest { continuation.resume() }
         }
         // Closing waits for answers under way.
-        await Offload.run { server.stop() }
+        await Blocking.run { server.stop() }
     }
 
     private static let layout = "hub serve takes a folder that holds org/name folders"

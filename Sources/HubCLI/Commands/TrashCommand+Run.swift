@@ -17,7 +17,7 @@ extension TrashCommand {
         }
         let workspace = try await context.workspace(opensCatalog: action == .restore)
         let trash = Trash(workspace.layout)
-        let (entries, faults) = try await Offload.run { try trash.contents() }
+        let (entries, faults) = try await Blocking.run { try trash.contents() }
         var failures = Failures()
         for fault in faults {
             if action == .restore {
@@ -133,7 +133,7 @@ extension TrashCommand {
                 }
                 tried.append(entry)
                 try await failures.attempt(context.output) {
-                    if !isDryRun { try await Offload.run { try trash.restore(entry, journal: journal) } }
+                    if !isDryRun { try await Blocking.run { try trash.restore(entry, journal: journal) } }
                     done.append(entry)
                 }
             }
@@ -168,7 +168,7 @@ extension TrashCommand {
                 "Delete this permanently?", isGiven: arguments[SharedFlags.yes],
                 otherwise: "refusing to delete without confirmation")
         else { return context.output.note("nothing was deleted") }
-        let freed = try await Offload.run { try trash.empty(old) }.size
+        let freed = try await Blocking.run { try trash.empty(old) }.size
         var document = json(old)
         document = JSONObject(document.members + [(key: "freed_bytes", value: .int(freed))])
         context.output.document(document)

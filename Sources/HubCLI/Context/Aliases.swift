@@ -10,7 +10,7 @@ extension Context {
     func resolvingAliases(_ references: [String]) async -> Context {
         let words = Set(references.compactMap(Self.possibleAlias))
         guard !words.isEmpty else { return self }
-        let entries = await Offload.run { [environment] in
+        let entries = await Blocking.run { [environment] in
             ModelRegistry.entries(aliases: words, environment: environment)
         }
         var context = self

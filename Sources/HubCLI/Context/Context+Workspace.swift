@@ -22,7 +22,7 @@ extension Context {
     ) async throws -> Workspace {
         let configuration = HFConfiguration.endpoint(try hubEndpoint()).token(token)
         let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
-        let workspace = await Offload.run {
+        let workspace = await Blocking.run {
             Workspace(
                 environment: environment, cacheDirectory: cacheDir, configuration: configuration,
                 isOffline: isOffline, opensCatalog: opensCatalog,

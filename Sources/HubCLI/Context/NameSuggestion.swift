@@ -17,7 +17,7 @@ struct NameSuggestion: Sendable {
         else { return error }
         // A command that only uses the cache must not suggest models that are not cached.
         let catalog = error.code == .repositoryNotFound ? workspace.catalog : nil
-        let near = await Offload.run { Self.nearest(to: meant, in: workspace.layout, catalog) }
+        let near = await Blocking.run { Self.nearest(to: meant, in: workspace.layout, catalog) }
         guard let near else { return error }
         var advised = error
         // Beside another name, advice to download the one that was typed would be a second answer.

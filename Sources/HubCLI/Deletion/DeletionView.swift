@@ -70,7 +70,7 @@ struct DeletionView {
 
     private func delete(_ protection: Protection) async -> Deletion.Outcome {
         let (plan, layout, journal) = (plan, workspace.layout, workspace.journal)
-        let outcome = await Offload.run {
+        let outcome = await Blocking.run {
             Deletion(plan, layout: layout, journal: journal, protection: protection).carryOut()
         }
         context.output.line(Styled(Self.amount(outcome.freed.size, outcome.freed.allocated) + " freed", .strong))
@@ -84,7 +84,7 @@ struct DeletionView {
 
     private func moveIntoTrash(_ protection: Protection) async throws -> Deletion.Outcome {
         let (plan, trash, journal) = (plan, Trash(workspace.layout), workspace.journal)
-        let outcome = try await Offload.run { try trash.take(plan, protection: protection, journal: journal) }
+        let outcome = try await Blocking.run { try trash.take(plan, protection: protection, journal: journal) }
         guard outcome.hasChanged else {
             context.output.line(Styled("nothing was moved", .strong))
             return outcome
@@ -113,7 +113,7 @@ struct DeletionView {
         let folders = plan.rows.compactMap { row in
             if case .local(let folder, _) = row.subject { folder } else { nil }
         }
-        files.formUnion(try await Offload.run { try folders.flatMap { try $0.identities() } })
+        files.formUnion(try await Blocking.run { try folders.flatMap { try $0.identities() } })
         return try await workspace.protection(for: files)
     }
 
@@ -235,7 +235,7 @@ struct DeletionView {
 extension Context {
     /// Finishes interrupted moves into the trash. Failures are reported and do not stop the rest.
     func finishTrash(of workspace: Workspace) async {
-        let faults = await Offload.run { Trash(workspace.layout).finish() }
+        let faults = await Blocking.run { Trash(workspace.layout).finish() }
         for fault in faults { output.warning(fault.message, advice: fault.specificAdvice) }
     }
 }

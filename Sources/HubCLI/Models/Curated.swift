@@ -7,7 +7,7 @@ extension Context {
     /// workspace was made; one that cannot be read is reported here. Either way the shipped list remains.
     func registry(_ workspace: Workspace) async throws -> ModelRegistry {
         let output = output
-        return try await Offload.run {
+        return try await Blocking.run {
             do throws(AIError) { return try ModelRegistry(catalog: workspace.catalog) } catch {
                 guard error.code == .catalogUnusable else { throw error }
                 output.warning(

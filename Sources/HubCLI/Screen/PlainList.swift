@@ -37,7 +37,7 @@ struct PlainList {
             trial.mark(items, true)
             let actions = actions
             let (inventory, marked) = (model.inventory, trial.marked)
-            let review = try await Offload.run { try actions.review(inventory, marked) }
+            let review = try await Blocking.run { try actions.review(inventory, marked) }
             for line in review.lines + (context.output.settings.isVerbose ? review.paths : []) {
                 let size = line.size.map { "\(ByteCount($0))  " } ?? ""
                 context.output.line(Styled(size + line.text, line.isProtected ? .caution : .plain))

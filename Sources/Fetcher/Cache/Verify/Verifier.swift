@@ -50,18 +50,18 @@ package final class Verifier: Sendable {
     ///
     /// - Throws: `CancellationError`; results so far are stored.
     package func run() async throws -> [Verification] {
-        await Offload.run { self.prepare() }
+        await Blocking.run { self.prepare() }
         let workers = min(Machine.processors, state.withLock { $0.queue.count })
         await withTaskCancellationHandler {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<workers {
-                    group.addTask { await Offload.run { while let next = self.next() { self.verify(next) } } }
+                    group.addTask { await Blocking.run { while let next = self.next() { self.verify(next) } } }
                 }
             }
         } onCancel: {
             isCancelled.store(true, ordering: .relaxed)
         }
-        await Offload.run { self.keep(all: true) }
+        await Blocking.run { self.keep(all: true) }
         try Task.checkCancellation()
         return state.withLock { $0.targets.map { $0.result.sorted } }
     }

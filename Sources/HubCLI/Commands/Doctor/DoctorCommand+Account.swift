@@ -38,7 +38,7 @@ extension DoctorCommand {
                 DoctorFinding(
                     section: "account", name: "token_exposed", level: .bad, text: exposure,
                     fix: {
-                        try await Offload.run { try FileSystem.setMode(file.path, 0o600) }
+                        try await Blocking.run { try FileSystem.setMode(file.path, 0o600) }
                         return ("only its owner can read \(file.path) now", true)
                     }))
         }

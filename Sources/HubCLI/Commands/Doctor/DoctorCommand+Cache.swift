@@ -6,7 +6,7 @@ extension DoctorCommand {
     @Sendable static func cacheFindings(_ context: Context, _ workspace: Workspace) async throws -> [DoctorFinding]
     {
         let (layout, xet, now) = (workspace.layout, workspace.xet, context.now)
-        let diagnosis = try await Offload.run { try CacheDiagnosis(layout, xet: xet, now: now) }
+        let diagnosis = try await Blocking.run { try CacheDiagnosis(layout, xet: xet, now: now) }
         return [summary(diagnosis.state)] + diagnosis.findings.map { doctorFinding($0, context) }
     }
 
@@ -27,7 +27,7 @@ extension DoctorCommand {
         let fix = finding.fix.map { fix in
             { @Sendable () async throws -> (text: String, isWhole: Bool) in
                 let now = context.now
-                let outcome = try await Offload.run { try fix.run(now: now) }
+                let outcome = try await Blocking.run { try fix.run(now: now) }
                 return (outcome.text, outcome.isWhole && finding.fixesAll)
             }
         }

@@ -8,7 +8,7 @@ extension DoctorCommand {
         -> [DoctorFinding]
     {
         let path = workspace.catalogPath
-        return try await Offload.run {
+        return try await Blocking.run {
             var findings: [DoctorFinding] = []
             if let catalog = workspace.catalog {
                 do throws(AIError) { findings = try inside(catalog, context, workspace) } catch {

@@ -39,8 +39,8 @@ extension DoctorCommand {
                 text: "\(name) is \"\(value.printable)\", which is neither yes nor no and counts as no",
                 advice: "set \(name) to 1 or 0")
         }
-        findings += try await Offload.run { try folderFindings(workspace, environment) }
-        findings += try await Offload.run { try diskFinding(workspace) }
+        findings += try await Blocking.run { try folderFindings(workspace, environment) }
+        findings += try await Blocking.run { try diskFinding(workspace) }
         return findings
     }
 

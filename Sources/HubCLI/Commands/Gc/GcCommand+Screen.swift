@@ -83,7 +83,7 @@ extension GcCommand {
         let protection = try await workspace.protection(for: state)
         if let fault = protection.pinsFault { throw Protection.refusal(fault) }
         let verified = await workspace.verified()
-        return try await Offload.run {
+        return try await Blocking.run {
             try CacheInventory(state, protection: protection, verified: verified, xet: workspace.xet, now: now)
         }
     }
@@ -98,7 +98,7 @@ extension GcCommand {
         } else if isDryRun {
             context.output.line(Styled("the chunks in \(xet.path): \(ByteCount(removable.size))"))
         } else {
-            let freed = try await Offload.run { try xet.sweep(now: Timestamp.now) }
+            let freed = try await Blocking.run { try xet.sweep(now: Timestamp.now) }
             context.output.line(Styled("\(ByteCount(freed)) freed in \(xet.path)", .strong))
         }
     }

@@ -97,7 +97,7 @@ enum GcCommand {
         }
         if policy.damaged { policy.verified = await workspace.verified() }
         let planner = try await workspace.planner(state, keep: policy.keep)
-        let plan = try await Offload.run { [policy] in
+        let plan = try await Blocking.run { [policy] in
             try policy.plan(
                 with: planner, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
         }

@@ -40,7 +40,7 @@ extension InfoCommand {
                 // Only where the Hub cannot be asked does what is remembered stand in for its answer.
                 let wrapped = AIError.wrapping(error)
                 isGone = wrapped.code == .repositoryNotFound
-                let isCached = try await Offload.run { try workspace.snapshot(of: reference) != nil }
+                let isCached = try await Blocking.run { try workspace.snapshot(of: reference) != nil }
                 guard
                     isGone && isCached
                         || [.unreachable, .timedOut, .connectionLost, .serverError, .rateLimited].contains(
@@ -90,9 +90,9 @@ extension InfoCommand {
         facts.commit = info.commit
         facts.parameters = info.parameters
         let catalog = workspace.dispensable
-        await Offload.run { workspace.remember([info.record], detailed: true) }
+        await Blocking.run { workspace.remember([info.record], detailed: true) }
         facts.tree = try await workspace.puller().tree(of: repository, at: info.commit)
-        let known = await Offload.run {
+        let known = await Blocking.run {
             catalog.use { catalog throws(AIError) in
                 (try catalog.revisions(of: repository), try catalog.revisionsSeenAt(repository))
             }
@@ -105,7 +105,7 @@ extension InfoCommand {
         {
             let found = try await client.revisions(repository)
             (facts.revisions, facts.revisionsSeenAt) = (found, nil)
-            await Offload.run {
+            await Blocking.run {
                 catalog.use { catalog throws(AIError) in
                     try catalog.remember(found, of: repository, complete: true, at: Timestamp.now)
                 }
@@ -120,12 +120,12 @@ extension InfoCommand {
         let reference = facts.reference
         let (catalog, layout) = (workspace.dispensable, workspace.layout)
         let endpoint = workspace.configuration.endpoint.address
-        let known = await Offload.run {
+        let known = await Blocking.run {
             catalog.use { catalog throws(AIError) in
                 (try catalog.model(reference.repository), try catalog.mirrorAge(endpoint))
             }
         }
-        let cached = try await Offload.run { try workspace.snapshot(of: reference) }
+        let cached = try await Blocking.run { try workspace.snapshot(of: reference) }
         guard known?.0 != nil || cached != nil else {
             // Without a readable catalog the earlier state is unknown.
             if let fault = workspace.catalogFault { throw Context.advised(fault) }
@@ -140,13 +140,13 @@ extension InfoCommand {
             facts.seenAt = seen > 0 ? seen : nil
             facts.countedAt = counted > 0 ? counted : nil
         }
-        facts.revisions = await Offload.run {
+        facts.revisions = await Blocking.run {
             catalog.use { catalog throws(AIError) in try catalog.revisions(of: reference.repository) } ?? []
         }
         let wanted = reference.revision ?? "main"
         facts.commit = Commit(wanted) ?? facts.revisions.first { $0.name == wanted }?.commit ?? cached?.commit
         if let commit = facts.commit {
-            facts.tree = try await Offload.run {
+            facts.tree = try await Blocking.run {
                 let known = catalog.use { catalog throws(AIError) in
                     try catalog.tree(of: reference.repository, at: commit)
                 }
@@ -161,7 +161,7 @@ extension InfoCommand {
     private static func look(_ facts: inout ModelFacts, _ workspace: Workspace) async throws {
         let layout = workspace.layout
         facts.memoryTotal = try Machine.memory().total
-        facts.diskFree = try await Offload.run { try FileSystem.diskSpace(layout.root).available }
+        facts.diskFree = try await Blocking.run { try FileSystem.diskSpace(layout.root).available }
         let reference = facts.reference
         let pins = Protection(pins: await workspace.pins())
         facts.pin = facts.commit.flatMap { pins.pin(layout.repository(reference.repository), $0) }
@@ -177,7 +177,7 @@ extension InfoCommand {
             facts.cachedFiles = revision.flatMap { known?.physicalFiles(of: $0).values.map(\.size) }
             return
         }
-        let plan = try await Offload.run {
+        let plan = try await Blocking.run {
             try PullPlan(
                 reference.repository, in: layout, tree: tree, ref: nil,
                 choice: FileChoice(Puller.Options().with(reference).filter), force: false)
@@ -185,7 +185,7 @@ extension InfoCommand {
         facts.plan = plan
         facts.findVariants()
         if let largest = facts.variants.max(by: { $0.sizeBytes < $1.sizeBytes }) {
-            facts.memory = try await Offload.run { try plan.memoryNeed(of: largest) }
+            facts.memory = try await Blocking.run { try plan.memoryNeed(of: largest) }
         }
     }
 

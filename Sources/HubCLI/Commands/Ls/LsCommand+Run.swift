@@ -7,7 +7,7 @@ extension LsCommand {
         let selectors = try arguments.operands.map { try CacheSelector($0, context) }
         let workspace = try await context.workspace()
         let (cache, xet) = try await workspace.overview()
-        let free = try await Offload.run { try FileSystem.diskSpace(cache.layout.root).available }
+        let free = try await Blocking.run { try FileSystem.diskSpace(cache.layout.root).available }
         let found = try await chosen(from: cache, selectors, workspace).filter {
             passes($0, arguments, now: context.now)
         }
@@ -49,7 +49,7 @@ extension LsCommand {
         let verified = await workspace.verified()
         guard verified.hasDamage else { return [:] }
         let state = try await workspace.state()
-        return try await Offload.run {
+        return try await Blocking.run {
             var out: [String: Set<Commit>] = [:]
             for repository in state.repositories {
                 for revision in repository.revisions
@@ -70,7 +70,7 @@ extension LsCommand {
         }
         let concerned = repositories.filter { $0.revisions.contains(where: isUnfinished) }
         guard !concerned.isEmpty else { return [:] }
-        return try await Offload.run {
+        return try await Blocking.run {
             var out: [String: [Commit: String]] = [:]
             for repository in concerned {
                 for revision in repository.revisions where isUnfinished(revision) {

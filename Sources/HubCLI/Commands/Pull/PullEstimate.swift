@@ -11,7 +11,7 @@ struct PullEstimate {
 
     init(_ plans: [PullPlan], _ workspace: Workspace) async throws {
         self.plans = plans
-        cost = try await Offload.run { try PullCost(plans, workspace) }
+        cost = try await Blocking.run { try PullCost(plans, workspace) }
         memoryTotal = try Machine.memory().total
     }
 

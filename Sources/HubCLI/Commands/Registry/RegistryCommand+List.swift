@@ -16,7 +16,7 @@ extension RegistryCommand {
     static func list(_ context: Context, _ request: Request) async throws {
         let workspace = try await context.workspace()
         let registry = try await context.registry(workspace)
-        let cached = try await Offload.run { try workspace.layout.heldFolders() }
+        let cached = try await Blocking.run { try workspace.layout.heldFolders() }
         let wanted = request.capabilities
         let rows = zip(registry.entries, registry.allModels).filter { entry, info in
             wanted.isSubset(of: entry.capabilities) && (info.isRecommended || !request.recommended)

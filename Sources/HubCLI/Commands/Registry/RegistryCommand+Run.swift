@@ -194,7 +194,7 @@ extension RegistryCommand {
             document = try RegistryDocument(bytes, source: "standard input")
         } else {
             let path = context.environment.expand(file)
-            document = try await Offload.run {
+            document = try await Blocking.run {
                 guard let bytes = try FileSystem.contents(path, limit: importLimit) else {
                     throw AIError(
                         .fileNotFound, "\(path.printable) does not exist",
@@ -232,13 +232,13 @@ extension RegistryCommand {
     ) async throws -> Value {
         let catalog = try await context.workspace(needsCatalog: true).catalog
         guard let catalog else { throw AIError(.catalogUnusable, "there is no catalog") }
-        return try await Offload.run { try catalog.changeRegistry(body) }
+        return try await Blocking.run { try catalog.changeRegistry(body) }
     }
 
     private static func userRegistry(_ context: Context) async throws -> UserRegistry {
         // Without the catalog nothing could be told from an empty list.
         let catalog = try await context.workspace(needsCatalog: true).catalog
-        return try await Offload.run { try catalog?.userRegistry() ?? UserRegistry() }
+        return try await Blocking.run { try catalog?.userRegistry() ?? UserRegistry() }
     }
 }
 

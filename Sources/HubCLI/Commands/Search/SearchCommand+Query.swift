@@ -103,7 +103,7 @@ extension SearchCommand {
         }
         if request.curated {
             query.ids = query.ids.map { $0.filter { curated[$0] != nil } } ?? curated.keys.sorted()
-            query.knownWeightBytes = await Offload.run {
+            query.knownWeightBytes = await Blocking.run {
                 workspace.dispensable.use { catalog throws(AIError) in try catalog.weights(of: curated) } ?? [:]
             }
         }
@@ -115,7 +115,7 @@ extension SearchCommand {
             case .memory(let asked): memory = asked.bytes
             }
             let room = Self.room(inMemory: memory)
-            let disk = try await Offload.run { [root = workspace.layout.root, countsDisk] in
+            let disk = try await Blocking.run { [root = workspace.layout.root, countsDisk] in
                 countsDisk ? try FileSystem.diskSpace(root).available : Int64.max
             }
             query.maximumWeightBytes = min(room, disk)

@@ -7,7 +7,7 @@ extension SearchCommand {
         let began = Clock.seconds
         let typed = request.query
         let workspace = try await context.workspace(needsCatalog: context.isOffline)
-        let cached = try await Offload.run { try workspace.layout.heldFolders() }
+        let cached = try await Blocking.run { try workspace.layout.heldFolders() }
         let curated = try await context.registry(workspace).entriesByRepository
         let query = try await narrow(typed, request, workspace, cached: cached, curated: curated)
         let search = ModelSearch(workspace: workspace, cached: cached, curated: curated)
@@ -19,18 +19,18 @@ extension SearchCommand {
             asksHub: asksHub)
         view.isCurated = request.curated
         if answer.entries.isEmpty, let catalog = answer.catalog {
-            view.suggestion = try await Offload.run {
+            view.suggestion = try await Blocking.run {
                 try catalog.suggestions(for: query.text, kind: query.kind, limit: 1).first
             }
         }
         if let catalog = answer.catalog {
             let address = workspace.configuration.endpoint.address
-            view.otherHubs = try await Offload.run { try catalog.endpoints() }.map(\.address).filter {
+            view.otherHubs = try await Blocking.run { try catalog.endpoints() }.map(\.address).filter {
                 $0 != address
             }
         }
         if !asksHub, let catalog = answer.catalog {
-            view.newestSeen = try await Offload.run { try catalog.newestSeen(query.kind) }
+            view.newestSeen = try await Blocking.run { try catalog.newestSeen(query.kind) }
         }
         // People see the answer to the suggestion; a program that asked for one thing must not get another.
         if let suggestion = view.suggestion, context.mode == .human {
@@ -57,7 +57,7 @@ extension SearchCommand {
         guard let task = query.task, !HubTasks.all.contains(task) else { return }
         var alone = ModelQuery()
         (alone.task, alone.kind, alone.limit, alone.includesVanished) = (task, query.kind, 1, true)
-        let isKnown = try await Offload.run { [alone] in try catalog?.search(alone).isEmpty == false }
+        let isKnown = try await Blocking.run { [alone] in try catalog?.search(alone).isEmpty == false }
         guard !isKnown else { return }
         let near = NearestName.of(task, among: HubTasks.all).map { "; did you mean \($0)?" } ?? ""
         throw AIError(

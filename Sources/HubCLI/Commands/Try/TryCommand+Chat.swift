@@ -17,7 +17,7 @@ extension TryCommand {
             return nil
         }
         let messages = (request.system.map { [Message.system($0)] } ?? []) + [.user(prompt)]
-        return try await Offload.run { try templates.render(json: messages.map(\.json)).text }
+        return try await Blocking.run { try templates.render(json: messages.map(\.json)).text }
     }
 
     /// What the chat template makes of the conversation in a file.
@@ -36,13 +36,13 @@ extension TryCommand {
             addsGenerationPrompt: document["add_generation_prompt"]?.bool ?? false)
         for key in ["messages", "tools", "documents", "add_generation_prompt"] { variables[key] = nil }
         options.variables = variables
-        return try await Offload.run { [options] in try templates.render(json: messages, options).text }
+        return try await Blocking.run { [options] in try templates.render(json: messages, options).text }
     }
 
     private static func templates(
         _ request: Request, _ path: String, _ context: Context
     ) async throws -> ChatTemplates? {
-        let own = try await Offload.run { try ChatTemplates.read(model: path) }
+        let own = try await Blocking.run { try ChatTemplates.read(model: path) }
         guard let name = request.template else { return own }
         let (bytes, file) = try await contents(name, context)
         guard let source = String(validating: bytes, as: UTF8.self) else {
@@ -75,7 +75,7 @@ extension TryCommand {
     private static func contents(_ file: String, _ context: Context) async throws -> (bytes: [UInt8], path: String)
     {
         let path = context.environment.expand(file)
-        guard let bytes = try await Offload.run({ try FileSystem.contents(path) }) else {
+        guard let bytes = try await Blocking.run({ try FileSystem.contents(path) }) else {
             throw AIError(.fileNotFound, "\(file.printable) does not exist", context: .init(path: path))
         }
         return (bytes, path)

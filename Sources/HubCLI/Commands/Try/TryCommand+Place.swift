@@ -34,10 +34,10 @@ extension TryCommand {
             throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model")
         }
         let workspace = try await context.workspace()
-        if let (folder, commit) = try await Offload.run({ try workspace.snapshot(of: reference) }) {
+        if let (folder, commit) = try await Blocking.run({ try workspace.snapshot(of: reference) }) {
             let condition = try await workspace.condition(reference.repository, at: commit)
             try condition.checkSound(reference)
-            await Offload.run { workspace.markUsed(folder, commit) }
+            await Blocking.run { workspace.markUsed(folder, commit) }
             return Target(
                 id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference,
                 incomplete: condition.incompleteSentence(reference))

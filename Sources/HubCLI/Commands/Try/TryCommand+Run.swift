@@ -92,7 +92,7 @@ extension TryCommand {
         report.memoryTotal = try Machine.memory().total
         if let (texts, file) = request.tokenize {
             let texts = texts + (try await listedTexts(file, context))
-            report.tokenized = try await Offload.run { try TryReport.tokenize(texts, folder: target.path) }
+            report.tokenized = try await Blocking.run { try TryReport.tokenize(texts, folder: target.path) }
             return report.show(context)
         }
         if let file = request.render {

@@ -30,7 +30,7 @@ extension VerifyCommand {
         var view = VerifyView(context: context, isRepairing: request.repair)
         for result in results where result.isIncomplete {
             guard case .snapshot(_, let commit) = result.place, let repository = result.repository else { continue }
-            view.references[result.path] = try await Offload.run {
+            view.references[result.path] = try await Blocking.run {
                 try workspace.reference(to: commit, repository)
             }
         }
@@ -114,7 +114,7 @@ extension VerifyCommand {
     private static func local(_ text: String, _ folder: LocalFolder, _ workspace: Workspace) async throws
         -> [VerificationTarget]
     {
-        try await Offload.run {
+        try await Blocking.run {
             guard try FileSystem.status(folder.path)?.kind == .directory else {
                 throw AIError(.fileNotFound, "there is no folder \(text.printable)")
             }

@@ -1,6 +1,6 @@
 /// Runs blocking calls: files, digests, SQLite, waiting for locks. Swift's cooperative pool has one thread for each
 /// core and must never be blocked.
-package enum Offload {
+package enum Blocking {
     /// Runs `body` on a thread that may block.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
