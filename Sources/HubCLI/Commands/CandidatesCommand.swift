@@ -14,13 +14,12 @@ enum CandidatesCommand {
             detail: "For the scripts of hub completions: a candidate a line, a tab and what it is.",
             operands: [Operand("WORD", .any, .text)],
             examples: [.init("hub __complete -- pull llama", "Aliases and models that begin with llama.")],
-            run: { context, arguments in try await run(table(), context, arguments) })
+            run: { context, arguments in try await run(arguments.operands, table(), context) })
     }
 
-    private static func run(_ table: [Command], _ context: Context, _ arguments: ParsedArguments) async throws {
+    private static func run(_ words: [String], _ table: [Command], _ context: Context) async throws {
         // A disk that hangs must not take the shell along.
         alarm(2)
-        let words = arguments.operands
         let candidates = await Blocking.run { find(words, table, context) }
         let lines = candidates.filter(\.isPlain).map(\.line)
         context.output.render(json: ["candidates": .array(lines.map(JSON.string))], quiet: lines) {

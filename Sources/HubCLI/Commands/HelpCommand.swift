@@ -23,7 +23,7 @@ enum HelpCommand {
                 .init("hub help exit-codes", "What the exit codes mean."),
                 .init("hub help --man > hub.1", "The manual page, for packaging."),
             ],
-            run: { context, arguments in try run(table(), context, arguments) })
+            run: { context, arguments in try run(arguments.operand, isManual: arguments[man], table(), context) })
     }
 
     /// What can be explained. The table cannot be asked for its names while it is being made.
@@ -34,13 +34,14 @@ enum HelpCommand {
         "flags", "exit-codes", "environment", "references",
     ]
 
-    private static func run(_ table: [Command], _ context: Context, _ arguments: ParsedArguments) throws {
-        if arguments[man] {
+    /// - Parameter name: a command or a topic; nil for the overview.
+    private static func run(_ name: String?, isManual: Bool, _ table: [Command], _ context: Context) throws {
+        if isManual {
             let page = ManPage.text(table)
             context.output.document(["name": "hub.1", "text": .string(page)])
             return context.output.stream(page)
         }
-        guard let name = arguments.operand else { return show(nil, of: table, isLong: true, context) }
+        guard let name else { return show(nil, of: table, isLong: true, context) }
         if let command = table.first(where: { $0.name == name }) {
             return show(command, of: table, isLong: true, context)
         }

@@ -2,17 +2,33 @@ import Fetcher
 import HubCore
 
 extension RmCommand {
+    /// What is deleted.
+    struct Request {
+        /// References, globs and folders.
+        var words: [String]
+        var dryRun: Bool
+        var yes: Bool
+        var trash: Bool
+
+        init(_ arguments: ParsedArguments) {
+            words = arguments.operands
+            dryRun = arguments[SharedFlags.dryRun]
+            yes = arguments[SharedFlags.yes]
+            trash = arguments[SharedFlags.trash]
+        }
+    }
+
     /// What a word names.
     private enum Target: Sendable {
         case cached(CacheSelector)
         case folder(LocalFolder)
     }
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let targets = try arguments.operands.map { text throws(AIError) in (text, try target(text, context)) }
+    static func run(_ context: Context, _ request: Request) async throws {
+        let targets = try request.words.map { text throws(AIError) in (text, try target(text, context)) }
         let workspace = try await context.workspace()
         // Moves that a user agreed to and that were interrupted; nothing is lost by them.
-        if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
+        if !request.dryRun { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
         var failures = Failures()
         var planner = try await workspace.planner(state)
@@ -33,7 +49,7 @@ extension RmCommand {
                         throw told
                     }
                 case .folder(let folder):
-                    guard !arguments[SharedFlags.trash] else {
+                    guard !request.trash else {
                         throw AIError(
                             .invalidInput, "\(text.printable) is not in the cache, so --trash does not apply to it",
                             advice: "leave --trash out, or move the folder yourself")
@@ -52,8 +68,8 @@ extension RmCommand {
         }
         if view.hasSomethingToSay {
             let outcome = try await view.run(
-                isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],
-                isTrash: arguments[SharedFlags.trash], &failures)
+                isDryRun: request.dryRun, isAgreed: request.yes,
+                isTrash: request.trash, &failures)
             let tried = outcome.map { $0.done.union($0.failed.map(\.row)) }
             for (text, rows) in rows where !rows.isEmpty && tried?.isDisjoint(with: rows) == true {
                 try await failures.attempt(context.output) {

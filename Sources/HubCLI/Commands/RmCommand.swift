@@ -23,5 +23,5 @@ enum RmCommand {
             .init("hub rm gpt2@main --yes", "Delete one revision without asking."),
             .init("hub rm 'org/model:*.bin' --trash", "Move some files into the trash."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

@@ -2,17 +2,49 @@ import Fetcher
 import HubCore
 
 extension TrashCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let word = arguments.operand ?? Action.ls.rawValue
-        guard let action = Action(rawValue: word) else {
-            let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
-            throw AIError(
-                .invalidInput, "hub trash does not know \"\(word.printable)\"",
-                advice: near.map { "did you mean: hub trash \($0)" } ?? "it takes ls, restore and empty")
+    /// What is done, and to which entries.
+    struct Request {
+        var action: Action
+        /// References.
+        var words: [String]
+        /// Seconds since the deletion.
+        var olderThan: Double
+        var dryRun: Bool
+        var yes: Bool
+
+        /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for flags and words that are not the action's.
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            let word = arguments.operand ?? Action.ls.rawValue
+            guard let action = Action(rawValue: word) else {
+                let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
+                throw AIError(
+                    .invalidInput, "hub trash does not know \"\(word.printable)\"",
+                    advice: near.map { "did you mean: hub trash \($0)" } ?? "it takes ls, restore and empty")
+            }
+            self.action = action
+            words = Array(arguments.operands.dropFirst())
+            olderThan = arguments[TrashCommand.olderThan].map { Double($0.seconds) } ?? 0
+            dryRun = arguments[SharedFlags.dryRun]
+            yes = arguments[SharedFlags.yes]
+            let flags = [TrashCommand.olderThan.flag, SharedFlags.yes.flag]
+            if action != .empty, let flag = flags.first(where: { arguments.has($0.name) }) {
+                throw AIError(
+                    .invalidInput, "hub trash \(action.rawValue) does not take --\(flag.name)",
+                    advice: "it is an option of hub trash empty")
+            }
+            if action == .restore, words.isEmpty {
+                throw AIError(.invalidInput, "missing REF", advice: "usage: hub trash restore REF...")
+            }
+            if action == .empty, !words.isEmpty {
+                throw AIError(
+                    .invalidInput, "hub trash empty does not take a REF", advice: "usage: hub trash empty")
+            }
         }
-        let words = Array(arguments.operands.dropFirst())
-        try check(action, words, arguments)
-        let selectors = try words.map { text throws(AIError) in
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let action = request.action
+        let selectors = try request.words.map { text throws(AIError) in
             (text: text, selector: try CacheSelector(text, context))
         }
         let workspace = try await context.workspace(opensCatalog: action == .restore)
@@ -36,27 +68,10 @@ extension TrashCommand {
                 trash, context, isEmpty: nothing)
         case .restore:
             try await restore(
-                selectors, entries, trash, workspace.journal, context, isDryRun: arguments[SharedFlags.dryRun])
-        case .empty: try await empty(entries, trash, context, arguments, isEmpty: nothing)
+                selectors, entries, trash, workspace.journal, context, isDryRun: request.dryRun)
+        case .empty: try await empty(entries, trash, context, request, isEmpty: nothing)
         }
         try failures.finish()
-    }
-
-    private static func check(_ action: Action, _ words: [String], _ arguments: ParsedArguments) throws(AIError) {
-        if action != .empty,
-            let flag = [olderThan.flag, SharedFlags.yes.flag].first(where: { arguments.has($0.name) })
-        {
-            throw AIError(
-                .invalidInput, "hub trash \(action.rawValue) does not take --\(flag.name)",
-                advice: "it is an option of hub trash empty")
-        }
-        if action == .restore, words.isEmpty {
-            throw AIError(
-                .invalidInput, "missing REF", advice: "usage: hub trash restore REF...")
-        }
-        if action == .empty, !words.isEmpty {
-            throw AIError(.invalidInput, "hub trash empty does not take a REF", advice: "usage: hub trash empty")
-        }
     }
 
     // MARK: Showing
@@ -155,17 +170,17 @@ extension TrashCommand {
     }
 
     private static func empty(
-        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, _ arguments: ParsedArguments,
+        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, _ request: Request,
         isEmpty text: String
     ) async throws {
-        let age = arguments[olderThan].map { Double($0.seconds) } ?? 0
+        let age = request.olderThan
         let old = entries.filter { age == 0 || context.now - $0.trashedAt >= age }
         show(old, trash, context, isEmpty: entries.isEmpty ? text : "nothing in the trash is that old")
         if old.isEmpty { return }
-        if arguments[SharedFlags.dryRun] { return context.output.note("dry run: nothing was deleted") }
+        if request.dryRun { return context.output.note("dry run: nothing was deleted") }
         guard
             try await context.confirm(
-                "Delete this permanently?", isGiven: arguments[SharedFlags.yes],
+                "Delete this permanently?", isGiven: request.yes,
                 otherwise: "refusing to delete without confirmation")
         else { return context.output.note("nothing was deleted") }
         let freed = try await Blocking.run { try trash.empty(old) }.size

@@ -26,5 +26,5 @@ enum TrashCommand {
             .init("hub trash restore org/model", "Put a model back into the cache."),
             .init("hub trash empty --older-than 30d --yes", "For a nightly job."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }

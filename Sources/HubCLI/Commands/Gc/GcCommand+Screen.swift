@@ -6,38 +6,31 @@ extension GcCommand {
     /// Whether a person is to choose: at a terminal, and by no rule but `--free`, which then is where to get to.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` where `--choose` or `--plain` stands beside a rule.
-    static func isChosenByHand(_ context: Context, _ arguments: ParsedArguments, _ policy: DeletionPolicy)
-        throws(AIError) -> Bool
-    {
-        let hasKeep = !arguments.all(keep).isEmpty
-        var others = policy
+    static func isChosenByHand(_ context: Context, _ request: Request) throws(AIError) -> Bool {
+        let hasKeep = !request.keep.isEmpty
+        var others = request.policy
         others.free = nil
-        let isAsked = arguments[plain] || arguments[choose]
-        guard isAsked || policy.isEmpty, context.mode == .human, !arguments[SharedFlags.yes] else {
-            if isAsked {
-                throw AIError(
-                    .invalidInput,
-                    "--\(arguments[plain] ? plain.flag.name : choose.flag.name) cannot be used with --json, -q or --yes"
-                )
+        guard request.byHand != nil || request.policy.isEmpty, context.mode == .human, !request.yes else {
+            if let flag = request.byHand {
+                throw AIError(.invalidInput, "--\(flag.name) cannot be used with --json, -q or --yes")
             }
             return false
         }
-        if isAsked, !others.isEmpty || hasKeep {
+        if let flag = request.byHand, !others.isEmpty || hasKeep {
             throw AIError(
-                .invalidInput,
-                "--\(arguments[plain] ? plain.flag.name : choose.flag.name) can only be combined with --free",
-                advice: "leave out either")
+                .invalidInput, "--\(flag.name) can only be combined with --free", advice: "leave out either")
         }
-        return isAsked || (context.isInteractive && context.output.settings.outputIsTerminal && !hasKeep)
+        return request.byHand != nil
+            || (context.isInteractive && context.output.settings.outputIsTerminal && !hasKeep)
     }
 
     /// Shows what there is, lets a person choose, and deletes what was reviewed.
-    static func chooseByHand(_ context: Context, _ arguments: ParsedArguments, goal: Int64?) async throws {
+    static func chooseByHand(_ context: Context, _ request: Request) async throws {
         let isDumb = ["dumb", "unknown", nil].contains(context.environment["TERM"])
         let isFullScreen =
-            !arguments[plain] && !isDumb && context.isInteractive && context.output.settings.outputIsTerminal
+            !request.isPlain && !isDumb && context.isInteractive && context.output.settings.outputIsTerminal
         let workspace = try await context.workspace()
-        let isDryRun = arguments[SharedFlags.dryRun]
+        let (goal, isDryRun) = (request.policy.free, request.dryRun)
         if !isDryRun { await context.finishTrash(of: workspace) }
         let inventory = try await inventory(workspace, now: context.now)
         guard !inventory.items.isEmpty else {
@@ -45,7 +38,7 @@ extension GcCommand {
             return
         }
         let actions = ScreenActions(workspace: workspace)
-        var isTrash = arguments[SharedFlags.trash]
+        var isTrash = request.trash
         let review: ScreenReview?
         context.interruption.kept = "nothing was deleted"
         if isFullScreen {

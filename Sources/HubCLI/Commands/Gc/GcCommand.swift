@@ -66,21 +66,44 @@ enum GcCommand {
             .init(
                 "hub gc --max-size 200GB --best-effort --yes", "For a nightly job: keep the cache within a limit."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
+    /// What is deleted, and how.
+    struct Request {
+        /// All rules but those that the cache decides.
         var policy = DeletionPolicy()
-        policy.detached = arguments[detached]
-        policy.partials = arguments[partials]
-        policy.orphans = arguments[orphans]
-        policy.damaged = arguments[damaged]
-        policy.olderThan = arguments[olderThan].map { Double($0.seconds) }
-        let kept = try arguments.all(keep).map { text throws(AIError) in try CacheSelector(text, context) }
-        policy.maxSize = arguments[maxSize]?.bytes
-        policy.free = arguments[free]?.bytes
-        if try isChosenByHand(context, arguments, policy) {
-            return try await chooseByHand(context, arguments, goal: policy.free)
+        /// What `--keep` names.
+        var keep: [String]
+        var bestEffort: Bool
+        /// `--choose` or `--plain`, as it is spelled; nil if neither was given.
+        var byHand: Flag?
+        var isPlain: Bool
+        var dryRun: Bool
+        var yes: Bool
+        var trash: Bool
+
+        init(_ arguments: ParsedArguments) {
+            policy.detached = arguments[detached]
+            policy.partials = arguments[partials]
+            policy.orphans = arguments[orphans]
+            policy.damaged = arguments[damaged]
+            policy.olderThan = arguments[olderThan].map { Double($0.seconds) }
+            policy.maxSize = arguments[maxSize]?.bytes
+            policy.free = arguments[free]?.bytes
+            keep = arguments.all(GcCommand.keep)
+            bestEffort = arguments[GcCommand.bestEffort]
+            isPlain = arguments[plain]
+            byHand = isPlain ? plain.flag : arguments[choose] ? choose.flag : nil
+            dryRun = arguments[SharedFlags.dryRun]
+            yes = arguments[SharedFlags.yes]
+            trash = arguments[SharedFlags.trash]
         }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        var policy = request.policy
+        let kept = try request.keep.map { text throws(AIError) in try CacheSelector(text, context) }
+        if try isChosenByHand(context, request) { return try await chooseByHand(context, request) }
         guard !policy.isEmpty else {
             throw AIError(
                 .invalidInput, "missing a rule for what to delete",
@@ -90,9 +113,9 @@ enum GcCommand {
         }
         let workspace = try await context.workspace()
         // Moves that were agreed to and cut off; nothing is lost by them.
-        if !arguments[SharedFlags.dryRun] { await context.finishTrash(of: workspace) }
+        if !request.dryRun { await context.finishTrash(of: workspace) }
         let state = try await workspace.state(fresh: true)
-        policy.keep = try zip(arguments.all(keep), kept).flatMap { text, selector throws(AIError) in
+        policy.keep = try zip(request.keep, kept).flatMap { text, selector throws(AIError) in
             try references(of: selector, text, in: state)
         }
         if policy.damaged { policy.verified = await workspace.verified() }
@@ -102,14 +125,14 @@ enum GcCommand {
                 with: planner, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)
         }
         let view = DeletionView(context: context, workspace: workspace, plan: plan)
-        if !arguments[bestEffort], let refusal = refusal(plan) {
-            view.showRefused(isTrash: arguments[SharedFlags.trash])
+        if !request.bestEffort, let refusal = refusal(plan) {
+            view.showRefused(isTrash: request.trash)
             throw refusal
         }
         var failures = Failures()
         try await view.run(
-            isDryRun: arguments[SharedFlags.dryRun], isAgreed: arguments[SharedFlags.yes],
-            isTrash: arguments[SharedFlags.trash], &failures)
+            isDryRun: request.dryRun, isAgreed: request.yes,
+            isTrash: request.trash, &failures)
         try failures.finish()
     }
 

@@ -3,17 +3,44 @@ import Fetcher
 import HubCore
 
 extension LsCommand {
-    @Sendable static func run(_ context: Context, _ arguments: ParsedArguments) async throws {
-        let selectors = try arguments.operands.map { try CacheSelector($0, context) }
+    /// What is listed, and how.
+    struct Request {
+        /// References and globs; everything if there are none.
+        var models: [String]
+        var sort: Sort
+        /// Bytes.
+        var largerThan: Int64?
+        /// Seconds.
+        var unusedFor: Double?
+        var limit: Int?
+        var revisions: Bool
+        var partials: Bool
+
+        init(_ arguments: ParsedArguments) {
+            models = arguments.operands
+            sort = arguments[LsCommand.sort] ?? .used
+            largerThan = arguments[LsCommand.largerThan]?.bytes
+            unusedFor = arguments[LsCommand.unusedFor].map { Double($0.seconds) }
+            limit = arguments[LsCommand.limit]
+            revisions = arguments[LsCommand.revisions]
+            partials = arguments[LsCommand.partials]
+        }
+
+        /// Whether not everything is listed.
+        var isFiltered: Bool { !models.isEmpty || largerThan != nil || unusedFor != nil || limit != nil }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        let selectors = try request.models.map { try CacheSelector($0, context) }
         let workspace = try await context.workspace()
         let (cache, xet) = try await workspace.overview()
         let free = try await Blocking.run { try FileSystem.diskSpace(cache.layout.root).available }
         let found = try await chosen(from: cache, selectors, workspace).filter {
-            passes($0, arguments, now: context.now)
+            passes($0, request, now: context.now)
         }
-        let shown = Array(sorted(found, by: arguments[sort] ?? .used).prefix(arguments[limit] ?? .max))
+        let shown = Array(sorted(found, by: request.sort).prefix(request.limit ?? .max))
         var failures = Failures()
-        for (text, selector) in zip(arguments.operands, selectors)
+        for (text, selector) in zip(request.models, selectors)
         where !cache.repositories.contains(where: { selector.names($0) }) {
             try await failures.attempt(context.output) {
                 throw AIError(
@@ -27,21 +54,18 @@ extension LsCommand {
             context: context, cache: cache, xet: xet, pins: pins, damaged: try await damaged(workspace),
             unfinished: try await unfinished(shown, workspace), free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
-        let isFiltered =
-            !selectors.isEmpty || [largerThan.flag, unusedFor.flag, limit.flag].contains { arguments.has($0.name) }
         context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
-            if arguments[revisions] { view.revisionTable(shown) } else { view.table(shown) }
-            if arguments[partials] { view.partialTable(shown) }
-            if !shown.isEmpty || selectors.isEmpty { view.summary(shown, isFiltered: isFiltered) }
+            if request.revisions { view.revisionTable(shown) } else { view.table(shown) }
+            if request.partials { view.partialTable(shown) }
+            if !shown.isEmpty || selectors.isEmpty { view.summary(shown, isFiltered: request.isFiltered) }
         }
         try failures.finish()
     }
 
-    private static func passes(_ repository: RepositoryOverview, _ arguments: ParsedArguments, now: Double) -> Bool
-    {
-        if let least = arguments[largerThan], repository.size <= least.bytes { return false }
-        guard let age = arguments[unusedFor] else { return true }
-        return now - latest(repository) { $0.lastUsedAt ?? $0.downloadedAt } >= Double(age.seconds)
+    private static func passes(_ repository: RepositoryOverview, _ request: Request, now: Double) -> Bool {
+        if let least = request.largerThan, repository.size <= least { return false }
+        guard let age = request.unusedFor else { return true }
+        return now - latest(repository) { $0.lastUsedAt ?? $0.downloadedAt } >= age
     }
 
     /// The revisions in which verifying found damage that is still there, by repository folder.

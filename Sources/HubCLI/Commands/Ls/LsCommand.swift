@@ -36,5 +36,5 @@ enum LsCommand {
             .init("hub ls --larger-than 1GB --unused-for 30d", "Large models that nobody has used for a month."),
             .init("hub ls -q", "The ids alone, for scripts."),
         ],
-        run: run)
+        run: { try await run($0, Request($1)) })
 }
