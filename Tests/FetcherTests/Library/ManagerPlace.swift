@@ -52,7 +52,8 @@ struct ManagerPlace {
         let maps = ((try? FileSystem.entries(folder().blobs)) ?? nil ?? []).filter {
             $0.hasSuffix(".hub.map.incomplete")
         }
-        return maps.compactMap { RangeMap.read(Path.join(folder().blobs, $0))?.safe.count }.reduce(0, +)
+        // A small file beside them may be unfinished, too.
+        return maps.compactMap { RangeMap.read(Path.join(folder().blobs, $0))?.safe.count }.max() ?? 0
     }
 }
 
