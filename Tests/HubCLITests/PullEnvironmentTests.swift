@@ -252,7 +252,7 @@ import Testing
         let failed = try await process.wait()
         #expect(failed.status == 6, "\(failed.error)")
         #expect(
-            failed.error.contains("No space left on device") && failed.error.contains("1 of 2 files are complete"))
+            failed.error.contains("No space left on device") && failed.error.contains("1 of 2 files is complete"))
         let folder = Path.join(disk.path, "hub/models--org--two")
         let whole = ContentHasher.digest(of: a, like: .sha256("")).hex
         #expect(try FileSystem.contents(Path.join(folder, "blobs/\(whole)")) == a ? true : false)

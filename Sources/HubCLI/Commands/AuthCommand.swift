@@ -50,7 +50,7 @@ enum AuthCommand {
                 throw AIError(
                     .invalidInput, "hub auth takes login, logout or whoami",
                     advice: near.map { "did you mean: hub auth \($0)" }
-                        ?? "hub auth login asks for it, or reads it from stdin")
+                        ?? "usage: hub auth login|logout|whoami")
             }
             self.action = action
         }

@@ -42,6 +42,7 @@ enum PathCommand {
                     advice: "hub pull \(whole) finishes it",
                     context: .init(repository: reference.repository.description))
             }
+            if let damage = condition.damageSentence(reference) { context.output.warning("\(whole): \(damage)") }
             if let incomplete = condition.incompleteSentence(reference) {
                 context.output.note("\(whole): \(incomplete)")
             }

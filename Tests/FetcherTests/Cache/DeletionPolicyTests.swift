@@ -77,7 +77,7 @@ import Testing
         }
         #expect(digits(plan) == expected)
         #expect(plan.protected.count == 4 - expected.count)
-        #expect(plan.protected.allSatisfy { $0.reason == "kept" })
+        #expect(plan.protected.allSatisfy { $0.obstacle == .kept })
     }
 
     @Test(arguments: [(Int64(400), ""), (399, "d"), (300, "d"), (299, "dc"), (100, "dcb"), (0, "dcba")])

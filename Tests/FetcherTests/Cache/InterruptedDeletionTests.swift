@@ -59,7 +59,7 @@ import Testing
         try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
         let reference = try ModelReference(parsing: "org/m")
         let kept = try plan(at: now + 100, keep: [reference])
-        #expect(kept.isEmpty && kept.protected.map(\.reason) == ["kept"] && kept.interrupted.isEmpty)
+        #expect(kept.isEmpty && kept.protected.map(\.obstacle) == [.kept] && kept.interrupted.isEmpty)
         let pin = Pin(folder: folder.name, commit: .of("a"), note: nil, pinnedAt: now)
         let pinned = try plan(at: now + 100, protection: Protection(pins: [pin]))
         #expect(pinned.isEmpty && pinned.interrupted.isEmpty)

@@ -238,7 +238,7 @@ import Testing
     @Test func keepSparesAndSaysSo() async throws {
         let result = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--dry-run")
         #expect(result.status == 0)
-        #expect(result.lines.contains("stays: org/one@11111111: kept"))
+        #expect(result.lines.contains("stays: org/one@11111111: named by --keep"))
         #expect(result.lines.suffix(2) == ["3 rows, 13 B in all", "dry run: nothing was deleted"])
         let document = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--yes", "--json")
             .document()

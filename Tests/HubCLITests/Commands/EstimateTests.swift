@@ -76,7 +76,7 @@ import Testing
         let unknown = try await stage.run("pull", "--estimate", "org/a")
         #expect(
             unknown.output.contains(
-                "\n  time        unknown: nothing was pulled from \(stage.hub.endpoint) yet\n"))
+                "\n  time        unknown: nothing large was pulled from \(stage.hub.endpoint) yet\n"))
         let catalog = try Catalog(path: stage.catalog)
         try catalog.remember(bytes: 1_000_000, seconds: 4, origin: stage.hub.endpoint, at: 1)
         try catalog.remember(bytes: 1_000_000, seconds: 16, origin: stage.hub.endpoint, at: 2)

@@ -68,7 +68,8 @@ import Testing
         #expect(!FileSystem.exists(stage.cache))
         #expect(settled(empty.output).contains("\n  files  4, 300 kB\n  to fetch  300 kB\n  disk  SIZE free, "))
         #expect(
-            empty.output.contains("  time        unknown: nothing was pulled from \(stage.hub.endpoint) yet\n")
+            empty.output.contains(
+                "  time        unknown: nothing large was pulled from \(stage.hub.endpoint) yet\n")
         )
         #expect(try await stage.run("pull", "gpt2").status == 0)
         let before = try stage.listing(stage.cache)

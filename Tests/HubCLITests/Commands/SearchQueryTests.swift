@@ -50,7 +50,9 @@ import Testing
         stage = try Stage(options: options)
     }
 
-    private static var fitting: Regex<Substring> { /hub: these fit: weights of at most [\d.]+ [GTM]B\n/ }
+    private static var fitting: Regex<Substring> {
+        /hub: only models with weights of at most [\d.]+ [GTM]B are shown\n/
+    }
 
     private func ids(_ words: String..., with variables: [String: String] = [:]) async throws -> [String] {
         let result = try await RunningProcess.run(
@@ -155,7 +157,7 @@ import Testing
         #expect(
             result.error == """
                 hub: 1 model skipped: size and parameters unknown
-                hub: these fit: weights of at most 6.0 GB
+                hub: only models with weights of at most 6.0 GB are shown
 
                 """)
         let first = try #require(

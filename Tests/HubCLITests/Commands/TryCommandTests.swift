@@ -372,9 +372,8 @@ extension JSONObject {
         #expect(result.status == 3 && result.output.isEmpty)
         #expect(
             result.error == """
-                hub: org/tiny is not downloaded yet: 2.3 MB
                 hub: org/tiny is not in the cache
-                     hub pull org/tiny fetches it, or say --yes
+                     --yes downloads it (2.3 MB), as hub pull org/tiny does
 
                 """)
         #expect(!FileSystem.exists(stage.cache))

@@ -124,7 +124,7 @@ import Testing
         #expect(words.lines[6].hasPrefix("org/m, files that no revision uses: no damage ("))
         #expect(words.lines[7].hasSuffix(", 4 files damaged"), "\(words.lines[7])")
         #expect(words.output.contains("  config.json: missing\n"))
-        #expect(words.output.contains("found 100000 bytes; bytes 100000-299999\n"))
+        #expect(words.output.contains("found 100000 bytes; damaged: bytes 100000-299999\n"))
         #expect(words.error.contains("--repair"))
         #expect(try await stage.run("verify", "-q").output == "org/m\n")
 

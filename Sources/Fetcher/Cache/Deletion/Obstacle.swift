@@ -38,7 +38,7 @@ package enum Obstacle: Sendable, Hashable {
     package var text: String {
         switch self {
         case .pinned(let note): "pinned" + (note.map { ": \($0)" } ?? "")
-        case .kept: "kept"
+        case .kept: "named by --keep"
         case .inUse(let use): "in use: \(use.text)"
         case .fresh(let etag, _):
             "\(label): another program may still be writing the unfinished download \(etag.prefix(12))"

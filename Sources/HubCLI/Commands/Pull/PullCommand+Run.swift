@@ -83,9 +83,25 @@ extension PullCommand {
         let results = plans.isEmpty ? [] : await fetch(plans, options, puller, context)
         context.output.document(["models": .array(results.map(json))])
         for result in results {
-            try await failures.attempt(context.output) { try finish(result, isForced: options.force, context) }
+            try await failures.attempt(context.output) {
+                try finish(result, isForced: options.force, context)
+                try await warnOfDamage(result, workspace, context)
+            }
         }
         try failures.finish()
+    }
+
+    /// Where nothing was fetched, what verifying found before is still there.
+    private static func warnOfDamage(_ result: Puller.Result, _ workspace: Workspace, _ context: Context)
+        async throws
+    {
+        let plan = result.plan
+        guard plan.destination.isCache, result.downloadedBytes == 0 else { return }
+        let reference = ModelReference(plan.repository, revision: plan.ref ?? plan.commit.hash)
+        let condition = try await workspace.condition(plan.repository, at: plan.commit)
+        if let damage = condition.damageSentence(reference) {
+            context.output.warning("\(plan.repository): \(damage)")
+        }
     }
 
     private static func options(_ context: Context, _ request: Request) -> Puller.Options {
@@ -133,9 +149,10 @@ extension PullCommand {
         if let fault = result.fault { throw fault }
         if let error = result.error {
             let kept = result.files.filter { $0.status != .failed }.count
+            let are = kept == 1 ? "is" : "are"
             if error.code == .cancelled {
                 context.interruption.kept =
-                    "\(kept) of \(Humanize.plural(result.files.count, "file")) are complete, and what was received of the others is kept; \(command) continues"
+                    "\(kept) of \(Humanize.plural(result.files.count, "file")) \(are) complete, and what was received of the others is kept; \(command) continues"
                 throw CancellationError()
             }
             for file in result.files where file.status == .failed && file.error?.code != .cancelled {
@@ -145,7 +162,7 @@ extension PullCommand {
             if kept > 0 {
                 told.specificAdvice =
                     (told.recoverySuggestion.map { $0 + "\n" } ?? "")
-                    + "\(kept) of \(result.files.count) files are complete; \(command) continues with the others"
+                    + "\(kept) of \(result.files.count) files \(are) complete; \(command) continues with the others"
             }
             throw told
         }

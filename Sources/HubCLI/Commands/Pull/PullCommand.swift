@@ -10,7 +10,7 @@ enum PullCommand {
     static let format = Option<WeightChoice.Format>.choice(
         "format", "fetch one set of weights, and the files that are not weights",
         detail: """
-            all is every file, and ends what earlier pulls of the revision chose. auto takes the set that this machine \
+            all is every file, and clears what earlier pulls of the revision chose. auto takes the set that this machine \
             can use: MLX on a Mac with Apple silicon, then safetensors, then GGUF, the first that fits in three quarters \
             of the memory; of GGUF the largest quantized one that fits. hub info shows the sets.
             """)
@@ -28,7 +28,7 @@ enum PullCommand {
         detail: "Nothing is written into the cache either.")
     static let force = Switch(
         "force", short: "f", "fetch again what is cached; with --local-dir, replace files that differ",
-        detail: "Files that the cache has are copied from it.")
+        detail: "With --local-dir, files that the cache has are copied from it, not fetched.")
     static let connections = Option.whole(
         "connections", in: 1...64, "how many connections at once, over all models and files",
         detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")

@@ -41,7 +41,7 @@ struct PullEstimate {
                     "time",
                     cost.rate.map { rate in
                         "\(Humanize.duration(cost.seconds ?? 0)) at \(Humanize.rate(rate.bytesPerSecond)), the rate of the last \(rate.pulls == 1 ? "pull" : "\(rate.pulls) pulls")"
-                    } ?? "unknown: nothing was pulled from \(context.endpointText) yet")
+                    } ?? "unknown: nothing large was pulled from \(context.endpointText) yet")
             }
         }
     }

@@ -74,7 +74,9 @@ struct SearchView {
         if answer.undecided > 0 {
             output.note("\(Humanize.plural(answer.undecided, "model")) skipped: \(unknown) unknown")
         }
-        if let room = query.maximumWeightBytes { output.note("these fit: weights of at most \(ByteCount(room))") }
+        if let room = query.maximumWeightBytes {
+            output.note("only models with weights of at most \(ByteCount(room)) are shown")
+        }
         if answer.unasked > 0 {
             guard others > 0 else { return }
             output.note(

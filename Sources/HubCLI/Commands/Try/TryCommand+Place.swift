@@ -71,7 +71,10 @@ extension TryCommand {
         options.select = try PullCommand.selection(workspace, context)
         let plan = try await puller.plan(reference, options)
         if request.runs { try await checkRunnable(reference, plan, puller, context, request) }
-        context.output.note("\(reference) is not downloaded yet: \(ByteCount(plan.totals.downloadBytes))")
+        let bytes = ByteCount(plan.totals.downloadBytes)
+        if context.isInteractive || request.yes {
+            context.output.note("\(reference) is not downloaded yet: \(bytes)")
+        }
         do {
             guard
                 try await context.confirm(
@@ -83,7 +86,7 @@ extension TryCommand {
         } catch let error as AIError where error.code == .confirmationRequired {
             throw AIError(
                 .notCached, "\(reference) is not in the cache",
-                advice: "hub pull \(reference) fetches it, or say --yes")
+                advice: "--yes downloads it (\(bytes)), as hub pull \(reference) does")
         }
         try puller.checkSpace([plan])
         let result = await PullCommand.fetch([plan], options, puller, context)[0]

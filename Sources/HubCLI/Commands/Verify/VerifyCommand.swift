@@ -27,8 +27,8 @@ enum VerifyCommand {
             The network is used only if the list of a commit's files is not known. If the Hub cannot be reached, \
             blobs are checked against their file names, and the exit code is 5.
 
-            The exit code is 1 if files are damaged or missing. With --repair it is 0 if everything was repaired, else that \
-            of what prevented it, such as 3 if the model is gone from the Hub. Files that do not belong to a model are \
+            The exit code is 1 if files are damaged or missing. With --repair it is 0 if everything was repaired, otherwise \
+            the code of the error that stopped the repair, such as 3 if the model is gone from the Hub. Files that do not belong to a model are \
             listed, but they are not damage and are never deleted.
             """,
         operands: [Operand("REF|GLOB|FOLDER", .any, .cachedModelOrFolder)],

@@ -92,7 +92,8 @@ struct VerifyView {
         }
         if !problem.ranges.isEmpty {
             text +=
-                "; bytes " + problem.ranges.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ", ")
+                "; damaged: bytes "
+                + problem.ranges.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ", ")
         }
         if problem.isForeign { text += "; changed since it was fetched" }
         if problem.isRepaired { return Styled(text, .faint) + Styled("; repaired", .good) }
