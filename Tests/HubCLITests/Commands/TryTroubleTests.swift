@@ -135,6 +135,11 @@ import Testing
         let told = "hub verify found model.safetensors damaged; hub verify --repair org/m repairs it\n"
         #expect(try await stage.run("info", "org/m").output.contains("  damaged     \(told)"))
         #expect(try await stage.run("info", "org/m", "--json").document()["damaged"]?.bool == true)
+        // Neither fetches it again, for what was found may be what somebody changed on purpose; neither is silent.
+        for words in [["pull", "org/m"], ["path", "org/m"]] {
+            let result = try await stage.run(words)
+            #expect(result.status == 0 && result.error == "hub: warning: org/m: \(told)", "\(words)")
+        }
         #expect(try await stage.run("verify", "--repair", "org/m").status == 0)
         #expect(try await !stage.run("info", "org/m").output.contains("damaged"))
         #expect(try await stage.run("try", "org/m", "-q").output == "pass\n")

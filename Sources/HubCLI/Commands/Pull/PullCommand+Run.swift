@@ -97,7 +97,8 @@ extension PullCommand {
     {
         let plan = result.plan
         guard plan.destination.isCache, result.downloadedBytes == 0 else { return }
-        let reference = ModelReference(plan.repository, revision: plan.ref ?? plan.commit.hash)
+        let revision = plan.ref == "main" ? nil : plan.ref ?? plan.commit.hash
+        let reference = ModelReference(plan.repository, revision: revision)
         let condition = try await workspace.condition(plan.repository, at: plan.commit)
         if let damage = condition.damageSentence(reference) {
             context.output.warning("\(plan.repository): \(damage)")
