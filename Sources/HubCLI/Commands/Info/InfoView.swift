@@ -102,7 +102,10 @@ struct InfoView {
         }
         if let inspection = facts.inspection {
             output.line()
-            for line in inspection.lines { output.fact(line.name, line.text, line.isBad ? .bad : .plain) }
+            // The license stands above, as the Hub says it.
+            for line in inspection.lines where line.name != "license" || facts.record.license == nil {
+                output.fact(line.name, line.text, line.isBad ? .bad : .plain)
+            }
         } else if let memory = facts.memory {
             output.fact(
                 "memory",

@@ -10,6 +10,8 @@ extension SearchCommand {
         var query: ModelQuery
         /// The words of the QUERY, as they were typed.
         var typed: String
+        /// Whether `--limit` was given.
+        var isLimited: Bool
         var cached: Bool
         var curated: Bool
         var fits: Fits?
@@ -25,6 +27,7 @@ extension SearchCommand {
             let words: [String]
             (fits, words) = try Self.fits(arguments)
             typed = words.joined(separator: " ")
+            isLimited = arguments[SearchCommand.limit] != nil
             cached = arguments[SearchCommand.cached]
             curated = arguments[SearchCommand.curated]
             query = try Self.query(arguments, typed)

@@ -18,6 +18,7 @@ extension SearchCommand {
             context: context, query: query, curated: curated, typed: request.typed,
             asksHub: asksHub)
         view.isCurated = request.curated
+        view.isLimited = request.isLimited
         if answer.entries.isEmpty, let catalog = answer.catalog {
             view.suggestion = try await Blocking.run {
                 try catalog.suggestions(for: query.text, kind: query.kind, limit: 1).first

@@ -17,6 +17,8 @@ struct SearchView {
     var suggestion: String?
     /// Whether only the curated list is shown, with its aliases.
     var isCurated = false
+    /// Whether the caller chose how many are shown.
+    var isLimited = false
     /// When the catalog last heard of the Hub, in seconds since 1970; looked up where it answers alone.
     var newestSeen: Double?
 
@@ -38,7 +40,7 @@ struct SearchView {
         if suggestion != nil || answer.entries.isEmpty { noteNoMatch() }
         output.render(json: document, quiet: answer.entries.map(\.record.repository.id.name)) {
             output.table(table(answer.entries))
-            if isCurated { showLegend(answer.entries) }
+            showLegend(answer.entries)
         }
         noteOrigins(answer)
         if answer.catalog != nil { noteAge() }
@@ -48,7 +50,10 @@ struct SearchView {
         let marks = Marks(context)
         let legend = Marks.legend([
             (entries.contains(where: \.isCached), marks.cached, "cached"),
-            (entries.contains { verdict($0.record)?.isPossible == true }, marks.runs, "runs in hub try"),
+            (
+                isCurated && entries.contains { verdict($0.record)?.isPossible == true }, marks.runs,
+                "runs in hub try"
+            ),
         ])
         if !legend.isEmpty { output.line(Styled(legend, .faint)) }
     }
@@ -67,6 +72,9 @@ struct SearchView {
         let fromHub = answer.entries.count { $0.source == .hub }
         let others = answer.entries.count - fromHub
         // Without a Hub that answered there is but one origin.
+        if !isLimited, answer.entries.count == query.limit {
+            output.note("the first \(query.limit) are shown; --limit shows more")
+        }
         if fromHub > 0, others > 0 { output.note("\(fromHub) from the Hub, \(others) more from the catalog") }
         if others > 0, !otherHubs.isEmpty {
             output.note("the catalog also holds models of \(otherHubs.map(\.printable).joined(separator: ", "))")

@@ -63,8 +63,13 @@ struct VerifyView {
         let rest = Styled(" (" + facts.joined(separator: ", ") + ")", .faint)
         let repaired = result.problems.filter(\.isRepaired).count
         if !result.damage.isEmpty {
-            let count = Humanize.plural(result.damage.count, "file")
-            let word = result.isIncomplete ? "incomplete, \(count) missing" : "damaged, \(count)"
+            let missing = result.damage.count { $0.kind == .missing }
+            let damaged = result.damage.count - missing
+            let words = [
+                damaged == 0 ? "incomplete" : "damaged, \(Humanize.plural(damaged, "file"))",
+                missing == 0 ? nil : "\(Humanize.plural(missing, "file")) missing",
+            ]
+            let word = words.compactMap(\.self).joined(separator: ", ")
             return Styled(word, .bad) + fetched(result) + rest
         }
         if repaired > 0 {
@@ -108,8 +113,9 @@ struct VerifyView {
     }
 
     private func summary(_ results: [Verification]) -> String {
-        let damaged = results.reduce(0) { $0 + ($1.isIncomplete ? 0 : $1.damage.count) }
-        let missing = results.reduce(0) { $0 + ($1.isIncomplete ? $1.damage.count : 0) }
+        let damage = results.flatMap(\.damage)
+        let missing = damage.count { $0.kind == .missing }
+        let damaged = damage.count - missing
         let (checked, skipped) = results.reduce((0, 0)) { ($0.0 + $1.checked, $0.1 + $1.skipped) }
         return [
             Humanize.plural(results.count { $0.commit != nil }, "revision"),
