@@ -50,7 +50,7 @@ enum AuthCommand {
                 throw AIError(
                     .invalidInput, "hub auth takes login, logout or whoami",
                     advice: near.map { "did you mean: hub auth \($0)" }
-                        ?? "usage: hub auth login|logout|whoami")
+                        ?? "usage: hub auth login|logout|whoami; login asks for the token, or reads it from stdin")
             }
             self.action = action
         }

@@ -245,7 +245,7 @@ import Testing
         let kept = try #require(document.objects("protected").first)
         kept.expectKeys("id kind commit reason")
         #expect(kept["kind"]?.string == "model")
-        #expect(kept["id"]?.string == "org/one" && kept["reason"]?.string == "kept")
+        #expect(kept["id"]?.string == "org/one" && kept["reason"]?.string == "named by --keep")
         #expect(try await ids() == ["org/one"])
     }
 
