@@ -210,6 +210,9 @@ import Testing
             })
         #expect(result.lines.contains { settled($0).hasPrefix("  Qwen/Qwen3-8B  qwen3-8b  8.0B") })
         #expect(result.lines.last == "▸ runs in hub try", "nothing is cached")
+        #expect(result.error.contains("hub: the first 20 are shown; --limit shows more\n"))
+        let two = try await stage.run("search", "--curated", "--offline", "--limit", "2")
+        #expect(!two.error.contains("are shown; --limit"))
     }
 
     /// They were shown as large as at 16 bits, or at 4.5 where 8.5 are meant.

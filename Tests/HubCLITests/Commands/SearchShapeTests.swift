@@ -149,6 +149,6 @@ import Testing
         #expect(try await stage.run("search", "--cached", "-q", "mine").lines == ["me/mine"])
         #expect(try await stage.run("search", "--cached", "-q", "away").lines == [])
         let rows = try await stage.run("search", "--cached", "--fits").lines
-        #expect(rows.count == 2 && rows[1].hasPrefix("●  org/here"))
+        #expect(rows.count == 3 && rows[1].hasPrefix("●  org/here") && rows[2] == "● cached")
     }
 }

@@ -120,9 +120,9 @@ import Testing
         let words = try await stage.run("verify", "org/m")
         // The model, its five problems, the blob that lost its link, and the sum.
         #expect(words.status == 1 && words.lines.count == 8, "\(words.output)")
-        #expect(words.lines[0].contains("damaged, 4 files"))
+        #expect(words.lines[0].contains(": damaged, 3 files, 1 file missing ("))
         #expect(words.lines[6].hasPrefix("org/m, files that no revision uses: no damage ("))
-        #expect(words.lines[7].hasSuffix(", 4 files damaged"), "\(words.lines[7])")
+        #expect(words.lines[7].hasSuffix(", 3 files damaged, 1 file missing"), "\(words.lines[7])")
         #expect(words.output.contains("  config.json: missing\n"))
         #expect(words.output.contains("found 100000 bytes; damaged: bytes 100000-299999\n"))
         #expect(words.error.contains("--repair"))
