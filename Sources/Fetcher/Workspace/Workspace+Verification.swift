@@ -26,4 +26,21 @@ extension Workspace {
             return condition
         }
     }
+
+    /// The revisions in which verifying found damage that is still there, by repository folder.
+    package func damagedRevisions() async throws -> [String: Set<Commit>] {
+        let verified = await verified()
+        guard verified.hasDamage else { return [:] }
+        let state = try await state()
+        return try await Blocking.run {
+            var out: [String: Set<Commit>] = [:]
+            for repository in state.repositories {
+                for revision in repository.revisions
+                where try revision.knownDamage(verified, in: repository.folder) != nil {
+                    out[repository.folder.name, default: []].insert(revision.commit)
+                }
+            }
+            return out
+        }
+    }
 }

@@ -140,6 +140,8 @@ import Testing
             let result = try await stage.run(words)
             #expect(result.status == 0 && result.error == "hub: warning: org/m: \(told)", "\(words)")
         }
+        let doctor = try await stage.run("doctor", "--offline")
+        #expect(doctor.status == 1 && doctor.output.contains("hub verify found damage in 1 revision\n"))
         #expect(try await stage.run("verify", "--repair", "org/m").status == 0)
         #expect(try await !stage.run("info", "org/m").output.contains("damaged"))
         #expect(try await stage.run("try", "org/m", "-q").output == "pass\n")

@@ -7,7 +7,20 @@ extension DoctorCommand {
     {
         let (layout, xet, now) = (workspace.layout, workspace.xet, context.now)
         let diagnosis = try await Blocking.run { try CacheDiagnosis(layout, xet: xet, now: now) }
-        return [summary(diagnosis.state)] + diagnosis.findings.map { doctorFinding($0, context) }
+        return [summary(diagnosis.state)] + (try await damage(workspace))
+            + diagnosis.findings.map { doctorFinding($0, context) }
+    }
+
+    /// Damage that verifying found and that is still there.
+    private static func damage(_ workspace: Workspace) async throws -> [DoctorFinding] {
+        let count = try await workspace.damagedRevisions().values.reduce(0) { $0 + $1.count }
+        guard count > 0 else { return [] }
+        return [
+            DoctorFinding(
+                section: "cache", name: "damaged", level: .bad,
+                text: "hub verify found damage in \(Humanize.plural(count, "revision"))", count: count,
+                advice: "hub verify --repair fetches what is damaged; hub ls shows where it is")
+        ]
     }
 
     private static func summary(_ state: CacheState) -> DoctorFinding {

@@ -51,7 +51,7 @@ extension LsCommand {
         if context.isVerbose { for remark in cache.remarks { context.output.debug(remark) } }
         let pins = Protection(pins: await workspace.pins())
         let view = LsView(
-            context: context, cache: cache, xet: xet, pins: pins, damaged: try await damaged(workspace),
+            context: context, cache: cache, xet: xet, pins: pins, damaged: try await workspace.damagedRevisions(),
             unfinished: try await unfinished(shown, workspace), free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
         context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
@@ -66,23 +66,6 @@ extension LsCommand {
         if let least = request.largerThan, repository.size <= least { return false }
         guard let age = request.unusedFor else { return true }
         return now - latest(repository) { $0.lastUsedAt ?? $0.downloadedAt } >= age
-    }
-
-    /// The revisions in which verifying found damage that is still there, by repository folder.
-    private static func damaged(_ workspace: Workspace) async throws -> [String: Set<Commit>] {
-        let verified = await workspace.verified()
-        guard verified.hasDamage else { return [:] }
-        let state = try await workspace.state()
-        return try await Blocking.run {
-            var out: [String: Set<Commit>] = [:]
-            for repository in state.repositories {
-                for revision in repository.revisions
-                where try revision.knownDamage(verified, in: repository.folder) != nil {
-                    out[repository.folder.name, default: []].insert(revision.commit)
-                }
-            }
-            return out
-        }
     }
 
     /// The branches of pulls that were cut off before they wrote a ref, where the catalog knows them.
