@@ -6,8 +6,8 @@ enum OutdatedCommand {
         name: "outdated", doc: "list cached branches that have moved on the Hub",
         detail: """
             Asks the Hub once for each cached branch which commit it stands for now, and lists those that have moved, with \
-            what an update would fetch. hub pull of what is listed updates it, and fetches no more than that: if pulls chose \
-            only some files or one set of weights, only those are updated. A model that another program fetched only in \
+            what an update would fetch. hub pull of a listed model updates it: if pulls chose only some files or one set of \
+            weights, only those are updated. A model that another program fetched only in \
             part is compared as the whole repository, as hub pull would fetch it. Models that are gone from the Hub, gated or renamed are named too. Commits that \
             were fetched by their hash do not move.
 

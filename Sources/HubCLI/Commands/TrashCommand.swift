@@ -5,7 +5,8 @@ enum TrashCommand {
     enum Action: String, Sendable, CaseIterable { case ls, restore, empty }
 
     static let olderThan = Option.age(
-        "older-than", "empty: only what was deleted at least this long ago", detail: "Such as 30d, 2w or 12h.")
+        "older-than", "with empty: only what has been in the trash for this long", detail: "Such as 30d, 2w or 12h."
+    )
 
     static let command = Command(
         name: "trash", isMinor: true, purpose: .changes,

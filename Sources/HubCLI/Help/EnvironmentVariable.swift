@@ -23,7 +23,9 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable("HF_HUB_CACHE", doc: "the cache folder; its older name is HUGGINGFACE_HUB_CACHE"),
         EnvironmentVariable(
             "HF_HOME",
-            doc: "the folder of hub and token; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"),
+            doc:
+                "the folder that holds hub/ (the cache) and the token file; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"
+        ),
         EnvironmentVariable("HF_ENDPOINT", content: .address, doc: "the address of the Hub"),
         EnvironmentVariable(
             "HF_TOKEN", content: .secret,
@@ -35,7 +37,9 @@ struct EnvironmentVariable: Sendable {
             "HF_HUB_DISABLE_PROGRESS_BARS", doc: "yes: no progress unless --progress asks for it"),
         EnvironmentVariable(
             "HF_HUB_ETAG_TIMEOUT",
-            doc: "seconds to reach the Hub when asking about a model; otherwise 10 (above 60, for its answer too)"),
+            doc:
+                "seconds to reach the Hub when asking about a model; otherwise 10; above 60 it limits the wait for the answer, too"
+        ),
         EnvironmentVariable(
             "HF_HUB_DOWNLOAD_TIMEOUT", doc: "seconds to connect, and to wait for more bytes; otherwise 10"),
         EnvironmentVariable("HF_HUB_DISABLE_SYMLINKS", doc: "yes: snapshots hold files, not links"),

@@ -76,7 +76,7 @@ struct HelpTopic: Sendable {
             ("org/name@revision", "a branch, tag or commit of it"),
             ("org/name:path", "a file of it; a glob where a command takes several files"),
             ("hf://org/name@revision/path", "the same, as other tools write it"),
-            ("https://.../org/name/tree/main", "an address copied from the pages of the Hub in use"),
+            ("https://.../org/name/tree/main", "the address of a page of the Hub's web site"),
             ("datasets/org/name, spaces/org/name", "a dataset or a Space, for commands that work on the cache"),
             ("'org/*'", "a glob over cached models, for ls, rm, pin, verify and outdated; quote it from the shell"),
             ("./folder, /folder, ~/folder", "a folder on this machine, for try, serve, rm and verify"),

@@ -51,7 +51,7 @@ import Testing
     }
 
     private static var fitting: Regex<Substring> {
-        /hub: only models with weights of at most [\d.]+ [GTM]B are shown\n/
+        /hub: only models with weights of at most [\d.]+ [GTM]B are shown, so that they fit\n/
     }
 
     private func ids(_ words: String..., with variables: [String: String] = [:]) async throws -> [String] {
@@ -157,7 +157,7 @@ import Testing
         #expect(
             result.error == """
                 hub: 1 model skipped: size and parameters unknown
-                hub: only models with weights of at most 6.0 GB are shown
+                hub: only models with weights of at most 6.0 GB are shown, so that they fit
 
                 """)
         let first = try #require(
@@ -257,7 +257,9 @@ import Testing
         try Catalog(path: stage.catalog).remember([ModelRecord(.model("org/elsewhere"))], at: Timestamp.now)
         try Catalog(path: stage.catalog).noteEndpoint(Endpoint("https://other.example"), at: Timestamp.now)
         let result = try await stage.run("search", "elsewhere", "--offline")
-        #expect(result.error == "hub: the catalog also holds models of https://other.example\n")
+        #expect(
+            result.error
+                == "hub: some of these may be models of https://other.example, which filled the catalog too\n")
         let own = try await stage.run(
             "search", "elsewhere", "--offline", with: ["HF_ENDPOINT": "https://other.example"])
         #expect(!own.error.contains("also holds"))

@@ -151,7 +151,8 @@ extension DoctorCommand {
                     "\(many("file")) in snapshots that \(does("is", "are")) not \(does("a link", "links")), \(bytes)",
                     true
                 )
-                advice = "that happens where links cannot be made; revisions share no content there"
+                advice =
+                    "somebody put them there, or the file system has no symbolic links; revisions do not share such files"
             case .missing:
                 (level, text, hasPlaces) = (
                     .note, "\(many("note")) of files that a repository does not have", false

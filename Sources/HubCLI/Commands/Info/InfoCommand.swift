@@ -22,7 +22,7 @@ enum InfoCommand {
             With a glob after a colon (REF:GLOB) only the files that match count. If the Hub does not answer, or does \
             not have the model any more, it shows what the catalog and the cache know, and how old that is.
 
-            The memory is that of the weights, keys and values if config.json is cached, else the weights and 20%.
+            The memory is the weights plus the KV cache if config.json is cached, otherwise the weights plus 20%.
             """,
         operands: [Operand("REF", .one, .model)],
         flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag],

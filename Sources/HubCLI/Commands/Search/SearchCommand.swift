@@ -14,7 +14,8 @@ enum SearchCommand {
     static let library = Option.text("library", "NAME", "only models for this library, such as mlx")
     static let author = Option.text("author", "NAME", "only models of this user or organisation")
     static let license = Option.text("license", "ID", "only models under this license, such as apache-2.0")
-    static let tag = Option.text("tag", "TAG", repeats: true, "only models with this tag; with all of several")
+    static let tag = Option.text(
+        "tag", "TAG", repeats: true, "only models with this tag; given several times, all must match")
     static let format = Option<Format>.choice("format", "only models with weights in this format")
     static let minParams = Option.parameters(
         "min-params", "only models with at least this many parameters, such as 7B")
@@ -59,9 +60,9 @@ enum SearchCommand {
             before them, such as '"task:x"', are searched for as they are.
 
             A model has to pass all filters. If a filter needs a number that is unknown, the model does not pass. PARAMS \
-            is what the Hub counts, else what the name says. SIZE is an estimate of one set of weights: 16 bits per \
-            parameter, 4.5 bits per parameter in GGUF, what the name says of others (-4bit, -AWQ), and at most the size of the repository. \
-            With --curated it is the size of the set that the alias means. A dot marks models on this machine. If \
+            is what the Hub counts, else what the name says. SIZE is an estimate of one set of \
+            weights: 16 bits per parameter; in GGUF 4.5; if the name gives a width (-4bit, -AWQ), that. It is never more \
+            than the size of the repository. With --curated it is the size of the set that the alias means. A dot marks models on this machine. If \
             nothing matches, hub searches for the nearest words that find something; with --json it only names them, \
             with --quiet it does neither.
             """,

@@ -77,13 +77,15 @@ struct SearchView {
         }
         if fromHub > 0, others > 0 { output.note("\(fromHub) from the Hub, \(others) more from the catalog") }
         if others > 0, !otherHubs.isEmpty {
-            output.note("the catalog also holds models of \(otherHubs.map(\.printable).joined(separator: ", "))")
+            output.note(
+                "some of these may be models of \(otherHubs.map(\.printable).joined(separator: ", ")), which filled the catalog too"
+            )
         }
         if answer.undecided > 0 {
             output.note("\(Humanize.plural(answer.undecided, "model")) skipped: \(unknown) unknown")
         }
         if let room = query.maximumWeightBytes {
-            output.note("only models with weights of at most \(ByteCount(room)) are shown")
+            output.note("only models with weights of at most \(ByteCount(room)) are shown, so that they fit")
         }
         if answer.unasked > 0 {
             guard others > 0 else { return }
