@@ -72,7 +72,9 @@ extension TryCommand {
         let plan = try await puller.plan(reference, options)
         if request.runs { try await checkRunnable(reference, plan, puller, context, request) }
         let bytes = ByteCount(plan.totals.downloadBytes)
-        if context.isInteractive || request.yes {
+        if request.yes {
+            context.output.note("downloading \(reference) first, \(bytes)")
+        } else if context.isInteractive {
             context.output.note("\(reference) is not downloaded yet: \(bytes)")
         }
         do {
