@@ -76,11 +76,15 @@ extension Catalog {
     }
 
     /// The verified and damaged content of a cache folder or a local folder.
-    package func verified(inCache path: String) throws(AIError) -> VerifiedContent {
+    ///
+    /// - Parameter onlyDamaged: leaves out what was right, which is nearly all of it.
+    package func verified(inCache path: String, onlyDamaged: Bool = false) throws(AIError) -> VerifiedContent {
         try read { connection in
             var out = VerifiedContent()
             try connection.each(
-                "SELECT folder, etag, size, modified, inode, verified_at, is_sound FROM verified WHERE cache = ?",
+                """
+                SELECT folder, etag, size, modified, inode, verified_at, is_sound FROM verified WHERE cache = ?
+                """ + (onlyDamaged ? " AND NOT is_sound" : ""),
                 list: [path]
             ) { row in
                 let stamp = FileStamp(

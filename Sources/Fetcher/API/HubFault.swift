@@ -82,7 +82,7 @@ struct HubFault {
     private func missing(_ head: HTTPHead) -> AIError {
         fault(
             head, .repositoryNotFound,
-            "there is no \(repository?.kind.rawValue ?? "model") \(name) on \(endpoint.origin)",
+            "\(repository?.kind.rawValue ?? "model") \(name) not found on \(endpoint.origin)",
             advice: hasToken
                 ? "check the spelling; if it is private, the token in use has no access to it"
                 : "check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN"

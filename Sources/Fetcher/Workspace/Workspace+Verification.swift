@@ -9,10 +9,19 @@ extension Workspace {
         }
     }
 
+    /// The damage that verifying found in the cache; none if the catalog cannot be used.
+    package func damage() async -> VerifiedContent {
+        await Blocking.run { [dispensable, layout] in
+            dispensable.use { catalog throws(AIError) in
+                try catalog.verified(inCache: layout.root, onlyDamaged: true)
+            } ?? .init()
+        }
+    }
+
     /// What is known to be wrong with a cached revision.
     package func condition(_ repository: Repository, at commit: Commit) async throws -> SnapshotCondition {
         let folder = layout.repository(repository)
-        let verified = await verified()
+        let verified = await damage()
         return try await scanning { [catalog = dispensable] scanner throws(AIError) in
             var condition = SnapshotCondition()
             guard let cached = try scanner.repository(folder, repository),
@@ -29,7 +38,7 @@ extension Workspace {
 
     /// The revisions in which verifying found damage that is still there, by repository folder.
     package func damagedRevisions() async throws -> [String: Set<Commit>] {
-        let verified = await verified()
+        let verified = await damage()
         guard verified.hasDamage else { return [:] }
         let state = try await state()
         return try await Blocking.run {

@@ -84,7 +84,7 @@ enum ServeCommand {
         } else if models > 0 {
             output.note("serving \(Humanize.plural(models, "model")) from \(folder.printable); Ctrl-C stops it")
         } else {
-            output.warning("there is no model in \(folder.printable)", advice: layout)
+            output.warning("no models found in \(folder.printable)", advice: layout)
         }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             context.interruption.onRequest { continuation.resume() }

@@ -14,14 +14,7 @@ extension TrashCommand {
 
         /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for flags and words that are not the action's.
         init(_ arguments: ParsedArguments) throws(AIError) {
-            let word = arguments.operand ?? Action.ls.rawValue
-            guard let action = Action(rawValue: word) else {
-                let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
-                throw AIError(
-                    .invalidInput, "hub trash does not know \"\(word.printable)\"",
-                    advice: near.map { "did you mean: hub trash \($0)" } ?? "it takes ls, restore and empty")
-            }
-            self.action = action
+            action = try arguments.action(.ls, of: "trash")
             words = Array(arguments.operands.dropFirst())
             olderThan = arguments[TrashCommand.olderThan].map { Double($0.seconds) } ?? 0
             dryRun = arguments[SharedFlags.dryRun]

@@ -147,7 +147,7 @@ import Testing
             #expect(repository.status == 3)
             #expect(
                 repository.error == """
-                    hub: there is no model org/none on \(endpoint)
+                    hub: model org/none not found on \(endpoint)
                          check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN
 
                     """)

@@ -61,7 +61,7 @@ import Testing
         #expect(result.status == 0 && result.output.contains("  cached      all of it\n"))
         #expect(
             result.error
-                == "hub: there is no model org/m on \(stage.hub.endpoint); showing what is cached\n"
+                == "hub: model org/m not found on \(stage.hub.endpoint); showing what is cached\n"
         )
         let never = try await stage.run("info", "org/never")
         #expect(never.status == 3 && never.output.isEmpty)

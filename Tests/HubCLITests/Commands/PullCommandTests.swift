@@ -165,7 +165,7 @@ import Testing
             result.error == """
                 hub: org/tiny has no revision "nope"
                      hub info org/tiny shows the branches and tags there are
-                hub: there is no model org/none on \(stage.hub.endpoint)
+                hub: model org/none not found on \(stage.hub.endpoint)
                      check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN
 
                 """)

@@ -106,7 +106,7 @@ import Testing
 
     @Test func aFirstWordThatIsNotThereFetchesNothingOfTheOthers() async throws {
         let (status, error) = try await refused("org/none", "org/n")
-        #expect(status == 3 && error.hasPrefix("hub: there is no model org/none on "))
+        #expect(status == 3 && error.hasPrefix("hub: model org/none not found on "))
     }
 
     /// An unreachable Hub is not an error if everything is cached.

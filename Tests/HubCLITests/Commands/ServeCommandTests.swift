@@ -36,7 +36,7 @@ import Testing
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
         try FileSystem.createDirectories(stage.machine("empty"))
         var cases = [
-            ("empty", "there is no model in empty", layout),
+            ("empty", "no models found in empty", layout),
             (
                 "\(root)/org/tiny", "\(root)/org/tiny is one model",
                 "     hub serve \(ShellQuoting.word(root)) serves it"

@@ -75,7 +75,7 @@ extension GcCommand {
         let state = try await workspace.state(fresh: true)
         let protection = try await workspace.protection(for: state)
         if let fault = protection.pinsFault { throw Protection.refusal(fault) }
-        let verified = await workspace.verified()
+        let verified = await workspace.damage()
         return try await Blocking.run {
             try CacheInventory(state, protection: protection, verified: verified, xet: workspace.xet, now: now)
         }

@@ -118,7 +118,7 @@ enum GcCommand {
         policy.keep = try zip(request.keep, kept).flatMap { text, selector throws(AIError) in
             try references(of: selector, text, in: state)
         }
-        if policy.damaged { policy.verified = await workspace.verified() }
+        if policy.damaged { policy.verified = await workspace.damage() }
         let planner = try await workspace.planner(state, keep: policy.keep)
         let plan = try await Blocking.run { [policy] in
             try policy.plan(

@@ -96,7 +96,9 @@ extension PullCommand {
         async throws
     {
         let plan = result.plan
-        guard plan.destination.isCache, result.downloadedBytes == 0 else { return }
+        guard plan.destination.isCache, result.downloadedBytes == 0, await workspace.damage().hasDamage else {
+            return
+        }
         let revision = plan.ref == "main" ? nil : plan.ref ?? plan.commit.hash
         let reference = ModelReference(plan.repository, revision: revision)
         let condition = try await workspace.condition(plan.repository, at: plan.commit)

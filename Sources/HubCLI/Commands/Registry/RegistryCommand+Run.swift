@@ -18,15 +18,7 @@ extension RegistryCommand {
 
         /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for flags and words that are not the action's.
         init(_ arguments: ParsedArguments) throws(AIError) {
-            let word = arguments.operand ?? Action.ls.rawValue
-            guard let action = Action(rawValue: word) else {
-                let near = NearestName.of(word, among: Action.allCases.map(\.rawValue))
-                throw AIError(
-                    .invalidInput, "hub registry does not know \"\(word.printable)\"",
-                    advice: near.map { "did you mean: hub registry \($0)" }
-                        ?? "it takes \(Action.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
-            self.action = action
+            action = try arguments.action(.ls, of: "registry")
             words = Array(arguments.operands.dropFirst())
             all = arguments[RegistryCommand.all]
             replace = arguments[RegistryCommand.replace]
