@@ -165,7 +165,7 @@ import Testing
         let without = try await stage.run("pull", "org/private")
         let missing = try await stage.run("pull", "org/absent")
         #expect(without.status == 3 && missing.status == 3)
-        #expect(without.error.replacing("private on", with: "absent on") == missing.error)
+        #expect(without.error.replacing("org/private not", with: "org/absent not") == missing.error)
         let with = try await stage.run("pull", "org/private", "-q", with: ["HF_TOKEN": "hf_loopback"])
         #expect(with.status == 0 && with.error.isEmpty)
     }
