@@ -1,4 +1,4 @@
-#include "variants.h"
+#include "kernels.h"
 
 const hub_kernels *hub_kernels_of(hub_variant variant) {
     switch (variant) {
@@ -8,9 +8,12 @@ const hub_kernels *hub_kernels_of(hub_variant variant) {
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")
             ? &hub_kernels_avx2 : NULL;
     case HUB_AVX512:
-        return __builtin_cpu_supports("avx512f") && hub_kernels_of(HUB_AVX2) ? &hub_kernels_avx512 : NULL;
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+                && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+                && __builtin_cpu_supports("avx512vnni") && hub_kernels_of(HUB_AVX2)
+            ? hub_kernels_avx512_here() : NULL;
 #elif defined(__aarch64__)
-    case HUB_NEON: return &hub_kernels_neon;
+    case HUB_NEON: return hub_kernels_neon_here();
 #endif
     default: return NULL;
     }
@@ -24,14 +27,4 @@ const hub_kernels *hub_kernels_best(void) {
     return &hub_kernels_scalar;
 }
 
-size_t hub_element_bytes(hub_element element) { return element == HUB_F32 ? 4 : 2; }
-
-void hub_widen(hub_element element, const void *source, size_t count, float *out) {
-    const uint8_t *from = source;
-    switch (element) {
-    case HUB_F32: memcpy(out, source, count * sizeof(float)); break;
-    case HUB_F16: for (size_t i = 0; i < count; i++) out[i] = hub_load_f16(from + 2 * i); break;
-    case HUB_BF16: for (size_t i = 0; i < count; i++) out[i] = hub_load_bf16(from + 2 * i); break;
-    case HUB_ELEMENT_COUNT: break;
-    }
-}
+const char *hub_kernels_name(const hub_kernels *kernels) { return kernels->name; }

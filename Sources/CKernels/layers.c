@@ -1,99 +1,111 @@
-// The operations of a decoder layer, built on the kernels and called from Swift.
-#include "variants.h"
+// What stands between the products, shared out by rows.
+#include "team.h"
 #include <math.h>
 
-struct matmul {
+struct norm {
     const hub_kernels *kernels;
-    hub_element element;
-    const uint8_t *weights;
-    size_t rows, columns, batch;
-    const float *x;
-    float *y;
+    const float *x, *weight, *bias;
+    float *out;
+    size_t x_stride, out_stride, columns;
+    float offset, epsilon;
+    bool is_rms;
 };
 
-static void matmul_rows(void *context, size_t worker, size_t begin, size_t end) {
+static void normalise(void *context, size_t worker, size_t begin, size_t end) {
     (void)worker;
-    const struct matmul *m = context;
-    size_t stride = m->columns * hub_element_bytes(m->element);
-    m->kernels->rows[m->element](
-        m->weights + begin * stride, end - begin, m->columns, m->x, m->columns, m->batch, m->y + begin, m->rows);
+    const struct norm *n = context;
+    for (size_t row = begin; row < end; row++) {
+        const float *x = n->x + row * n->x_stride;
+        float *out = n->out + row * n->out_stride;
+        if (n->is_rms) n->kernels->rms_norm(x, n->columns, n->weight, n->offset, n->epsilon, out);
+        else n->kernels->layer_norm(x, n->columns, n->weight, n->bias, n->epsilon, out);
+    }
 }
 
-void hub_matmul(
-    hub_pool *pool, const hub_kernels *kernels, hub_element element, const void *weights, size_t rows, size_t columns,
-    const float *x, size_t batch, float *y) {
-    struct matmul m = {kernels, element, weights, rows, columns, batch, x, y};
-    // A piece of 256k multiplications, some 10 us, is worth waking another thread. Larger pieces share the cached
-    // vectors, as long as every thread gets several. 12 rows are whole tiles of every instruction set.
-    size_t work = columns * batch, grain = work ? 262144 / work : rows, share = rows / (4 * hub_pool_threads(pool));
-    if (share > 48) share = 48;
-    if (grain < share) grain = share;
-    grain = (grain + 11) / 12 * 12;
-    hub_pool_run(pool, rows, grain, matmul_rows, &m);
+/// Rows of this many numbers that are worth a piece.
+static size_t grain(size_t columns) { return 1 + 16384 / (columns ? columns : 1); }
+
+void hub_rms_norm(
+    hub_team *team, const float *x, size_t x_stride, size_t rows, size_t columns, const float *weight, float offset,
+    float epsilon, float *out, size_t out_stride) {
+    struct norm n = {
+        hub_team_kernels(team), x, weight, NULL, out, x_stride, out_stride, columns, offset, epsilon, true};
+    hub_team_run(team, rows, grain(columns), normalise, &n);
 }
 
-struct attention {
-    const hub_kernels *kernels;
-    const hub_attention_args *a;
+void hub_layer_norm(
+    hub_team *team, const float *x, size_t x_stride, size_t rows, size_t columns, const float *weight,
+    const float *bias, float epsilon, float *out, size_t out_stride) {
+    struct norm n = {hub_team_kernels(team), x, weight, bias, out, x_stride, out_stride, columns, 0, epsilon, false};
+    hub_team_run(team, rows, grain(columns), normalise, &n);
+}
+
+struct rotation {
+    hub_rotation kind;
+    float *x;
+    size_t stride, heads, head_size, rotated;
+    const float *cosines, *sines;
 };
 
-static void attend(void *context, size_t worker, size_t begin, size_t end) {
-    const struct attention *job = context;
-    const hub_attention_args *a = job->a;
-    float *scores = a->scratch + worker * a->capacity;
-    for (size_t item = begin; item < end; item++) {
-        size_t query = item / a->heads, head = item % a->heads;
-        size_t seen = a->start + query + 1, group = head / (a->heads / a->kv_heads);
-        const float *q = a->queries + (query * a->heads + head) * a->head_size;
-        const float *keys = a->keys + group * a->capacity * a->head_size;
-        const float *values = a->values + group * a->capacity * a->head_size;
-        float *out = a->out + (query * a->heads + head) * a->head_size;
-
-        float largest = -INFINITY, total = 0;
-        for (size_t t = 0; t < seen; t++) {
-            scores[t] = job->kernels->dot(q, keys + t * a->head_size, a->head_size) * a->scale;
-            if (scores[t] > largest) largest = scores[t];
-        }
-        for (size_t t = 0; t < seen; t++) total += scores[t] = expf(scores[t] - largest);
-        memset(out, 0, a->head_size * sizeof *out);
-        for (size_t t = 0; t < seen; t++)
-            job->kernels->add_scaled(scores[t] / total, values + t * a->head_size, out, a->head_size);
-    }
-}
-
-void hub_attention(hub_pool *pool, const hub_kernels *kernels, const hub_attention_args *arguments) {
-    struct attention job = {kernels, arguments};
-    size_t work = (arguments->start + arguments->batch) * arguments->head_size;
-    hub_pool_run(pool, arguments->batch * arguments->heads, 1 + 131072 / (work ? work : 1), attend, &job);
-}
-
-void hub_rms_norm(const float *x, const float *weight, size_t count, size_t batch, float epsilon, float *out) {
-    for (size_t b = 0; b < batch; b++, x += count, out += count) {
-        double squares = 0;
-        for (size_t i = 0; i < count; i++) squares += (double)x[i] * x[i];
-        float scale = 1.0f / sqrtf((float)(squares / (double)count) + epsilon);
-        for (size_t i = 0; i < count; i++) out[i] = weight[i] * (x[i] * scale);
-    }
-}
-
-void hub_rope_half(
-    float *x, size_t batch, size_t heads, size_t head_size, const float *cosines, const float *sines) {
-    size_t half = head_size / 2;
-    for (size_t b = 0; b < batch; b++, cosines += half, sines += half)
-        for (size_t h = 0; h < heads; h++, x += head_size)
+static void rotate(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct rotation *r = context;
+    size_t half = r->rotated / 2;
+    for (size_t row = begin; row < end; row++) {
+        const float *c = r->cosines + row * half, *s = r->sines + row * half;
+        float *x = r->x + row * r->stride;
+        for (size_t head = 0; head < r->heads; head++, x += r->head_size)
             for (size_t i = 0; i < half; i++) {
-                float low = x[i], high = x[i + half];
-                x[i] = low * cosines[i] - high * sines[i];
-                x[i + half] = high * cosines[i] + low * sines[i];
+                size_t a = r->kind == HUB_ROTATE_HALVES ? i : 2 * i, b = r->kind == HUB_ROTATE_HALVES ? i + half : a + 1;
+                float low = x[a], high = x[b];
+                x[a] = low * c[i] - high * s[i];
+                x[b] = high * c[i] + low * s[i];
             }
+    }
 }
 
-void hub_silu_multiply(float *gate, const float *up, size_t count) {
-    for (size_t i = 0; i < count; i++) gate[i] = gate[i] / (1.0f + expf(-gate[i])) * up[i];
+void hub_rotate(
+    hub_team *team, hub_rotation kind, float *x, size_t stride, size_t rows, size_t heads, size_t head_size,
+    size_t rotated, const float *cosines, const float *sines) {
+    struct rotation r = {kind, x, stride, heads, head_size, rotated, cosines, sines};
+    hub_team_run(team, rows, grain(heads * head_size), rotate, &r);
 }
 
-void hub_add(float *x, const float *y, size_t count) {
-    for (size_t i = 0; i < count; i++) x[i] += y[i];
+struct activation {
+    const hub_kernels *kernels;
+    hub_activation kind;
+    const float *x, *factor;
+    size_t stride, columns;
+    float *out;
+};
+
+static void activate(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct activation *a = context;
+    for (size_t row = begin; row < end; row++)
+        a->kernels->activate(
+            a->kind, a->x + row * a->stride, a->factor ? a->factor + row * a->stride : NULL, a->columns,
+            a->out + row * a->columns);
+}
+
+void hub_activate(
+    hub_team *team, hub_activation kind, const float *x, const float *factor, size_t stride, size_t rows,
+    size_t columns, float *out) {
+    struct activation a = {hub_team_kernels(team), kind, x, factor, stride, columns, out};
+    hub_team_run(team, rows, grain(columns), activate, &a);
+}
+
+void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count) {
+    hub_team_kernels(team)->add(x, y, scale, count);
+}
+
+void hub_scale(hub_team *team, float *x, float scale, size_t count) {
+    (void)team;
+    for (size_t i = 0; i < count; i++) x[i] *= scale;
+}
+
+void hub_soft_cap(hub_team *team, float *x, float cap, size_t count) {
+    hub_team_kernels(team)->soft_cap(x, cap, count);
 }
 
 double hub_log_sum_exp(const float *x, size_t count) {

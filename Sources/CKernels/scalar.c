@@ -1,23 +1,86 @@
-// The portable kernels: they run on any CPU and are the reference for the others.
-#include "variants.h"
-
-// Otherwise clang may fuse a * b + c in one tile and not in another (AArch64), and sums would depend on the batch size.
-#pragma STDC FP_CONTRACT OFF
-
-#define TARGET
-#define VEC float
-#define WIDTH 1
-#define TILE_ROWS 4
-#define TILE_BATCH 4
-#define ZERO 0.0f
-#define SPLAT(value) (value)
-#define LOADX(at) (*(at))
-#define STOREX(at, value) (*(at) = (value))
-#define FMA(a, b, sum) ((a) * (b) + (sum))
-#define REDUCE(value) (value)
-#define LOAD_F32 hub_load_f32
-#define LOAD_F16 hub_load_f16
-#define LOAD_BF16 hub_load_bf16
-#define KERNELS hub_kernels_scalar
+// The definition of every product, one output at a time; what instruction sets give must be equal to the bit.
+#define LANES 1
 #define LABEL "scalar"
-#include "vector_template.h"
+#include "tile/rows.h"
+#include <math.h>
+
+static void fast(const hub_tile *t) {
+    for (size_t row = 0; row < t->count; row++) t->sums[row] = 0;
+    for (size_t block = 0; block < t->blocks; block++) {
+        hub_row_block b;
+        hub_row_unpack(t->matrix, t->row, block, &b);
+        hub_format format = t->matrix->format;
+        bool has_halves = format == HUB_Q2_K || format == HUB_Q3_K || format == HUB_Q6_K;
+        bool has_minima = format == HUB_Q4_1 || format == HUB_Q5_1 || format == HUB_Q2_K || format == HUB_Q4_K
+            || format == HUB_Q5_K || format == HUB_MLX;
+        for (size_t row = 0; row < t->count; row++) {
+            const hub_panel *panel = &t->panels[row / HUB_PANEL];
+            size_t at = block * panel->width + row % HUB_PANEL;
+            const int8_t *q = panel->q + at * HUB_BLOCK;
+            float sum = t->sums[row];
+            for (size_t half = 0, size = has_halves ? 16 : 32; half * size < HUB_BLOCK; half++) {
+                int32_t product = 0;
+                for (size_t i = half * size; i < (half + 1) * size; i++) product += b.q[i] * q[i];
+                sum = fmaf(b.scale[half], (float)product * panel->scales[at], sum);
+                if (has_minima) sum = fmaf(b.minimum[half], has_halves ? panel->half_sums[2 * at + half] : panel->sums[at], sum);
+            }
+            t->sums[row] = sum;
+        }
+    }
+}
+
+static void exact(const hub_tile *t) {
+    float *weights = t->scratch;
+    const hub_matrix *m = t->matrix;
+    for (size_t row = 0; row < t->count; row++) t->sums[row] = 0;
+    for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {
+        size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK;
+        const uint8_t *at = m->weights;
+        size_t bytes = hub_formats[m->format].bytes;
+        if (m->format > HUB_BF16) {
+            for (size_t k = 0; k < count; k += HUB_BLOCK) {
+                hub_row_block b;
+                hub_row_unpack(m, t->row, (from + k) / HUB_BLOCK, &b);
+                for (size_t i = 0; i < HUB_BLOCK; i++)
+                    weights[k + i] = fmaf(b.scale[i / 16], (float)b.q[i], b.minimum[i / 16]);
+            }
+        } else if (m->transposed) {
+            for (size_t k = 0; k < count; k++)
+                hub_widen(m->format, at + (from + k) * m->stride + t->row * bytes, 1, &weights[k]);
+        } else {
+            hub_widen(m->format, at + t->row * m->stride + from * bytes, count, weights);
+        }
+        for (size_t row = 0; row < t->count; row++) {
+            const hub_panel *panel = &t->panels[row / HUB_PANEL];
+            const float *x = panel->values + from * panel->width + row % HUB_PANEL;
+            float sum = 0;
+            for (size_t k = 0; k < count; k++) sum = fmaf(weights[k], x[k * panel->width], sum);
+            t->sums[row] += sum;
+        }
+    }
+}
+
+// One lane of what vectors do.
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL
+typedef float vf __attribute__((ext_vector_type(1)));
+typedef int32_t vi __attribute__((ext_vector_type(1)));
+#define FMA(a, b, c) ((vf)fmaf((a)[0], (b)[0], (c)[0]))
+#define MAX(a, b) __builtin_elementwise_max((a), (b))
+#define MIN(a, b) __builtin_elementwise_min((a), (b))
+#define ROUND(v) ((vf)rintf((v)[0]))
+#define FLOATS(v) __builtin_convertvector((vi)(v), vf)
+#define INTEGERS(v) __builtin_convertvector((v), vi)
+INLINE vf load_halves(const uint16_t *at) { return (vf)hub_load_f16((const uint8_t *)at); }
+INLINE vf load_bytes(const int8_t *at) { return (vf)(float)*at; }
+#include "tile/between.h"
+#include "tile/attention.h"
+
+#define ALL(KERNEL) KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL
+const hub_kernels hub_kernels_scalar = {
+    .name = LABEL, .lanes = LANES,
+    .fast = {NULL, NULL, NULL, ALL(fast)},
+    .exact = {exact, exact, exact, ALL(exact)},
+    .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm, .activate = activate,
+    .add = add, .soft_cap = soft_cap,
+};

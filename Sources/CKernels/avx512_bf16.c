@@ -1,0 +1,79 @@
+// Products of BF16 weights with activations rounded to bf16, two columns at a time.
+#if defined(__x86_64__)
+#include <immintrin.h>
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma,f16c"))), apply_to = function)
+#define LANES 16
+#include "tile/vector.h"
+
+/// 16 bytes of each of the tile's rows; vector c gets the rows' word c, two columns.
+INLINE void load_pairs(const uint8_t *at, size_t stride, __m512i v[4]) {
+    __m512i r[4];
+    UNROLL for (size_t i = 0; i < 4; i++) {
+        r[i] = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)(at + i * stride)));
+        r[i] = _mm512_mask_broadcast_i32x4(
+            r[i], 0x00F0, _mm_loadu_si128((const __m128i *)(const void *)(at + (4 + i) * stride)));
+        r[i] = _mm512_mask_broadcast_i32x4(
+            r[i], 0x0F00, _mm_loadu_si128((const __m128i *)(const void *)(at + (8 + i) * stride)));
+        r[i] = _mm512_mask_broadcast_i32x4(
+            r[i], 0xF000, _mm_loadu_si128((const __m128i *)(const void *)(at + (12 + i) * stride)));
+    }
+    __m512i low01 = _mm512_unpacklo_epi32(r[0], r[1]), high01 = _mm512_unpackhi_epi32(r[0], r[1]);
+    __m512i low23 = _mm512_unpacklo_epi32(r[2], r[3]), high23 = _mm512_unpackhi_epi32(r[2], r[3]);
+    v[0] = _mm512_unpacklo_epi64(low01, low23);
+    v[1] = _mm512_unpackhi_epi64(low01, low23);
+    v[2] = _mm512_unpacklo_epi64(high01, high23);
+    v[3] = _mm512_unpackhi_epi64(high01, high23);
+}
+
+/// Adds the products of `count` pairs of columns with rows `first` to `first + n` of a panel to their totals.
+INLINE void rows_of(
+    const int n, const __m512i *pairs, size_t from, size_t count, const hub_panel *panel, size_t first, vf *totals) {
+    const uint16_t *x = panel->bf16 + 2 * (from * panel->width + first);
+    vf sum[HUB_PANEL];
+    UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
+    for (size_t k = 0; k < count; k++, x += 2 * panel->width) {
+        __m512i w = pairs[k];
+        UNROLL for (int i = 0; i < n; i++) {
+            int32_t two;
+            memcpy(&two, x + 2 * i, sizeof two);
+            sum[i] = (vf)_mm512_dpbf16_ps((__m512)sum[i], (__m512bh)w, (__m512bh)_mm512_set1_epi32(two));
+        }
+    }
+    UNROLL for (int i = 0; i < n; i++) totals[i] += sum[i];
+}
+
+void hub_tile_bf16_avx512(const hub_tile *t) {
+    const hub_matrix *m = t->matrix;
+    vf *sums = (vf *)t->sums;
+    __m512i *pairs = t->scratch;
+    const uint8_t *start = (const uint8_t *)m->weights + t->row * m->stride, *next = start + LANES * m->stride;
+    for (size_t row = 0; row < t->count; row++) sums[row] = (vf)0.0f;
+    for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {
+        size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK, k = 0;
+        prefetch(next + from * 2 * LANES, count * 2 * LANES);
+        for (; k + 8 <= count; k += 8) load_pairs(start + (from + k) * 2, m->stride, pairs + k / 2);
+        for (; k < count; k += 2) {
+            // The end of a row, where the second column of the last pair may be missing.
+            uint32_t words[LANES];
+            for (size_t lane = 0; lane < LANES; lane++) {
+                const uint8_t *at = start + lane * m->stride + (from + k) * 2;
+                words[lane] = hub_load_u16(at) | (k + 1 < count ? (uint32_t)hub_load_u16(at + 2) << 16 : 0);
+            }
+            memcpy(&pairs[k / 2], words, sizeof words);
+        }
+        const hub_panel *panel = t->panels;
+        size_t whole = (count + 1) / 2;
+        for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
+            size_t i = 0;
+            if (panel->width == 12) {
+                rows_of(12, pairs, from / 2, whole, panel, 0, sums + row);
+                continue;
+            }
+            for (; i + 4 <= panel->width; i += 4) rows_of(4, pairs, from / 2, whole, panel, i, sums + row + i);
+            for (; i < panel->width; i++) rows_of(1, pairs, from / 2, whole, panel, i, sums + row + i);
+        }
+    }
+}
+#pragma clang attribute pop
+#endif

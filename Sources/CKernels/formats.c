@@ -1,0 +1,37 @@
+#include "tile/rows.h"
+#include <stdlib.h>
+
+const hub_format_info hub_formats[HUB_FORMAT_COUNT] = {
+#define HUB_FORMAT(NAME, ggml, block, bytes) {#NAME, ggml, block, bytes},
+#include "include/hub_formats.def"
+#undef HUB_FORMAT
+};
+
+void hub_widen(hub_format format, const void *source, size_t count, float *out) {
+    const uint8_t *from = source;
+    switch (format) {
+    case HUB_F32: memcpy(out, source, count * sizeof(float)); break;
+    case HUB_F16: for (size_t i = 0; i < count; i++) out[i] = hub_load_f16(from + 2 * i); break;
+    case HUB_BF16: for (size_t i = 0; i < count; i++) out[i] = hub_load_bf16(from + 2 * i); break;
+    default: abort(); // packed formats are not lists of numbers
+    }
+}
+
+void hub_widen_row(const hub_matrix *m, size_t row, float *out) {
+    if (m->transposed) {
+        size_t bytes = hub_formats[m->format].bytes;
+        for (size_t k = 0; k < m->columns; k++)
+            hub_widen(m->format, (const uint8_t *)m->weights + k * m->stride + row * bytes, 1, out + k);
+        return;
+    }
+    const uint8_t *start = (const uint8_t *)m->weights + row * m->stride;
+    if (m->format <= HUB_BF16) {
+        hub_widen(m->format, start, m->columns, out);
+        return;
+    }
+    for (size_t block = 0; block < m->columns / HUB_BLOCK; block++, out += HUB_BLOCK) {
+        hub_row_block b;
+        hub_row_unpack(m, row, block, &b);
+        for (int i = 0; i < HUB_BLOCK; i++) out[i] = __builtin_fmaf(b.scale[i / 16], (float)b.q[i], b.minimum[i / 16]);
+    }
+}

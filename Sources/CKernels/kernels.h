@@ -1,0 +1,73 @@
+// What an instruction set provides; team.c, multiply.c and attend.c build on it.
+#pragma once
+#include "floats.h"
+
+enum {
+    HUB_BLOCK = 32,       ///< columns of a block of activations
+    HUB_CHUNK = 256,      ///< columns whose products are summed before they are added to the total, in exact mode
+    HUB_PANEL = 12,       ///< rows of activations that are packed side by side
+    HUB_TOKENS = 264,     ///< rows of activations that a tile is multiplied with at once, whole panels
+    HUB_RUN = 1024,       ///< columns of a tile that are unpacked at once
+    HUB_MOST_LANES = 16,
+};
+
+/// Rows of activations as the tiles read them, in panels of HUB_PANEL rows side by side; the last panel has fewer. What
+/// belongs to block `b` of row `i` of a panel has the index b * width + i.
+typedef struct {
+    size_t width; ///< rows of this panel
+    // 8 bits: value = scale * q, in blocks of 32 columns. `negated` is minus the sum of a block's q, `sums` the sum times
+    // the scale; the others are those of a block's halves.
+    const int8_t *q;
+    const float *scales, *sums;
+    const int32_t *negated;
+    const float *half_sums;
+    const int32_t *half_negated;
+    const uint16_t *bf16;  ///< pairs of columns: [pair][width][2]
+    const float *values;   ///< [column][width]
+} hub_panel;
+
+/// One tile: as many outputs as a vector has lanes, for some rows of activations.
+typedef struct {
+    const hub_matrix *matrix;
+    size_t row;             ///< the tile's first output
+    const hub_panel *panels;
+    size_t count;           ///< rows of activations, at most HUB_TOKENS
+    size_t blocks;          ///< of 32 columns
+    float *sums;            ///< [count][lanes]: the result
+    void *scratch;          ///< HUB_SCRATCH bytes, 64-byte aligned
+} hub_tile;
+enum { HUB_SCRATCH = 64 << 10 };
+
+struct hub_kernels {
+    const char *name;
+    size_t lanes;
+    /// Products of quantised weights with 8-bit activations, by format; NULL for float formats.
+    void (*fast[HUB_FORMAT_COUNT])(const hub_tile *tile);
+    /// Products of dequantised weights with float32 activations.
+    void (*exact[HUB_FORMAT_COUNT])(const hub_tile *tile);
+    /// Products of BF16 weights with bf16 activations; NULL where the CPU has none.
+    void (*bf16)(const hub_tile *tile);
+    /// Fills row `i` of a panel's 8-bit numbers.
+    void (*quantize)(const float *x, size_t columns, const hub_panel *panel, size_t i);
+    void (*attend)(const hub_attention *attention, size_t first, size_t rows, size_t kv_head, float *scratch);
+    void (*rms_norm)(const float *x, size_t count, const float *weight, float offset, float epsilon, float *out);
+    void (*layer_norm)(const float *x, size_t count, const float *weight, const float *bias, float epsilon, float *out);
+    void (*activate)(hub_activation activation, const float *x, const float *factor, size_t count, float *out);
+    void (*add)(float *x, const float *y, float scale, size_t count);
+    void (*soft_cap)(float *x, float cap, size_t count);
+};
+
+extern const hub_kernels hub_kernels_scalar;
+#if defined(__x86_64__)
+extern const hub_kernels hub_kernels_avx2;
+/// With products of bf16 numbers where this CPU has them.
+const hub_kernels *hub_kernels_avx512_here(void);
+void hub_tile_bf16_avx512(const hub_tile *tile);
+#elif defined(__aarch64__)
+extern const hub_kernels hub_kernels_neon;
+/// With the dot product where this CPU has it.
+const hub_kernels *hub_kernels_neon_here(void);
+#endif
+
+/// Rows of queries that are attended to together, times heads that share keys.
+enum { HUB_QUERIES = 8 };

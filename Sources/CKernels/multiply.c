@@ -1,0 +1,148 @@
+// Products of rows of activations with matrices, shared out by tiles of outputs.
+#include "team.h"
+
+enum { PACKED_Q8 = 1, PACKED_BF16 = 2, PACKED_FLOAT = 4 };
+
+static size_t blocks_of(size_t columns) { return (columns + HUB_BLOCK - 1) / HUB_BLOCK; }
+
+// Bytes of a block of a row in all forms: 8-bit numbers with what belongs to them, bf16, float32.
+enum { Q8_BYTES = HUB_BLOCK + 7 * 4, BF16_BYTES = HUB_BLOCK * 2, FLOAT_BYTES = HUB_BLOCK * 4 };
+
+size_t hub_packed_bytes(size_t rows, size_t columns) {
+    return rows * blocks_of(columns) * (Q8_BYTES + BF16_BYTES + FLOAT_BYTES);
+}
+
+/// Where the panel of some rows lies.
+static hub_panel panel_at(const hub_input *input, size_t row) {
+    size_t blocks = blocks_of(input->columns), all = input->rows * blocks, from = row * blocks;
+    uint8_t *start = input->packed;
+    int8_t *q = (int8_t *)start;
+    float *floats = (float *)(void *)(start + all * HUB_BLOCK);
+    hub_panel panel = {.width = input->rows - row < HUB_PANEL ? input->rows - row : HUB_PANEL};
+    panel.q = q + from * HUB_BLOCK;
+    panel.scales = floats + from;
+    panel.sums = floats + all + from;
+    panel.negated = (int32_t *)(void *)(floats + 2 * all + from);
+    panel.half_sums = floats + 3 * all + 2 * from;
+    panel.half_negated = (int32_t *)(void *)(floats + 5 * all + 2 * from);
+    panel.bf16 = (uint16_t *)(void *)(start + all * Q8_BYTES) + from * HUB_BLOCK;
+    panel.values = (float *)(void *)(start + all * (Q8_BYTES + BF16_BYTES)) + from * HUB_BLOCK;
+    return panel;
+}
+
+struct packing {
+    const hub_input *input;
+    const hub_kernels *kernels;
+    uint32_t form;
+};
+
+static void pack(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct packing *p = context;
+    const hub_input *input = p->input;
+    for (size_t row = begin; row < end; row++) {
+        const float *x = input->values + row * input->stride;
+        hub_panel panel = panel_at(input, row / HUB_PANEL * HUB_PANEL);
+        size_t i = row % HUB_PANEL, width = panel.width, columns = input->columns;
+        if (p->form == PACKED_Q8) {
+            p->kernels->quantize(x, columns, &panel, i);
+        } else if (p->form == PACKED_BF16) {
+            uint16_t *out = (uint16_t *)panel.bf16;
+            for (size_t k = 0; k < columns; k++) out[(k / 2 * width + i) * 2 + k % 2] = hub_to_bf16(x[k]);
+            if (columns % 2) out[(columns / 2 * width + i) * 2 + 1] = 0;
+        } else {
+            float *out = (float *)panel.values;
+            for (size_t k = 0; k < columns; k++) out[k * width + i] = x[k];
+        }
+    }
+}
+
+/// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly.
+static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, bool exact) {
+    if (exact) return PACKED_FLOAT;
+    if (kernels->fast[matrix->format]) return PACKED_Q8;
+    return matrix->format == HUB_BF16 && kernels->bf16 && !matrix->transposed && matrix->rows >= kernels->lanes
+        ? PACKED_BF16 : PACKED_FLOAT;
+}
+
+struct multiplication {
+    hub_team *team;
+    const hub_kernels *kernels;
+    const hub_input *input;
+    const hub_product *products;
+    size_t count;
+};
+
+static void multiply_tile(const struct multiplication *m, const hub_product *p, size_t tile, size_t worker) {
+    const hub_input *input = m->input;
+    const hub_matrix *matrix = p->matrix;
+    size_t lanes = m->kernels->lanes, rows = matrix->rows, row = tile * lanes, skipped = 0;
+    if (row + lanes > rows && rows >= lanes) {
+        // The last tile begins earlier; what the one before computes is left to it.
+        skipped = row - (rows - lanes);
+        row = rows - lanes;
+    }
+    const hub_kernels *kernels = rows < lanes ? &hub_kernels_scalar : m->kernels;
+    size_t valid = rows < lanes ? rows : lanes;
+    uint8_t *scratch = hub_team_scratch(m->team, worker);
+    float *sums = (float *)(void *)(scratch + HUB_SCRATCH);
+    uint32_t how = form(m->kernels, matrix, input->exact);
+    for (size_t start = 0; start < input->rows; start += HUB_TOKENS) {
+        size_t count = input->rows - start < HUB_TOKENS ? input->rows - start : HUB_TOKENS;
+        hub_panel panels[HUB_TOKENS / HUB_PANEL];
+        for (size_t at = 0; at < count; at += HUB_PANEL) panels[at / HUB_PANEL] = panel_at(input, start + at);
+        hub_tile t = {
+            .matrix = matrix, .row = row, .panels = panels, .count = count, .blocks = blocks_of(input->columns),
+            .sums = sums, .scratch = scratch};
+        // Fewer outputs than a vector has lanes: one at a time, with the same arithmetic.
+        size_t lanes_now = rows < lanes ? 1 : lanes;
+        for (size_t lane = 0; lane < valid; lane += lanes_now) {
+            t.row = row + lane;
+            if (how == PACKED_Q8) kernels->fast[matrix->format](&t);
+            else if (how == PACKED_BF16) kernels->bf16(&t);
+            else kernels->exact[matrix->format](&t);
+            for (size_t b = 0; b < count; b++) {
+                float *out = p->out + (start + b) * p->stride + t.row;
+                const float *from = sums + b * lanes_now;
+                for (size_t i = skipped; i < lanes_now; i++)
+                    out[i] = from[i] + (p->bias ? p->bias[t.row + i] : 0);
+            }
+        }
+    }
+}
+
+static void multiply_tiles(void *context, size_t worker, size_t begin, size_t end) {
+    const struct multiplication *m = context;
+    size_t lanes = m->kernels->lanes, first = 0;
+    for (size_t index = 0; index < m->count && first < end; index++) {
+        size_t tiles = (m->products[index].matrix->rows + lanes - 1) / lanes;
+        size_t from = begin > first ? begin - first : 0, to = end - first < tiles ? end - first : tiles;
+        for (size_t tile = from; tile < to; tile++) multiply_tile(m, &m->products[index], tile, worker);
+        first += tiles;
+    }
+}
+
+void hub_multiply(hub_team *team, hub_input *input, const hub_product *products, size_t count) {
+    const hub_kernels *kernels = hub_team_kernels(team);
+    size_t tiles = 0, weights = 0;
+    for (size_t index = 0; index < count; index++) {
+        const hub_matrix *matrix = products[index].matrix;
+        uint32_t how = form(kernels, matrix, input->exact);
+        if (!(input->ready & how)) {
+            struct packing p = {input, kernels, how};
+            hub_team_run(team, input->rows, input->rows < 8 ? input->rows : 4, pack, &p);
+            input->ready |= how;
+        }
+        tiles += (matrix->rows + kernels->lanes - 1) / kernels->lanes;
+        weights += matrix->rows * matrix->columns;
+    }
+    if (tiles == 0 || input->rows == 0) return;
+    // A piece of some 64k multiplications is worth an exchange of the ticket. Larger pieces suit caches, as long as
+    // every thread gets several.
+    size_t each = weights / tiles * input->rows, grain = each ? 65536 / each : tiles;
+    size_t share = tiles / (8 * hub_team_threads(team));
+    if (share > 16) share = 16;
+    if (grain < share) grain = share;
+    struct multiplication m = {team, kernels, input, products, count};
+    hub_team_run(team, tiles, grain, multiply_tiles, &m);
+}

@@ -1,0 +1,7 @@
+#pragma once
+#include "kernels.h"
+#include <sched.h>
+
+/// Working memory of one thread.
+enum { HUB_WORKER_BYTES = HUB_SCRATCH + HUB_TOKENS * HUB_MOST_LANES * 4 };
+void *hub_team_scratch(hub_team *team, size_t worker);

@@ -1,0 +1,151 @@
+// The operations between products, for any instruction set. A row's end goes through the same vectors, padded.
+#pragma once
+
+INLINE vf load(const float *x, size_t left) {
+    vf v = (vf)0.0f;
+    memcpy(&v, x, left < LANES ? left * sizeof(float) : sizeof v);
+    return v;
+}
+INLINE void store(float *x, vf v, size_t left) { memcpy(x, &v, left < LANES ? left * sizeof(float) : sizeof v); }
+
+/// e to the x: Cody and Waite's reduction, a polynomial, and the exponent put in; 1 ulp. Below -87.3 it is 0.
+INLINE vf exponential(vf x) {
+    vf clamped = MAX(MIN(x, (vf)88.37f), (vf)-87.33f);
+    vf n = ROUND(clamped * (vf)1.44269504f);
+    vf r = FMA(n, (vf)-0.693145752f, clamped);
+    r = FMA(n, (vf)-1.42860677e-6f, r);
+    vf p = (vf)1.9875691500e-4f;
+    p = FMA(p, r, (vf)1.3981999507e-3f);
+    p = FMA(p, r, (vf)8.3334519073e-3f);
+    p = FMA(p, r, (vf)4.1665795894e-2f);
+    p = FMA(p, r, (vf)1.6666665459e-1f);
+    p = FMA(p, r, (vf)5.0000001201e-1f);
+    p = FMA(p, r * r, r + (vf)1.0f);
+    vi power = (INTEGERS(n) + 127) << 23;
+    vf result = p * (vf)power;
+    return x < (vf)-87.33f ? (vf)0.0f : result;
+}
+
+INLINE vf tangent(vf x) {
+    // Beyond 10 it is 1 in float32.
+    vf e = exponential((vf)2.0f * MAX(MIN(x, (vf)10.0f), (vf)-10.0f));
+    return (e - (vf)1.0f) / (e + (vf)1.0f);
+}
+
+/// A rational approximation, odd in x; its error is below 4e-7 (https://gitlab.com/libeigen/eigen, `erf`).
+INLINE vf error_function(vf x) {
+    vf c = MAX(MIN(x, (vf)4.0f), (vf)-4.0f), s = c * c;
+    vf p = (vf)-2.72614225801306e-10f;
+    p = FMA(p, s, (vf)2.77068142495902e-08f);
+    p = FMA(p, s, (vf)-2.10102402082508e-06f);
+    p = FMA(p, s, (vf)-5.69250639462346e-05f);
+    p = FMA(p, s, (vf)-7.34990630326855e-04f);
+    p = FMA(p, s, (vf)-2.95459980854025e-03f);
+    p = FMA(p, s, (vf)-1.60960333262415e-02f);
+    vf q = (vf)-1.45660718464996e-05f;
+    q = FMA(q, s, (vf)-2.13374055278905e-04f);
+    q = FMA(q, s, (vf)-1.68282697438203e-03f);
+    q = FMA(q, s, (vf)-7.37332916720468e-03f);
+    q = FMA(q, s, (vf)-1.42647390514189e-02f);
+    return c * p / q;
+}
+
+INLINE float total(vf v) {
+    float sum = 0;
+    for (int lane = 0; lane < LANES; lane++) sum += v[lane];
+    return sum;
+}
+
+static void rms_norm(const float *x, size_t count, const float *weight, float offset, float epsilon, float *out) {
+    vf squares = (vf)0.0f;
+    for (size_t i = 0; i < count; i += LANES) {
+        vf v = load(x + i, count - i);
+        squares = FMA(v, v, squares);
+    }
+    float scale = 1.0f / sqrtf(total(squares) / (float)count + epsilon);
+    for (size_t i = 0; i < count; i += LANES) {
+        vf v = load(x + i, count - i) * (vf)scale;
+        if (weight) v = v * (load(weight + i, count - i) + (vf)offset);
+        store(out + i, v, count - i);
+    }
+}
+
+static void layer_norm(const float *x, size_t count, const float *weight, const float *bias, float epsilon, float *out) {
+    vf sum = (vf)0.0f, squares = (vf)0.0f;
+    for (size_t i = 0; i < count; i += LANES) sum += load(x + i, count - i);
+    vf mean = (vf)(total(sum) / (float)count);
+    for (size_t i = 0; i < count; i += LANES) {
+        vf v = load(x + i, count - i) - mean;
+        if (count - i < LANES) for (size_t lane = count - i; lane < LANES; lane++) v[lane] = 0;
+        squares = FMA(v, v, squares);
+    }
+    vf scale = (vf)(1.0f / sqrtf(total(squares) / (float)count + epsilon));
+    for (size_t i = 0; i < count; i += LANES) {
+        vf v = (load(x + i, count - i) - mean) * scale * load(weight + i, count - i);
+        if (bias) v += load(bias + i, count - i);
+        store(out + i, v, count - i);
+    }
+}
+
+INLINE vf activated(hub_activation activation, vf x) {
+    const vf half = (vf)0.5f, one = (vf)1.0f;
+    switch (activation) {
+    case HUB_SILU: return x / (one + exponential(-x));
+    case HUB_GELU: return half * x * (one + error_function(x * (vf)0.70710678f));
+    case HUB_GELU_TANH:
+        return half * x * (one + tangent((vf)0.79788456f * FMA((vf)0.044715f * x, x * x, x)));
+    case HUB_QUICK_GELU: return x / (one + exponential((vf)-1.702f * x));
+    case HUB_RELU: return MAX(x, (vf)0.0f);
+    case HUB_RELU_SQUARED: return MAX(x, (vf)0.0f) * MAX(x, (vf)0.0f);
+    case HUB_TANH: return tangent(x);
+    }
+    return x;
+}
+
+static void activate(hub_activation activation, const float *x, const float *factor, size_t count, float *out) {
+    for (size_t i = 0; i < count; i += LANES) {
+        vf v = activated(activation, load(x + i, count - i));
+        if (factor) v *= load(factor + i, count - i);
+        store(out + i, v, count - i);
+    }
+}
+
+static void add(float *x, const float *y, float scale, size_t count) {
+    for (size_t i = 0; i < count; i += LANES)
+        store(x + i, FMA((vf)scale, load(y + i, count - i), load(x + i, count - i)), count - i);
+}
+
+static void soft_cap(float *x, float cap, size_t count) {
+    for (size_t i = 0; i < count; i += LANES)
+        store(x + i, (vf)cap * tangent(load(x + i, count - i) / (vf)cap), count - i);
+}
+
+/// Blocks of 32 columns as 8-bit numbers, the last one padded with zeros.
+static void quantize(const float *x, size_t columns, const hub_panel *panel, size_t row) {
+    size_t at = row;
+    for (size_t from = 0; from < columns; from += HUB_BLOCK, at += panel->width) {
+        size_t count = columns - from < HUB_BLOCK ? columns - from : HUB_BLOCK;
+        float block[HUB_BLOCK] = {0}, largest = 0;
+        memcpy(block, x + from, count * sizeof(float));
+        for (int i = 0; i < HUB_BLOCK; i++) {
+            float magnitude = __builtin_fabsf(block[i]);
+            largest = magnitude > largest ? magnitude : largest;
+        }
+        // Infinite or NaN: the sums become NaN, which the sampler reports.
+        float scale = largest / 127, inverse = largest > 0 ? 127 / largest : 0;
+        int8_t *q = (int8_t *)panel->q + at * HUB_BLOCK;
+        int32_t sum[2] = {0, 0};
+        for (int i = 0; i < HUB_BLOCK; i++) {
+            float rounded = __builtin_rintf(block[i] * inverse);
+            q[i] = (int8_t)(int32_t)(rounded == rounded ? rounded : 0);
+            sum[i / 16] += q[i];
+        }
+        ((float *)panel->scales)[at] = scale;
+        ((float *)panel->sums)[at] = scale * (float)(sum[0] + sum[1]);
+        ((int32_t *)panel->negated)[at] = -(sum[0] + sum[1]);
+        for (int half = 0; half < 2; half++) {
+            ((float *)panel->half_sums)[2 * at + (size_t)half] = scale * (float)sum[half];
+            ((int32_t *)panel->half_negated)[2 * at + (size_t)half] = -sum[half];
+        }
+    }
+}

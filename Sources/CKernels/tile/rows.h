@@ -1,0 +1,160 @@
+// Every packed format by definition: 32 columns of one row as signed bytes with scales and minima, one for each half.
+// A weight is scale * q + minimum. The tiles of the instruction sets give the same numbers.
+//
+// Layouts: https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h,
+// https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html
+#pragma once
+#include "../kernels.h"
+
+typedef struct {
+    int8_t q[HUB_BLOCK];
+    float scale[2], minimum[2];
+} hub_row_block;
+
+/// The values of IQ4's 16 codes.
+static const int8_t hub_iq4_values[16] = {
+    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+/// Scale and minimum `j` of a block of Q4_K or Q5_K, 6 bits each.
+static inline void hub_k4_scale(const uint8_t *s, size_t j, int *scale, int *minimum) {
+    if (j < 4) {
+        *scale = s[j] & 63;
+        *minimum = s[j + 4] & 63;
+    } else {
+        *scale = (s[j + 4] & 15) | (s[j - 4] >> 6) << 4;
+        *minimum = s[j + 4] >> 4 | (s[j] >> 6) << 4;
+    }
+}
+
+/// Scale `i` of 16 of a block of Q3_K, 6 bits with an offset of 32.
+static inline int hub_q3_scale(const uint8_t *s, size_t i) {
+    int low = i < 8 ? s[i] & 15 : s[i - 8] >> 4;
+    return (low | (s[8 + i % 4] >> 2 * (i / 4) & 3) << 4) - 32;
+}
+
+static inline float hub_scale_at(hub_format format, const void *scales, size_t index) {
+    const uint8_t *at = (const uint8_t *)scales;
+    if (format == HUB_F16) return hub_load_f16(at + 2 * index);
+    if (format == HUB_BF16) return hub_load_bf16(at + 2 * index);
+    return hub_load_f32(at + 4 * index);
+}
+
+static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 4 * m->bits;
+    size_t index = row * (m->columns / m->group) + block * HUB_BLOCK / m->group;
+    float scale = hub_scale_at(m->scale_format, m->scales, index);
+    float minimum = hub_scale_at(m->scale_format, m->biases, index);
+    uint32_t bits = 0;
+    int have = 0;
+    for (int i = 0; i < HUB_BLOCK; i++) {
+        while (have < m->bits) {
+            bits |= (uint32_t)*at++ << have;
+            have += 8;
+        }
+        int q = (int)(bits & ((1u << m->bits) - 1));
+        bits >>= m->bits;
+        have -= m->bits;
+        b->q[i] = (int8_t)(m->bits == 8 ? q - 128 : q);
+    }
+    if (m->bits == 8) minimum = __builtin_fmaf(128, scale, minimum);
+    b->scale[0] = b->scale[1] = scale;
+    b->minimum[0] = b->minimum[1] = minimum;
+}
+
+static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    if (m->format == HUB_MLX) {
+        hub_row_mlx(m, row, block, b);
+        return;
+    }
+    const hub_format_info *info = &hub_formats[m->format];
+    size_t each = info->block / HUB_BLOCK, part = block % each, n = part / 4, j = part % 4;
+    const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block / each * info->bytes;
+    const uint8_t *s;
+    int scale, minimum;
+    float d, least;
+    memset(b->minimum, 0, sizeof b->minimum);
+    switch (m->format) {
+    case HUB_Q4_0:
+        for (int i = 0; i < 16; i++) {
+            b->q[i] = (int8_t)((at[2 + i] & 15) - 8);
+            b->q[i + 16] = (int8_t)((at[2 + i] >> 4) - 8);
+        }
+        b->scale[0] = b->scale[1] = hub_load_f16(at);
+        break;
+    case HUB_Q4_1:
+        for (int i = 0; i < 16; i++) {
+            b->q[i] = (int8_t)(at[4 + i] & 15);
+            b->q[i + 16] = (int8_t)(at[4 + i] >> 4);
+        }
+        b->scale[0] = b->scale[1] = hub_load_f16(at);
+        b->minimum[0] = b->minimum[1] = hub_load_f16(at + 2);
+        break;
+    case HUB_Q5_0:
+    case HUB_Q5_1: {
+        int start = m->format == HUB_Q5_0 ? 2 : 4, offset = m->format == HUB_Q5_0 ? 16 : 0;
+        uint32_t high = hub_load_u32(at + start);
+        for (int i = 0; i < 16; i++) {
+            b->q[i] = (int8_t)(((at[start + 4 + i] & 15) | (high >> i & 1) << 4) - offset);
+            b->q[i + 16] = (int8_t)((at[start + 4 + i] >> 4 | (high >> (i + 16) & 1) << 4) - offset);
+        }
+        b->scale[0] = b->scale[1] = hub_load_f16(at);
+        if (start == 4) b->minimum[0] = b->minimum[1] = hub_load_f16(at + 2);
+        break;
+    }
+    case HUB_Q8_0:
+        memcpy(b->q, at + 2, HUB_BLOCK);
+        b->scale[0] = b->scale[1] = hub_load_f16(at);
+        break;
+    case HUB_Q2_K:
+        d = hub_load_f16(at + 80), least = hub_load_f16(at + 82);
+        for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = (int8_t)(at[16 + 32 * n + i] >> 2 * j & 3);
+        for (int half = 0; half < 2; half++) {
+            b->scale[half] = d * (float)(at[2 * part + half] & 15);
+            b->minimum[half] = -(least * (float)(at[2 * part + half] >> 4));
+        }
+        break;
+    case HUB_Q3_K:
+        d = hub_load_f16(at + 108);
+        for (int i = 0; i < HUB_BLOCK; i++)
+            b->q[i] = (int8_t)((at[32 + 32 * n + i] >> 2 * j & 3) - (at[i] >> part & 1 ? 0 : 4));
+        for (int half = 0; half < 2; half++) b->scale[half] = d * (float)hub_q3_scale(at + 96, 2 * part + half);
+        break;
+    case HUB_Q4_K:
+    case HUB_Q5_K:
+        d = hub_load_f16(at), least = hub_load_f16(at + 2);
+        hub_k4_scale(at + 4, part, &scale, &minimum);
+        s = at + (m->format == HUB_Q4_K ? 16 : 48) + part / 2 * 32;
+        for (int i = 0; i < HUB_BLOCK; i++) {
+            int q = part % 2 ? s[i] >> 4 : s[i] & 15;
+            if (m->format == HUB_Q5_K) q |= (at[16 + i] >> part & 1) << 4;
+            b->q[i] = (int8_t)q;
+        }
+        b->scale[0] = b->scale[1] = d * (float)scale;
+        b->minimum[0] = b->minimum[1] = -(least * (float)minimum);
+        break;
+    case HUB_Q6_K:
+        d = hub_load_f16(at + 208);
+        for (int i = 0; i < HUB_BLOCK; i++) {
+            int low = at[64 * n + 32 * (j & 1) + (size_t)i] >> 4 * (j >> 1) & 15;
+            b->q[i] = (int8_t)((low | (at[128 + 32 * n + (size_t)i] >> 2 * j & 3) << 4) - 32);
+        }
+        for (int half = 0; half < 2; half++) b->scale[half] = d * (float)(int8_t)at[192 + 2 * part + (size_t)half];
+        break;
+    case HUB_IQ4_NL:
+    case HUB_IQ4_XS:
+        d = hub_load_f16(at);
+        s = at + 2;
+        if (m->format == HUB_IQ4_XS) {
+            int low = at[4 + part / 2] >> 4 * (part % 2) & 15, high = hub_load_u16(at + 2) >> 2 * part & 3;
+            d *= (float)((low | high << 4) - 32);
+            s = at + 8 + 16 * part;
+        }
+        for (int i = 0; i < 16; i++) {
+            b->q[i] = hub_iq4_values[s[i] & 15];
+            b->q[i + 16] = hub_iq4_values[s[i] >> 4];
+        }
+        b->scale[0] = b->scale[1] = d;
+        break;
+    default: memset(b, 0, sizeof *b); // float formats have no blocks
+    }
+}

@@ -1,0 +1,264 @@
+// Products of a tile with rows of activations, for any instruction set.
+//
+// The arithmetic of an output is the same in every function and instruction set: blocks of columns in order, in each
+// block an exact integer sum (fast) or a chain of fused multiply-adds (exact), added to the total by fused
+// multiply-adds. So its bits depend neither on the rows of activations beside it nor on the instruction set.
+//
+// The including file defines LANES, the vector types, dot, and what unpack.h needs.
+#pragma once
+#include "unpack.h"
+
+// MARK: 8-bit activations
+
+/// The sum of four columns' products: dot for unsigned bytes, or where those would not fit dot_signed.
+INLINE vi dot4(vi sum, vu w, const int8_t *q, int offset) {
+    int32_t four;
+    memcpy(&four, q, sizeof four);
+    return offset == 128 && !DOT_TAKES_ANY_BYTE ? dot_signed(sum, w ^ 0x80808080u, four) : dot(sum, w, four);
+}
+
+/// Where an integer sum starts, so that the weights' offset is taken from it.
+INLINE vi start(int32_t negated, const int offset) {
+    if (offset == 0 || (offset == 128 && !DOT_TAKES_ANY_BYTE)) return (vi)0;
+    return (vi)negated * offset;
+}
+
+/// Adds the products of blocks with rows `first` to `first + n` of a panel to their sums.
+INLINE void fast_rows(
+    const int n, const tile_block *blocks, size_t from, size_t count, const hub_panel *panel, size_t first,
+    const int offset, const bool has_halves, const bool has_minima, vf *sums) {
+    vf total[HUB_PANEL];
+    UNROLL for (int i = 0; i < n; i++) total[i] = sums[i];
+    const size_t width = panel->width;
+    size_t at = from * width + first;
+    for (size_t block = 0; block < count; block++, blocks++, at += width) {
+        const int8_t *q = panel->q + at * HUB_BLOCK;
+        UNROLL for (int half = 0; half < (has_halves ? 2 : 1); half++) {
+            const int32_t *negated = has_halves ? panel->half_negated + 2 * at + half : panel->negated + at;
+            const float *weighted = has_halves ? panel->half_sums + 2 * at + half : panel->sums + at;
+            const int step = has_halves ? 2 : 1, columns = has_halves ? 4 : 8;
+            vi sum[HUB_PANEL];
+            UNROLL for (int i = 0; i < n; i++) sum[i] = start(negated[step * i], offset);
+            UNROLL for (int c = half * columns; c < half * columns + columns; c++) {
+                vu w = blocks->w[c];
+                UNROLL for (int i = 0; i < n; i++) sum[i] = dot4(sum[i], w, q + i * HUB_BLOCK + 4 * c, offset);
+            }
+            UNROLL for (int i = 0; i < n; i++) {
+                total[i] = FMA(blocks->d[half], FLOATS(sum[i]) * (vf)panel->scales[at + (size_t)i], total[i]);
+                if (has_minima) total[i] = FMA(blocks->m[half], (vf)weighted[step * i], total[i]);
+            }
+        }
+    }
+    UNROLL for (int i = 0; i < n; i++) sums[i] = total[i];
+}
+
+typedef void unpacking(const hub_tile *t, size_t unit, int part, tile_raw *raw, tile_block *b);
+
+/// Few rows of activations: each block is used as soon as it is unpacked.
+INLINE void fast_few(
+    const int n, const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima) {
+    vf sums[4];
+    UNROLL for (int i = 0; i < n; i++) sums[i] = (vf)0.0f;
+    // The tile's rows lie side by side, and so do the next tile's.
+    const uint8_t *next = (const uint8_t *)t->matrix->weights + (t->row + LANES) * t->matrix->stride;
+    size_t units = t->blocks / (size_t)parts, each = LANES * t->matrix->stride / (units ? units : 1);
+    for (size_t unit = 0; unit < units; unit++) {
+        tile_raw raw;
+        prefetch(next + unit * each, each);
+        UNROLL for (int part = 0; part < parts; part++) {
+            tile_block b;
+            unpack(t, unit, part, &raw, &b);
+            fast_rows(n, &b, unit * (size_t)parts + (size_t)part, 1, t->panels, 0, offset, has_halves, has_minima, sums);
+        }
+    }
+    UNROLL for (int i = 0; i < n; i++) ((vf *)t->sums)[i] = sums[i];
+}
+
+INLINE void fast_tile(
+    const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima) {
+    switch (t->count) {
+    case 1: fast_few(1, t, unpack, parts, offset, has_halves, has_minima); return;
+    case 2: fast_few(2, t, unpack, parts, offset, has_halves, has_minima); return;
+    case 3: fast_few(3, t, unpack, parts, offset, has_halves, has_minima); return;
+    case 4: fast_few(4, t, unpack, parts, offset, has_halves, has_minima); return;
+    default: break;
+    }
+    vf *sums = (vf *)t->sums;
+    tile_block *run = t->scratch;
+    const uint8_t *next = (const uint8_t *)t->matrix->weights + (t->row + LANES) * t->matrix->stride;
+    size_t units = t->blocks / (size_t)parts, each = LANES * t->matrix->stride / (units ? units : 1);
+    for (size_t row = 0; row < t->count; row++) sums[row] = (vf)0.0f;
+    for (size_t from = 0; from < t->blocks; from += HUB_RUN / HUB_BLOCK) {
+        size_t count = t->blocks - from < HUB_RUN / HUB_BLOCK ? t->blocks - from : HUB_RUN / HUB_BLOCK;
+        for (size_t block = 0; block < count; block += (size_t)parts) {
+            tile_raw raw;
+            size_t unit = (from + block) / (size_t)parts;
+            prefetch(next + unit * each, each);
+            UNROLL for (int part = 0; part < parts; part++) unpack(t, unit, part, &raw, &run[block + (size_t)part]);
+        }
+        const hub_panel *panel = t->panels;
+        for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
+            size_t i = 0;
+            for (; i + MANY_ROWS <= panel->width; i += MANY_ROWS)
+                fast_rows(MANY_ROWS, run, from, count, panel, i, offset, has_halves, has_minima, sums + row + i);
+            if (MANY_ROWS > 8 && i + 8 <= panel->width) {
+                fast_rows(8, run, from, count, panel, i, offset, has_halves, has_minima, sums + row + i);
+                i += 8;
+            }
+            if (MANY_ROWS > 4 && i + 4 <= panel->width) {
+                fast_rows(4, run, from, count, panel, i, offset, has_halves, has_minima, sums + row + i);
+                i += 4;
+            }
+            for (; i < panel->width; i++)
+                fast_rows(1, run, from, count, panel, i, offset, has_halves, has_minima, sums + row + i);
+        }
+    }
+}
+
+#define FAST(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                      \
+    static void fast_##NAME(const hub_tile *t) { fast_tile(t, unpack_##NAME, PARTS, OFFSET, HALVES, MINIMA); }
+FAST(Q4_0, 1, 8, false, false)
+FAST(Q4_1, 1, 0, false, true)
+FAST(Q5_0, 1, 16, false, false)
+FAST(Q5_1, 1, 0, false, true)
+FAST(Q8_0, 1, 128, false, false)
+FAST(Q2_K, 8, 0, true, true)
+FAST(Q3_K, 8, 4, true, false)
+FAST(Q4_K, 8, 0, false, true)
+FAST(Q5_K, 8, 0, false, true)
+FAST(Q6_K, 8, 32, true, false)
+FAST(IQ4_NL, 1, 128, false, false)
+FAST(IQ4_XS, 8, 128, false, false)
+FAST(MLX8, 1, 128, false, true)
+static void fast_MLX(const hub_tile *t) {
+    if (t->matrix->bits == 8) fast_MLX8(t);
+    else fast_tile(t, unpack_MLX, 1, 0, false, true);
+}
+
+// MARK: float32 activations
+
+/// Dequantised columns of a tile.
+typedef void widening(const hub_tile *t, size_t block, vf *out);
+
+/// Adds the products of `count` columns with rows `first` to `first + n` of a panel to their totals.
+INLINE void exact_rows(
+    const int n, const vf *columns, size_t from, size_t count, const hub_panel *panel, size_t first, vf *totals) {
+    const float *x = panel->values + from * panel->width + first;
+    vf sum[HUB_PANEL];
+    UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
+    for (size_t k = 0; k < count; k++, x += panel->width) {
+        vf w = columns[k];
+        UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(w, (vf)x[i], sum[i]);
+    }
+    UNROLL for (int i = 0; i < n; i++) totals[i] += sum[i];
+}
+
+/// - step: columns that are widened at once.
+INLINE void exact_tile(const hub_tile *t, widening *widen, const size_t step) {
+    vf *sums = (vf *)t->sums, *columns = t->scratch;
+    size_t each = LANES * t->matrix->stride / (t->matrix->columns / HUB_CHUNK + 1);
+    const uint8_t *next = (const uint8_t *)t->matrix->weights + (t->row + LANES) * t->matrix->stride;
+    for (size_t row = 0; row < t->count; row++) sums[row] = (vf)0.0f;
+    for (size_t from = 0; from < t->matrix->columns; from += HUB_CHUNK) {
+        size_t count = t->matrix->columns - from < HUB_CHUNK ? t->matrix->columns - from : HUB_CHUNK;
+        if (!t->matrix->transposed) prefetch(next + from / HUB_CHUNK * each, each);
+        for (size_t k = 0; k < count; k += step) widen(t, (from + k) / HUB_BLOCK, columns + k);
+        const hub_panel *panel = t->panels;
+        for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
+            size_t i = 0;
+            for (; i + MANY_ROWS <= panel->width; i += MANY_ROWS)
+                exact_rows(MANY_ROWS, columns, from, count, panel, i, sums + row + i);
+            if (MANY_ROWS > 4 && i + 4 <= panel->width) {
+                exact_rows(4, columns, from, count, panel, i, sums + row + i);
+                i += 4;
+            }
+            for (; i < panel->width; i++) exact_rows(1, columns, from, count, panel, i, sums + row + i);
+        }
+    }
+}
+
+INLINE void widen_unit(
+    const hub_tile *t, size_t block, vf *out, unpacking *unpack, const int parts, int offset, bool halves, bool minima) {
+    tile_raw raw;
+    UNROLL for (int part = 0; part < parts; part++, out += HUB_BLOCK) {
+        tile_block b;
+        unpack(t, block / (size_t)parts, part, &raw, &b);
+        UNROLL for (int c = 0; c < 8; c++) {
+            vf d = b.d[halves ? c / 4 : 0], m = minima ? b.m[halves ? c / 4 : 0] : (vf)0.0f;
+            UNROLL for (int i = 0; i < 4; i++)
+                out[4 * c + i] = FMA(d, FLOATS((vi)(b.w[c] >> (unsigned)(8 * i) & 255u) - offset), m);
+        }
+    }
+}
+
+#define EXACT(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                     \
+    INLINE void widen_##NAME(const hub_tile *t, size_t block, vf *out) {                                               \
+        widen_unit(t, block, out, unpack_##NAME, PARTS, OFFSET, HALVES, MINIMA);                                       \
+    }                                                                                                                  \
+    static void exact_##NAME(const hub_tile *t) { exact_tile(t, widen_##NAME, PARTS * HUB_BLOCK); }
+EXACT(Q4_0, 1, 8, false, false)
+EXACT(Q4_1, 1, 0, false, true)
+EXACT(Q5_0, 1, 16, false, false)
+EXACT(Q5_1, 1, 0, false, true)
+EXACT(Q8_0, 1, 128, false, false)
+EXACT(Q2_K, 8, 0, true, true)
+EXACT(Q3_K, 8, 4, true, false)
+EXACT(Q4_K, 8, 0, false, true)
+EXACT(Q5_K, 8, 0, false, true)
+EXACT(Q6_K, 8, 32, true, false)
+EXACT(IQ4_NL, 1, 128, false, false)
+EXACT(IQ4_XS, 8, 128, false, false)
+EXACT(MLX8, 1, 128, false, true)
+INLINE void widen_MLXn(const hub_tile *t, size_t block, vf *out) {
+    widen_unit(t, block, out, unpack_MLX, 1, 0, false, true);
+}
+static void exact_MLX(const hub_tile *t) {
+    if (t->matrix->bits == 8) exact_MLX8(t);
+    else exact_tile(t, widen_MLXn, HUB_BLOCK);
+}
+
+/// A number of a float format.
+INLINE float number(hub_format format, const uint8_t *at) {
+    return format == HUB_F32 ? hub_load_f32(at) : format == HUB_F16 ? hub_load_f16(at) : hub_load_bf16(at);
+}
+
+/// Columns of a float format: from the rows' words, or one by one at the end of a row and where it is stored turned.
+INLINE void widen_floats(const hub_tile *t, size_t block, vf *out, const hub_format format) {
+    const hub_matrix *m = t->matrix;
+    const size_t bytes = format == HUB_F32 ? 4 : 2, from = block * HUB_BLOCK;
+    const size_t count = m->columns - from < HUB_BLOCK ? m->columns - from : HUB_BLOCK;
+    const uint8_t *at = (const uint8_t *)m->weights;
+    if (m->transposed) {
+        for (size_t k = 0; k < count; k++)
+            for (size_t lane = 0; lane < LANES; lane++)
+                out[k][lane] = number(format, at + (from + k) * m->stride + (t->row + lane) * bytes);
+        return;
+    }
+    at += t->row * m->stride + from * bytes;
+    if (count < HUB_BLOCK) {
+        for (size_t k = 0; k < count; k++)
+            for (size_t lane = 0; lane < LANES; lane++) out[k][lane] = number(format, at + lane * m->stride + k * bytes);
+        return;
+    }
+    UNROLL for (size_t word = 0; word < HUB_BLOCK * bytes; word += 16) {
+        vu v[4];
+        load_rows(at + word, m->stride, v);
+        UNROLL for (int c = 0; c < 4; c++) {
+            size_t k = word / bytes + (size_t)c * (4 / bytes);
+            if (format == HUB_F32) out[k] = (vf)v[c];
+            else if (format == HUB_BF16) {
+                out[k] = (vf)(v[c] << 16);
+                out[k + 1] = (vf)(v[c] & 0xFFFF0000u);
+            } else {
+                out[k] = from_halves(v[c] & 0xFFFFu);
+                out[k + 1] = from_halves(v[c] >> 16);
+            }
+        }
+    }
+}
+INLINE void widen_F32(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_F32); }
+INLINE void widen_F16(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_F16); }
+INLINE void widen_BF16(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_BF16); }
+static void exact_F32(const hub_tile *t) { exact_tile(t, widen_F32, HUB_BLOCK); }
+static void exact_F16(const hub_tile *t) { exact_tile(t, widen_F16, HUB_BLOCK); }
+static void exact_BF16(const hub_tile *t) { exact_tile(t, widen_BF16, HUB_BLOCK); }
