@@ -35,6 +35,17 @@ extension HeaderReader {
         var sources = ModelSources(name: plan.repository.id.name)
         sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
         sources.isLoadable = plan.files.contains { SafetensorsFolder.isEntry($0.file.path) }
+        // GGUF files describe themselves; a config.json beside them may be missing or another model's.
+        let ggufs = plan.files.map(\.file).filter { GGUFModel.isModel($0.path) }
+        if !sources.isLoadable, let first = ggufs.map(\.path).sorted().first {
+            let parts = Set(GGUFModel.paths(of: first))
+            do { try await readGGUF(ggufs.filter { parts.contains($0.path) }, into: &sources) } catch let error
+                as AIError
+            {
+                throw error.rewriting(client.masked)
+            }
+            return sources
+        }
         do { sources.configuration = try await configuration(isForgiving: true) } catch let error as AIError {
             throw error.rewriting(client.masked)
         }
@@ -118,6 +129,7 @@ extension HeaderReader {
         }
         let model = try GGUFModel(shards)
         sources.weights = StoredWeights(model)
+        sources.isLoadable = true
         let all = plan.tree.files.map(\.path).filter { WeightFormat(fileName: Path.name($0)) == .gguf }
         let models = Set(all.filter(GGUFModel.isModel).map { GGUFModel.paths(of: $0)[0] })
         let first = files.map(\.path).sorted()[0]

@@ -52,7 +52,8 @@ package struct WeightSelection: Sendable {
                 from: files, of: "\(repository)", for: target, wanted: filter.matches)
         else { return nil }
         if let quantization { tell(variant, .alias(quantization)) }
-        if choice.isAutomatic {
+        // Of one set there is nothing to tell.
+        if choice.isAutomatic, files.variants.count > 1 {
             let isOneOfMany = files.variants.filter { $0.format == .gguf }.count > 1
             let isLargest = variant.format == .gguf && isOneOfMany && !variant.isPlain
             tell(variant, .automatic(largestThatFits: isLargest ? target.weightBytes : nil))

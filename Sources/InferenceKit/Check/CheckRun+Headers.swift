@@ -6,7 +6,7 @@ extension CheckRun {
     mutating func checkHeaders(size: Int64) throws(AIError) {
         let (path, isFolder) = (path, isFolder)
         sources = try attempt("headers") { () throws(AIError) in
-            isFolder ? try ModelSources.read(folder: path).0 : try ModelSources.read(file: path, size: size)
+            isFolder ? try ModelSources.read(folder: path) : try ModelSources.read(file: path, size: size)
         }
         if let sources {
             for fault in sources.configuration?.faults ?? [] {

@@ -14,6 +14,8 @@ struct TensorNeeds {
     private(set) var needs: [Need] = []
     /// Layers after the last one, for multi-token prediction; loaders skip them.
     private var layersBehind: [String] = []
+    /// Tensors that may be there, of other tasks or of no use.
+    private var others: Set<String> = []
     /// Whether the class classifies or embeds texts, with a task-specific head.
     private let isSorter: Bool
 
@@ -24,6 +26,33 @@ struct TensorNeeds {
 
     /// nil for an unknown architecture, or a configuration without the sizes.
     init?(_ c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {
+        // A llama of GGUF may be a mixture of experts, which does not run.
+        if let architecture = Architectures.of(c), c.experts == nil {
+            self.init(architecture, c, names: Set(names))
+        } else {
+            self.init(planned: c, names: names, isGGUF: isGGUF)
+        }
+    }
+
+    /// Of an architecture that runs: what it loads.
+    private init?(_ architecture: Architecture, _ c: ModelConfiguration, names: Set<String>) {
+        guard c.layers ?? 0 <= 10_000, let d = try? architecture.describe(c, stored: names).description else {
+            return nil
+        }
+        isSorter = !Self.generators.contains { c.architectures.first?.hasSuffix($0) == true }
+        let kept = architecture.names(isGGUF: c.isGGUF)
+        let prefix = kept.prefix(in: names)
+        // A checkpoint of the bare decoder has no head, whatever class its configuration names.
+        let isHeadless = !c.isGGUF && (!Self.hasHead(c) || prefix.isEmpty && !kept.prefix.isEmpty)
+        for tensor in kept.stored(d, prefix: prefix) {
+            let isOutside = kept.outside.contains(tensor.role)
+            let name = isOutside ? Self.outside(tensor.name, names) : tensor.name
+            needs.append(Need(name: name, shape: tensor.shape, isOptional: isOutside && isHeadless))
+        }
+        others = names.filter { kept.isOptional($0) || architecture.heads.contains(where: $0.hasPrefix) }
+    }
+
+    private init?(planned c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {
         let plans = isGGUF ? TensorPlan.gguf : TensorPlan.transformers
         guard let plan = c.modelType.flatMap({ plans[$0] }), c.hiddenSize != nil, c.vocabulary != nil,
             let layers = c.layers, layers <= 10_000
@@ -75,7 +104,7 @@ struct TensorNeeds {
     func isBeside(_ name: String) -> Bool {
         [.buffer, .vision, .audio].contains(TensorPart(name)) || name.contains("multi_modal_projector")
             || isSorter && TensorPart(name) == .head || name.hasPrefix("mtp.")
-            || layersBehind.contains { name.hasPrefix($0) }
+            || layersBehind.contains { name.hasPrefix($0) } || others.contains(name)
     }
 
     private static func hasHead(_ c: ModelConfiguration) -> Bool {

@@ -38,8 +38,6 @@ extension TensorPlan {
         input_layernorm.* h
         post_attention_layernorm.* h
         """
-    private static let fourNorms = joined(
-        norms, "pre_feedforward_layernorm.weight h", "post_feedforward_layernorm.weight h")
 
     /// Biases of queries, keys and values, if the setting is on.
     static func biases(_ setting: String) -> String {
@@ -54,12 +52,10 @@ extension TensorPlan {
     }
 
     private static let llama = decoder(joined(norms, attention, allBiases("attention_bias"), gated, gatedBias))
-    private static let gemma3 = decoder(joined(fourNorms, attention, headNorms, allBiases("attention_bias"), gated))
     private static let olmo2 = decoder(
         joined(
             "post_attention_layernorm.weight h", "post_feedforward_layernorm.weight h", attention, wideNorms,
             allBiases("attention_bias"), gated))
-    private static let mistral = decoder(joined(norms, attention, gated))
     /// Attention and feed-forward block in parallel, after one norm.
     private static let cohere = decoder(
         joined(
@@ -67,17 +63,8 @@ extension TensorPlan {
             "self_attn.k_norm.weight g d ?use_qk_norm", allBiases("attention_bias"), gated))
 
     static let decoders: [String: TensorPlan] = [
-        "llama": llama, "smollm3": llama, "granite": llama,
-        "mistral": mistral, "ministral": mistral,
-        "qwen2": decoder(joined(norms, attention, biases("bias"), gated), ["bias": 1]),
-        "qwen3": decoder(joined(norms, attention, headNorms, allBiases("attention_bias"), gated)),
-        "gemma": decoder(joined(norms, attention, allBiases("attention_bias"), gated)),
-        "gemma2": decoder(joined(fourNorms, attention, allBiases("attention_bias"), gated)),
-        "gemma3": gemma3, "gemma3_text": gemma3,
-        "phi3": decoder(
-            joined(
-                norms, "self_attn.qkv_proj.weight q+2*k h", "self_attn.o_proj.weight h q", fused,
-                "~self_attn.rotary_emb.inv_freq _")),
+        "smollm3": llama, "granite": llama,
+        "ministral": decoder(joined(norms, attention, gated)),
         "cohere": cohere, "cohere2": cohere,
         "olmo": decoder(joined(attention, allBiases("attention_bias"), gated), norm: ""),
         "olmo2": olmo2, "olmo3": olmo2,

@@ -2,19 +2,6 @@
 extension TensorPlan {
     static let transformers = decoders.merging(mixtures) { $1 }.merging(families) { $1 }
 
-    /// GPT-2's linear layers are transposed.
-    private static let gpt2 = """
-        ln_1.* h
-        ln_2.* h
-        attn.c_attn.weight h 3*h
-        attn.c_attn.bias 3*h
-        attn.c_proj.weight h h
-        attn.c_proj.bias h
-        mlp.c_fc.weight h n_inner|4*h
-        mlp.c_fc.bias n_inner|4*h
-        mlp.c_proj.weight n_inner|4*h h
-        mlp.c_proj.bias h
-        """
     private static let bert = """
         attention.self.query.* h h
         attention.self.key.* h h
@@ -32,14 +19,6 @@ extension TensorPlan {
         embeddings.LayerNorm.* h
         ~pooler.dense.* h h
         ~^classifier.* _ _
-        """
-    /// Masked language modelling and next sentence prediction.
-    private static let bertHeads = """
-        ~^cls.predictions.bias v
-        ~^cls.predictions.decoder.* v h
-        ~^cls.predictions.transform.dense.* h h
-        ~^cls.predictions.transform.LayerNorm.* h
-        ~^cls.seq_relationship.* 2 h
         """
     private static let robertaHeads = """
         ~^lm_head.bias v
@@ -135,9 +114,6 @@ extension TensorPlan {
         """, defaults: ["expand": 2, "state_size": 128, "n_groups": 8, "num_heads": 128, "use_conv_bias": 1])
 
     private static let families: [String: TensorPlan] = [
-        "gpt2": TensorPlan(
-            mark: "wte.weight", top: joined("wte.weight v h", "wpe.weight p h", "ln_f.* h", "^lm_head.weight v h"),
-            stacks: [Stack(name: "h.", lines: gpt2)]),
         "gptj": TensorPlan(
             mark: "wte.weight", prefix: "transformer.",
             top: joined("wte.weight v h", "ln_f.* h", "^lm_head.* v h"),
@@ -232,9 +208,6 @@ extension TensorPlan {
                         fc2.* h ffn_dim|i
                         """)
             ], defaults: ["do_layer_norm_before": 1]),
-        "bert": TensorPlan(
-            mark: "embeddings.word_embeddings.weight", top: joined(bertTop, bertHeads),
-            stacks: [Stack(name: "encoder.layer.", lines: bert)]),
         "roberta": roberta, "xlm-roberta": roberta, "camembert": roberta,
         "distilbert": TensorPlan(
             mark: "embeddings.word_embeddings.weight",

@@ -64,15 +64,6 @@ extension TensorPlan {
             "attn_norm.weight h", "~attn_q_norm.weight n d", "~attn_k_norm.weight g d", attention3, gated3))
     private static let olmo2File = file(
         joined(afterNorms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, gated3))
-    private static let phi3 = file(
-        joined(
-            norms3, attention3,
-            """
-            ffn_gate.weight i h ?@.ffn_gate.
-            ffn_up.weight i h ?@.ffn_gate.
-            ffn_up.weight 2*i h !@.ffn_gate.
-            ffn_down.weight h i
-            """), top: factors)
     private static let glm4File = file(
         joined(norms3, afterNorms3, attention3, "ffn_up.weight 2*i h", "ffn_down.weight h i"))
 
@@ -121,30 +112,18 @@ extension TensorPlan {
         ffn_up_exps.bias e f
         ffn_down_exps.bias e h
         """
-    private static let bertLayer = joined(
-        """
-        attn_output.bias h
-        attn_output_norm.* h
-        ffn_up.* i h
-        ffn_down.* h i
-        layer_output_norm.* h
-        """, attention3)
-
     static let gguf: [String: TensorPlan] = [
-        "llama": llama3, "smollm3": llama3, "gemma": llama3,
+        "llama": llama3, "smollm3": llama3,
         "granite": llama3,
         "granitemoe": llama3,
         "llama4": file(
             joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
-        "qwen2": file(joined(norms3, biased3, gated3)),
         "qwen2moe": file(
             joined(
                 norms3, biased3, experts3(), "ffn_gate_inp_shexp.weight h",
                 shared3("shared_expert_intermediate_size|_"))),
-        "qwen3": qwen3, "qwen3moe": qwen3,
-        "gemma2": file(joined(norms3, afterNorms3, attention3, gated3)),
-        "gemma3": file(joined(norms3, afterNorms3, headNorms3, attention3, gated3), top: factors),
-        "phi3": phi3, "glm4": glm4File, "command-r": command, "cohere2": command,
+        "qwen3moe": qwen3,
+        "glm4": glm4File, "command-r": command, "cohere2": command,
         "olmo": file(joined(attention3, gated3), norm: ""), "olmo2": olmo2File,
         "olmoe": file(joined(norms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, experts3("f"))),
         "deepseek2": file(
@@ -163,17 +142,7 @@ extension TensorPlan {
             joined("attn_norm.* h", "attn_output.bias h", attention3, "ffn_up.* i h", "ffn_down.* h i"),
             norm: joined(normPair, "output.bias v")),
         "mamba": file(mambaFile),
-        "gpt2": file(gpt, norm: joined("position_embd.weight p h", normPair)),
         "gptneox": file(gpt, norm: normPair),
         "bloom": file(gpt, norm: joined("token_embd_norm.* h", normPair)),
-        "bert": file(
-            bertLayer,
-            norm: """
-                position_embd.weight p h
-                ~token_types.weight _ h
-                token_embd_norm.* h
-                ~cls.* _ _
-                ~cls.output.* _ _
-                """),
     ]
 }

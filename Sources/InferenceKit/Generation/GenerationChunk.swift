@@ -32,6 +32,25 @@ public struct GenerationChunk: Sendable {
     /// The complete result; only in the last chunk.
     public let result: GenerationResult?
 
+    /// A chunk of a provider's own: a token's text if `tokenId` is given or `tokenCount` above 0, or the end.
+    ///
+    /// - Parameter tokenCount: nil for 1, or 0 for the end.
+    public init(
+        text: String, tokenCount: Int? = nil, tokenId: Int? = nil, logprob: Double? = nil,
+        topLogprobs: [TokenLogprob] = [], tokensPerSecond: Double = 0, finishReason: FinishReason? = nil,
+        timestamp: ContinuousClock.Instant = .now, result: GenerationResult? = nil
+    ) {
+        self.text = text
+        self.tokenCount = tokenCount ?? (finishReason == nil ? 1 : 0)
+        self.tokenId = tokenId
+        self.logprob = logprob
+        self.topLogprobs = topLogprobs
+        self.tokensPerSecond = tokensPerSecond
+        self.finishReason = finishReason
+        self.timestamp = timestamp
+        self.result = result
+    }
+
     /// Whether this is the last chunk.
     public var isComplete: Bool { finishReason != nil }
 }
@@ -56,6 +75,34 @@ public struct GenerationResult: Sendable, Hashable {
     public let tokensPerSecond: Double
     /// The random seed used.
     public let seed: UInt64
-    /// The peak resident memory of this process in bytes.
+    /// The peak resident memory of this process in bytes; 0 if unknown.
     public let peakMemoryBytes: Int64
+    /// Prompt tokens that were computed before, for an earlier turn with the same beginning.
+    public let cachedTokens: Int
+    /// Tokens that were guessed from the text itself.
+    public let draftedTokens: Int
+    /// Those of them that were right.
+    public let acceptedTokens: Int
+
+    /// A result of a provider's own.
+    public init(
+        promptIDs: [Int] = [], ids: [Int] = [], text: String, finishReason: FinishReason, loadSeconds: Double = 0,
+        ttftSeconds: Double? = nil, promptTokensPerSecond: Double = 0, tokensPerSecond: Double = 0,
+        seed: UInt64 = 0,
+        peakMemoryBytes: Int64 = 0, cachedTokens: Int = 0, draftedTokens: Int = 0, acceptedTokens: Int = 0
+    ) {
+        self.promptIDs = promptIDs
+        self.ids = ids
+        self.text = text
+        self.finishReason = finishReason
+        self.loadSeconds = loadSeconds
+        self.ttftSeconds = ttftSeconds
+        self.promptTokensPerSecond = promptTokensPerSecond
+        self.tokensPerSecond = tokensPerSecond
+        self.seed = seed
+        self.peakMemoryBytes = peakMemoryBytes
+        self.cachedTokens = cachedTokens
+        self.draftedTokens = draftedTokens
+        self.acceptedTokens = acceptedTokens
+    }
 }

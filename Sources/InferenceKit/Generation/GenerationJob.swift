@@ -10,6 +10,7 @@ final class GenerationJob: Sendable {
         var outcome: Result<Void, AIError>?
         var waiting: CheckedContinuation<Void, Never>?
         var isCancelled = false
+        var onCancel: (@Sendable () -> Void)?
     }
     private let state = Lock(State())
     /// Called with each chunk on the generating thread, before it can be read.
@@ -40,7 +41,23 @@ final class GenerationJob: Sendable {
     // MARK: The reading task
 
     /// Asks the thread to end; it sends its pending text and a last chunk with the reason.
-    func cancel() { state.withLock { $0.isCancelled = true } }
+    func cancel() {
+        let onCancel = state.withLock { state in
+            state.isCancelled = true
+            defer { state.onCancel = nil }
+            return state.onCancel
+        }
+        onCancel?()
+    }
+
+    /// Calls this on cancellation, at once if it has come.
+    func whenCancelled(_ work: @escaping @Sendable () -> Void) {
+        let isLate = state.withLock { state in
+            if !state.isCancelled { state.onCancel = work }
+            return state.isCancelled
+        }
+        if isLate { work() }
+    }
 
     /// The next chunk; nil after the last. A cancelled task still gets the last chunk, with the reason.
     func next() async throws(AIError) -> GenerationChunk? {

@@ -1,83 +1,128 @@
 import HubCore
 import HubTokenizers
 
-/// One generation, on the model's own thread: prompt in, chunks out.
-struct GenerationRun {
-    let model: LoadedModel
-    let prompt: String
-    let addsSpecialTokens: Bool
-    let config: GenerateConfig
-    let seed: UInt64
-    let job: GenerationJob
+/// One generation: prompt in, chunks out. The scheduler asks it for rows and gives it logits, on its own thread.
+final class GenerationRun: StepClient, @unchecked Sendable {
+    private let model: LoadedModel
+    private let config: GenerateConfig
+    private let seed: UInt64
+    private let job: GenerationJob
+    private let promptIDs: [Int]
 
-    private var ids: [Int] = []
-    private var text = ""
-    private var start = 0.0
-    private var promptEnd = 0.0
-    private var first = 0.0
-    private var last = 0.0
+    private var session: Session?
+    private var sampler: Sampler
+    private var text: GeneratedText
+    private var drafter: PromptLookup
+    private var statistics: GenerationStatistics
+    private var isEnded = false
 
+    /// The prompt and the tokens generated so far.
+    private var sequence: [Int]
+    /// The ids of the current step: the first `known` of them are in the sequence, the others are guesses.
+    private var asked: [Int] = []
+    private var known = 0
+    /// Tokens sampled in the current step.
+    private var sampled = 0
+
+    /// - Throws: ``ErrorCode/invalidInput`` for a configuration out of range and a prompt without tokens or longer than
+    ///   the context.
     init(
         model: LoadedModel, prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig, seed: UInt64,
-        job: GenerationJob
-    ) {
+        mask: (any TokenMask)? = nil, job: GenerationJob
+    ) throws(AIError) {
+        statistics = GenerationStatistics()
+        try model.checkGenerates()
+        try config.validate(vocabulary: model.vocabulary)
+        promptIDs = try model.promptIDs(prompt, addsSpecialTokens)
+        sequence = promptIDs
         self.model = model
-        self.prompt = prompt
-        self.addsSpecialTokens = addsSpecialTokens
         self.config = config
         self.seed = seed
         self.job = job
+        sampler = Sampler(config, seed: seed, prompt: promptIDs, mask: mask)
+        text = GeneratedText(model.tokenizer, stops: config.stopSequences)
+        drafter = PromptLookup(isOn: config.speculates)
     }
 
-    mutating func run() throws(AIError) {
-        try config.validate()
-        start = Clock.seconds
-        promptEnd = start
-        let promptIDs = try model.promptIDs(prompt, addsSpecialTokens)
-        let (wanted, overflow) = promptIDs.count.addingReportingOverflow(config.maxTokens)
-        let sequence = model.sequence(capacity: overflow ? model.context : min(model.context, wanted))
-        guard var logits = model.prefill(promptIDs[...], sequence, cancelled: { job.isCancelled }) else {
-            return finish(.cancelled, promptIDs)
-        }
-        promptEnd = Clock.seconds
+    private var ids: ArraySlice<Int> { sequence[promptIDs.count...] }
 
-        var sampler = Sampler(config, seed: seed, prompt: promptIDs)
-        var stream = model.tokenizer.stream(skipSpecialTokens: true)
-        var stops = StopMatcher(config.stopSequences)
-        while true {
-            if job.isCancelled { return finish(.cancelled, promptIDs, flush(&stream, &stops).text) }
+    var isDecoding: Bool { session.map { sequence.count - $0.ids.count == 1 } ?? false }
+
+    func rows(budget: Int) -> [StepRow] {
+        if !isEnded, job.isCancelled { end(.cancelled, text.finish().text) }
+        guard !isEnded else {
+            release()
+            return []
+        }
+        // Taken when the work begins: a session that has just ended may share the prompt's beginning.
+        let session = self.session ?? model.sessions.take(promptIDs)
+        if self.session == nil {
+            self.session = session
+            session.begin(promptIDs)
+            statistics.cached = session.ids.count
+        }
+        session.grow(to: sequence.count)
+        asked = Array(sequence[session.ids.count...].prefix(budget))
+        known = asked.count
+        sampled = 0
+        guard session.ids.count + known == sequence.count else { return session.rows(asked, logitsFrom: .max) }
+        asked += draft(session, budget - known)
+        return session.rows(asked, logitsFrom: known - 1)
+    }
+
+    /// Guesses that a step computes beside the last token.
+    private func draft(_ session: Session, _ budget: Int) -> [Int] {
+        guard !ids.isEmpty else { return [] }
+        let room = min(budget, model.context - sequence.count, config.maxTokens - ids.count - 1)
+        guard session.isSame(sequence.count + max(0, room)) else { return [] }
+        return drafter.draft(after: sequence, atMost: room)
+    }
+
+    func take(_ row: Int, _ logits: Logits) {
+        // Logits after a guess count only if all guesses before were right.
+        guard !isEnded, row == known - 1 + sampled, sampled == 0 || sequence.last == asked[row] else { return }
+        sampled += 1
+        do throws(AIError) {
             let id = try sampler.next(logits)
-            ids.append(id)
-            last = Clock.seconds
-            if ids.count == 1 { first = last }
-            let ended = model.eosIDs.contains(id) && !config.ignoresEndOfSequence
-            let piece = ended ? "" : stream.add(id)
-            let (safe, stopped) = stops.add(piece)
-            text += safe
-            send(id, safe, logits)
-            if stopped { return finish(.stopSequence, promptIDs) }
-            let isFull = ids.count == config.maxTokens || sequence.position == model.context
-            if ended || isFull {
-                let rest = flush(&stream, &stops)
-                return finish(rest.stopped ? .stopSequence : ended ? .stop : .length, promptIDs, rest.text)
-            }
-            logits = model.decoder.run([id], sequence, logits: .last)
+            sequence.append(id)
+            statistics.sampled()
+            accept(id, logits)
+        } catch {
+            isEnded = true
+            job.end(.failure(error))
         }
     }
 
-    /// Emits the held-back text. Even the replacement of half a character can complete a stop sequence.
-    private func flush(_ stream: inout TokenStream, _ stops: inout StopMatcher) -> (
-        text: String, stopped: Bool
-    ) {
-        let (text, stopped) = stops.add(stream.finish())
-        return stopped ? (text, true) : (text + stops.finish(), false)
+    func stepEnded() {
+        guard let session else { return }
+        let right = known + max(0, sampled - 1)
+        session.keep(asked.prefix(right))
+        drafter.judge(drafted: asked.count - known, accepted: right - known)
+        statistics.drafted += asked.count - known
+        statistics.accepted += right - known
+        // The end is told by a later call, or by none: the session is free from here on.
+        if isEnded { release() }
     }
 
-    private var tokensPerSecond: Double {
-        ids.count > 1 && last > first ? Double(ids.count - 1) / (last - first) : 0
+    private func release() {
+        if let session { model.sessions.give(session) }
+        session = nil
     }
 
-    private func send(_ id: Int, _ text: String, _ logits: UnsafeBufferPointer<Float>) {
+    /// Sends a token; ends the generation where something says so.
+    private func accept(_ id: Int, _ logits: Logits) {
+        let ended = model.eosIDs.contains(id) && !config.ignoresEndOfSequence
+        let (safe, stopped) = ended ? ("", false) : text.add(id)
+        send(id, safe, logits)
+        if stopped { return end(.stopSequence) }
+        let isFull = ids.count == config.maxTokens || sequence.count > model.context
+        if ended || isFull {
+            let rest = text.finish()
+            end(rest.stopped ? .stopSequence : ended ? .stop : .length, rest.text)
+        }
+    }
+
+    private func send(_ id: Int, _ text: String, _ logits: Logits) {
         let logprobs = config.topLogprobs.map { count in
             let all = Logprobs(logits)
             return (
@@ -90,20 +135,20 @@ struct GenerationRun {
         job.send(
             GenerationChunk(
                 text: text, tokenCount: 1, tokenId: id, logprob: logprobs?.chosen, topLogprobs: logprobs?.top ?? [],
-                tokensPerSecond: tokensPerSecond, finishReason: nil, timestamp: .now, result: nil))
+                tokensPerSecond: statistics.tokensPerSecond))
     }
 
-    private mutating func finish(_ reason: FinishReason, _ promptIDs: [Int], _ rest: String = "") {
-        text += rest
+    private func end(_ reason: FinishReason, _ rest: String = "") {
+        isEnded = true
         let result = GenerationResult(
-            promptIDs: promptIDs, ids: ids, text: text, finishReason: reason, loadSeconds: model.loadSeconds,
-            ttftSeconds: ids.isEmpty ? nil : first - start,
-            promptTokensPerSecond: promptEnd > start ? Double(promptIDs.count) / (promptEnd - start) : 0,
-            tokensPerSecond: tokensPerSecond, seed: seed, peakMemoryBytes: Machine.peakResidentBytes)
+            promptIDs: promptIDs, ids: Array(ids), text: text.shown, finishReason: reason,
+            loadSeconds: model.loadSeconds, ttftSeconds: statistics.ttft,
+            promptTokensPerSecond: statistics.promptTokensPerSecond(promptIDs.count),
+            tokensPerSecond: statistics.tokensPerSecond, seed: seed, peakMemoryBytes: Machine.peakResidentBytes,
+            cachedTokens: statistics.cached, draftedTokens: statistics.drafted, acceptedTokens: statistics.accepted)
         job.send(
             GenerationChunk(
-                text: rest, tokenCount: 0, tokenId: nil, logprob: nil, topLogprobs: [],
-                tokensPerSecond: tokensPerSecond,
-                finishReason: reason, timestamp: .now, result: result))
+                text: rest, tokensPerSecond: statistics.tokensPerSecond, finishReason: reason, result: result))
+        job.end(.success(()))
     }
 }

@@ -14,6 +14,29 @@ public struct GenerationStream: AsyncSequence, Sendable {
 
     init(_ begin: @escaping @Sendable () -> GenerationJob) { self.begin = begin }
 
+    /// A provider's own stream: each iteration runs `chunks` anew and gives what it gives. The last chunk should have a
+    /// result; errors that are none of hub's are ``ErrorCode/generationFailed``.
+    ///
+    /// - Parameter chunks: makes the sequence of chunks; its task is cancelled when the iteration ends.
+    public init<Chunks: AsyncSequence & SendableMetatype>(_ chunks: @escaping @Sendable () async throws -> Chunks)
+    where Chunks.Element == GenerationChunk, Chunks.AsyncIterator: SendableMetatype {
+        self.init {
+            let job = GenerationJob()
+            let task = Task {
+                do {
+                    for try await chunk in try await chunks() { job.send(chunk) }
+                    job.end(.success(()))
+                } catch is CancellationError {
+                    job.end(.failure(AIError(.cancelled, "interrupted")))
+                } catch {
+                    job.end(.failure(error as? AIError ?? AIError(.generationFailed, "\(error)")))
+                }
+            }
+            job.whenCancelled { task.cancel() }
+            return job
+        }
+    }
+
     /// Starts the generation.
     public func makeAsyncIterator() -> Iterator { Iterator(begin()) }
 

@@ -6,8 +6,6 @@ import ModelFormats
 struct FolderReading: Sendable {
     let folder: String
     let sources: ModelSources
-    /// The loadable safetensors.
-    let weights: SafetensorsFolder?
     let tokenizer: Tokenizer?
     /// Why there is no tokenizer.
     private let tokenizerFault: AIError?
@@ -29,30 +27,31 @@ struct FolderReading: Sendable {
             throw AIError(.fileNotFound, "\(folder) does not exist", context: .init(path: folder))
         }
         self.folder = folder
-        var sources: ModelSources
-        if status.kind == .directory {
-            (sources, weights) = try ModelSources.read(folder: folder)
-        } else {
-            (sources, weights) = (try ModelSources.read(file: folder, size: status.size), nil)
-        }
-        if status.kind == .directory, sources.tokenizerKind == nil {
-            let obstacle: String?
-            (tokenizer, tokenizerFault, obstacle) = Self.tokenizer(folder)
-            sources.tokenizerKind = tokenizer?.kind
-            if let obstacle { sources.faults.append(obstacle) }
-        } else {
-            // The GGUF header names the kind; single files do not run yet.
-            (tokenizer, tokenizerFault) = (nil, nil)
-        }
+        var sources =
+            status.kind == .directory
+            ? try ModelSources.read(folder: folder) : try ModelSources.read(file: folder, size: status.size)
+        let obstacle: String?
+        (tokenizer, tokenizerFault, obstacle) = Self.tokenizer(folder, sources)
+        sources.tokenizerKind = tokenizer?.kind ?? sources.tokenizerKind
+        if let obstacle { sources.faults.append(obstacle) }
         obstacles = Self.obstacles(sources)
-        memory = ModelSummary(sources, batch: Decoder.batch).memory
+        memory = ModelSummary(sources, batch: Workspace.usualRows).memory
         self.sources = sources
         seconds = Clock.seconds - start
     }
 
-    private static func tokenizer(_ folder: String) -> (Tokenizer?, fault: AIError?, obstacle: String?) {
+    /// - Parameter folder: or a file.
+    private static func tokenizer(_ folder: String, _ sources: ModelSources) -> (
+        Tokenizer?, fault: AIError?, obstacle: String?
+    ) {
         do throws(AIError) {
-            if let found = try Tokenizer(TokenizerSource.find(folder)) { return (found, nil, nil) }
+            // A GGUF file is complete; a tokenizer.json beside it may be another model's.
+            let isGGUF = sources.configuration?.isGGUF == true
+            let source =
+                isGGUF
+                ? sources.weights?.files.first.map { TokenizerSource.gguf($0.path) }
+                : try TokenizerSource.find(folder)
+            if let found = try Tokenizer(source) { return (found, nil, nil) }
             let missing = Tokenizer.missing(folder)
             return (
                 nil, missing, missing.code == .unsupportedModel ? missing.message : TokenizerKind.none
@@ -70,7 +69,8 @@ struct FolderReading: Sendable {
             if sources.formats.isEmpty { obstacles = ["no weights"] }
         }
         if let configuration = sources.configuration {
-            obstacles += DecoderDescription.obstacles(configuration)
+            let stored = sources.weights.map { Set($0.tensors.map(\.name)) }
+            obstacles += Architectures.obstacles(configuration, stored: stored)
             obstacles += configuration.faults.map { "\(Path.name(configuration.path)): \($0)" }
             if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
             if sources.isLoadable { obstacles += elementObstacles(sources.weights, configuration) }
@@ -88,23 +88,44 @@ struct FolderReading: Sendable {
         return LayerCount.sentence(held: held, told: told, by: Path.name(configuration.path))
     }
 
-    /// Element types without kernels. Packed integers of a quantised model are reported as its quantisation.
+    /// Types of weights without kernels. Other quantisations than MLX's are obstacles themselves.
     private static func elementObstacles(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> [String]
     {
-        guard let weights, configuration.quantization == nil else { return [] }
-        return weights.dataTypes.keys.filter { type in
-            TensorDataType(rawValue: type).flatMap(WeightMatrix.element) == nil
-        }.map { "\($0) weights" }.sorted()
+        guard let weights else { return [] }
+        guard let quantization = configuration.quantization else {
+            return WeightFormats.missing(weights, isMLX: false).map { "\($0) weights" }
+        }
+        return quantization.isMLX ? WeightFormats.missing(weights, isMLX: true).map { "\($0) weights" } : []
+    }
+
+    /// How texts become vectors, if the files say.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for modules that cannot be run, ``ErrorCode/malformedModel``.
+    func sentences() throws(AIError) -> SentenceModules? {
+        let found: SentenceModules?
+        if configuration?.isGGUF == true, let path = sources.weights?.files.first?.path {
+            found = SentenceModules(try GGUFFile(path).header)
+        } else {
+            found = try SentenceModules.read(folder: folder)
+        }
+        if let obstacles = found?.obstacles, !obstacles.isEmpty {
+            throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
+        }
+        return found
     }
 
     /// Everything that running needs.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for broken files, ``ErrorCode/unsupportedModel`` with all obstacles.
     func runnable() throws(AIError) -> (
-        configuration: ModelConfiguration, description: DecoderDescription, weights: SafetensorsFolder,
-        tokenizer: Tokenizer
+        configuration: ModelConfiguration, architecture: Architecture, description: ModelDescription,
+        weights: StoredWeights, tokenizer: Tokenizer
     ) {
         if let configuration, let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
+        // What contradicts itself is an obstacle too; it throws by itself.
+        if let configuration, let architecture = Architectures.of(configuration) {
+            _ = try architecture.describe(configuration, stored: nil)
+        }
         // Missing layers are an obstacle too; here they are the only one.
         if obstacles.count == 1, let configuration,
             let fault = Self.missingLayers(sources.weights, configuration)
@@ -115,9 +136,13 @@ struct FolderReading: Sendable {
         if let tokenizerFault, tokenizerFault.code != .unsupportedModel, obstacles.count == 1 {
             throw tokenizerFault
         }
-        guard obstacles.isEmpty, let configuration, let weights, let tokenizer else {
+        guard obstacles.isEmpty, let configuration, let architecture = Architectures.of(configuration),
+            let weights = sources.weights, let tokenizer
+        else {
             throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
         }
-        return (configuration, try DecoderDescription(configuration), weights, tokenizer)
+        let stored = Set(weights.tensors.map(\.name))
+        let description = try architecture.describe(configuration, stored: stored).description
+        return (configuration, architecture, description, weights, tokenizer)
     }
 }

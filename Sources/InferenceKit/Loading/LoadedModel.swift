@@ -2,22 +2,53 @@ import HubCore
 import HubTokenizers
 import ModelFormats
 
-/// A model that is ready to run: weights mapped, tokenizer read. Used on one thread at a time.
+/// A model that is ready to run: weights mapped, tokenizer read.
 struct LoadedModel: Sendable {
-    let decoder: Decoder
+    let model: Model
+    let scheduler: Scheduler
+    // Used on the scheduler's thread alone.
+    nonisolated(unsafe) let sessions: SessionPool
+    let team: ComputeTeam
+    /// Whether activations are float32 and weights dequantised.
+    let isExact: Bool
     let tokenizer: Tokenizer
     let configuration: ModelConfiguration
     let eosIDs: Set<Int>
     /// Maximum number of positions of a text, prompt included.
     let context: Int
+    /// How texts become vectors; nil for a model that does not embed.
+    let sentences: SentenceModules?
+    /// How keys and values are cached.
+    let cacheFormat: KeyValueFormat
     let loadSeconds: Double
 
+    /// Texts that nobody continues but that are kept for their beginnings.
+    private static let idleSessions = 2
+
     /// Maps and checks the files of a folder without obstacles.
-    init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
+    init(_ reading: FolderReading, options: ModelOptions, queue: ComputeQueue = ComputeQueue()) throws(AIError) {
         let start = Clock.seconds
         let runnable = try reading.runnable()
-        context = try Self.context(runnable.description, options)
-        let needed = reading.memory.bytes(context: context)
+        let d = runnable.description
+        context = try Self.context(d, options)
+        try Self.checkMemory(reading, options, context: context)
+        team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
+        isExact = options.isExact
+        let source = try TensorSource(runnable.weights, runnable.configuration.quantization)
+        model = try Model(d, runnable.architecture, source, isGGUF: runnable.configuration.isGGUF)
+        cacheFormat = options.usedCacheFormat
+        sessions = SessionPool(model, context: context, format: cacheFormat, keeping: Self.idleSessions)
+        sentences = try reading.sentences() ?? (d.head == nil ? SentenceModules.plain : nil)
+        scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
+        tokenizer = runnable.tokenizer
+        configuration = runnable.configuration
+        eosIDs = Set(try GenerationConfiguration.read(folder: reading.folder)?.eosIDs ?? configuration.eosIDs)
+        loadSeconds = Clock.seconds - start + reading.seconds
+    }
+
+    private static func checkMemory(_ reading: FolderReading, _ options: ModelOptions, context: Int) throws(AIError)
+    {
+        let needed = reading.memory.bytes(context: context, cacheBits: options.usedCacheFormat.bits)
         let available: Int64
         if let given = options.availableMemory {
             available = given
@@ -32,17 +63,10 @@ struct LoadedModel: Sendable {
                 advice: "close other programs, ask for a shorter context, or choose a smaller model",
                 context: .init(path: reading.folder))
         }
-        let team = try ComputeTeam(threads: options.threads)
-        let weights = try DecoderWeights(runnable.description, runnable.weights)
-        decoder = Decoder(runnable.description, weights, team)
-        tokenizer = runnable.tokenizer
-        configuration = runnable.configuration
-        eosIDs = Set(try GenerationConfiguration.read(folder: reading.folder)?.eosIDs ?? configuration.eosIDs)
-        loadSeconds = Clock.seconds - start + reading.seconds
     }
 
     /// 4,096 positions unless more are requested: the cache of a long context can be larger than the weights.
-    static func context(_ description: DecoderDescription, _ options: ModelOptions) throws(AIError) -> Int {
+    static func context(_ description: ModelDescription, _ options: ModelOptions) throws(AIError) -> Int {
         guard let asked = options.context else { return min(description.maxPositions, ModelOptions.defaultContext) }
         guard (1...description.maxPositions).contains(asked) else {
             throw AIError(
@@ -50,6 +74,17 @@ struct LoadedModel: Sendable {
                 "a context of \(asked) tokens is not possible: this model takes 1 to \(description.maxPositions)")
         }
         return asked
+    }
+
+    var vocabulary: Int { model.description.vocabulary }
+    /// Whether it has a head that gives logits.
+    var generates: Bool { model.description.head != nil }
+
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a model without a head.
+    func checkGenerates() throws(AIError) {
+        guard generates else {
+            throw .unsupported(configuration.path, "the model turns texts into vectors; it generates no text")
+        }
     }
 
     /// The prompt's ids, with special tokens of the tokenizer's post-processor if requested.
@@ -68,23 +103,11 @@ struct LoadedModel: Sendable {
 
     /// - Throws: ``ErrorCode/malformedModel`` for an id that the model has no embedding for.
     func checkEmbedded(_ ids: [Int]) throws(AIError) {
-        guard let id = ids.first(where: { $0 >= decoder.description.vocabulary }) else { return }
+        guard let id = ids.first(where: { $0 >= vocabulary }) else { return }
         throw .malformed(
-            configuration.path, "the tokenizer gives the id \(id); vocab_size is \(decoder.description.vocabulary)")
+            configuration.path, "the tokenizer gives the id \(id); vocab_size is \(vocabulary)")
     }
 
-    func sequence(capacity: Int) -> DecoderSequence {
-        DecoderSequence(decoder.description, capacity: capacity, threads: decoder.team.threads)
-    }
-
-    /// Runs a prompt in batches; returns the logits of its last position, or nil if cancelled.
-    func prefill(_ ids: ArraySlice<Int>, _ sequence: DecoderSequence, cancelled: () -> Bool) -> Logits? {
-        var rest = ids
-        while rest.count > sequence.batch {
-            if cancelled() { return nil }
-            _ = decoder.run(rest.prefix(sequence.batch), sequence, logits: .none)
-            rest = rest.dropFirst(sequence.batch)
-        }
-        return cancelled() ? nil : decoder.run(rest, sequence, logits: .last)
-    }
+    /// A text of its own, which nothing else uses.
+    func session() -> Session { Session(model, context: context, format: cacheFormat) }
 }

@@ -58,11 +58,13 @@ public struct ModelInspection: Sendable, Hashable {
     public var dominantDataType: String? { dataTypes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
 
     /// Bytes needed to run with a context of this many positions: weights, KV cache, activations. Too low if
-    /// ``cacheBytesPerPosition`` is unknown.
+    /// ``cacheBytesPerPosition(as:)`` is unknown.
     ///
-    /// - Parameter context: nil for the default of ``LanguageModel/open(folder:options:)``.
-    public func memoryBytes(context: Int? = nil) -> Int64 {
-        memory.bytes(context: max(0, context ?? usualContext))
+    /// - Parameters:
+    ///   - context: nil for the default of ``LanguageModel/open(folder:options:)``.
+    ///   - cacheFormat: how keys and values are cached.
+    public func memoryBytes(context: Int? = nil, cacheFormat: KeyValueFormat = .f16) -> Int64 {
+        memory.bytes(context: max(0, context ?? usualContext), cacheBits: cacheFormat.bits)
     }
 
     /// The default context of ``LanguageModel/open(folder:options:)`` in positions.
@@ -83,7 +85,7 @@ public struct ModelInspection: Sendable, Hashable {
     /// From sources read elsewhere: by ranges, from a Hub.
     package init(_ sources: ModelSources) {
         let c = sources.configuration
-        let summary = ModelSummary(sources, batch: Decoder.batch)
+        let summary = ModelSummary(sources, batch: Workspace.usualRows)
         folder = sources.name
         file = sources.chosen
         architecture = c?.architectures.first
@@ -110,7 +112,9 @@ public struct ModelInspection: Sendable, Hashable {
         memory = summary.memory
     }
 
-    /// Bytes of the KV cache per position in all layers, as float32: 0 for a model without one (an encoder, a recurrent
-    /// one), nil if unknown.
-    public var cacheBytesPerPosition: Int64? { memory.cacheBytesPerPosition }
+    /// Bytes of the KV cache per position in all layers: 0 for a model without one (an encoder, a recurrent one), nil if
+    /// unknown.
+    public func cacheBytesPerPosition(as format: KeyValueFormat = .f16) -> Int64? {
+        memory.cacheBytesPerPosition.map { MemoryEstimate.cacheBytes($0, bits: format.bits) }
+    }
 }

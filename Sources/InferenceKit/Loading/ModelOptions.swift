@@ -1,9 +1,18 @@
 /// Options for opening a model.
 public struct ModelOptions: Sendable, Hashable {
-    /// Threads to compute with, 1 to 1024; nil for one on each physical core.
+    /// Threads to compute with, 1 to 1024; nil for `HUB_THREADS`, or one on each physical core.
     public var threads: Int?
     /// Maximum number of positions of a text, prompt included; nil for the model's own, at most 4,096.
     public var context: Int?
+    /// Whether to compute with float32 activations and dequantised weights. Otherwise activations are rounded to 8 bits
+    /// where weights are quantised, which is several times faster.
+    public var isExact: Bool
+    /// How keys and values are cached; nil for ``KeyValueFormat/f32`` if exact, otherwise ``KeyValueFormat/f16``.
+    public var cacheFormat: KeyValueFormat?
+    /// How keys and values are cached with these options.
+    public var usedCacheFormat: KeyValueFormat { cacheFormat ?? (isExact ? .f32 : .f16) }
+    /// The instruction set: `scalar`, `avx2`, `avx512`, `neon`; nil for `HUB_KERNELS`, or the fastest one.
+    package var kernels: String?
     /// The available memory to assume, in bytes; nil to ask the system.
     package var availableMemory: Int64?
 
@@ -11,8 +20,12 @@ public struct ModelOptions: Sendable, Hashable {
     public static let defaultContext = 4096
 
     /// Options; the defaults depend on the machine and the model.
-    public init(threads: Int? = nil, context: Int? = nil) {
+    public init(
+        threads: Int? = nil, context: Int? = nil, isExact: Bool = false, cacheFormat: KeyValueFormat? = nil
+    ) {
         self.threads = threads
         self.context = context
+        self.isExact = isExact
+        self.cacheFormat = cacheFormat
     }
 }

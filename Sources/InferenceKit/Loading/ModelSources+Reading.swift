@@ -2,21 +2,18 @@ import HubCore
 import ModelFormats
 
 extension ModelSources {
-    /// Reads the headers and small files of a folder, and its loadable safetensors.
+    /// Reads the headers and small files of a folder.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for broken files.
-    static func read(folder: String) throws(AIError) -> (ModelSources, SafetensorsFolder?) {
+    static func read(folder: String) throws(AIError) -> ModelSources {
         var sources = ModelSources(name: folder)
         let files = try files(folder)
         sources.formats = formats(files)
         // A dangling link counts as broken, not as absent.
         let index = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.indexName))
         let single = try FileSystem.linkStatus(Path.join(folder, SafetensorsFolder.singleName))
-        var loadable: SafetensorsFolder?
         if index != nil || single != nil {
-            let weights = try SafetensorsFolder(folder)
-            loadable = weights
-            sources.weights = StoredWeights(weights)
+            sources.weights = StoredWeights(try SafetensorsFolder(folder))
             sources.isLoadable = true
         } else {
             try sources.readOthers(folder, files.map(\.path))
@@ -30,7 +27,7 @@ extension ModelSources {
         if let readme = try FileSystem.contents(Path.join(folder, "README.md")) {
             sources.license = license(readme: readme)
         }
-        return (sources, loadable)
+        return sources
     }
 
     /// Reads the metadata of a single file.
@@ -88,6 +85,7 @@ extension ModelSources {
 
     private mutating func read(_ model: GGUFModel) throws(AIError) {
         weights = StoredWeights(model)
+        isLoadable = true
         configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
         tokenizerKind = TokenizerKind.name(model.header)
         hasChatTemplate = model.header["tokenizer.chat_template"] != nil

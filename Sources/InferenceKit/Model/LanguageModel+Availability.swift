@@ -10,7 +10,8 @@ extension LanguageModel {
             guard inspection.isSupported else {
                 return .unavailable(.unsupportedArchitecture(inspection.obstacles.joined(separator: ", ")))
             }
-            let required = inspection.memoryBytes(context: options.context)
+            let required = inspection.memoryBytes(
+                context: options.context, cacheFormat: options.usedCacheFormat)
             let available: Int64
             if let given = options.availableMemory {
                 available = given

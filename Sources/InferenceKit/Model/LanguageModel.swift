@@ -5,8 +5,8 @@ import ModelFormats
 
 /// A text model on the CPU, from a folder; no network, no database.
 ///
-/// Weights stay mapped from the file and are shared with other processes; activations are float32. Calls on one model
-/// run one after another on its own thread.
+/// Weights stay mapped from the file and are shared with other processes. Texts that are generated at the same time share
+/// the model's passes; the model has one thread of its own, beside those it computes with.
 public final class LanguageModel: Sendable {
     /// The folder's metadata.
     public let inspection: ModelInspection
@@ -21,19 +21,28 @@ public final class LanguageModel: Sendable {
     /// The kernels in use: `avx512`, `avx2`, `neon` or `scalar`.
     public let instructionSet: String
 
-    private let model: LoadedModel
-    private let queue: ComputeQueue
+    /// Whether activations are float32 and weights dequantised.
+    public let isExact: Bool
+    /// How keys and values are cached.
+    public var cacheFormat: KeyValueFormat { model.cacheFormat }
 
-    private init(_ model: LoadedModel, _ inspection: ModelInspection, _ queue: ComputeQueue) {
+    let model: LoadedModel
+    /// Renders and tokenizes prompts; the model's own thread only computes.
+    private let queue = ComputeQueue()
+
+    init(_ model: LoadedModel, _ inspection: ModelInspection, _ options: ModelOptions) {
         self.model = model
         self.inspection = inspection
-        self.queue = queue
+        isExact = options.isExact
         tokenizer = model.tokenizer
         context = model.context
         loadSeconds = model.loadSeconds
-        threads = model.decoder.team.threads
-        instructionSet = model.decoder.team.instructionSet
+        threads = model.team.threads
+        instructionSet = model.team.instructionSet
     }
+
+    /// Whether it generates text: a decoder with a head. An encoder only embeds.
+    public var generates: Bool { model.generates }
 
     /// Opens a model folder; it may be a snapshot of the cache, made of links.
     ///
@@ -43,12 +52,7 @@ public final class LanguageModel: Sendable {
     public static func open(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError)
         -> LanguageModel
     {
-        let queue = ComputeQueue()
-        return try await queue.run { isCancelled throws(AIError) in
-            let reading = try FolderReading(folder)
-            if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            return LanguageModel(try LoadedModel(reading, options: options), ModelInspection(reading), queue)
-        }
+        try await ModelFolder.read(folder).open(options)
     }
 
     /// Generates from a prompt taken as it is.
@@ -82,14 +86,15 @@ public final class LanguageModel: Sendable {
         return GenerationStream { [model, queue] in
             let job = GenerationJob()
             queue.start {
-                job.end(
-                    Result { () throws(AIError) in
-                        var run = GenerationRun(
+                do throws(AIError) {
+                    model.scheduler.add(
+                        try GenerationRun(
                             model: model, prompt: try prompt(), addsSpecialTokens: addsSpecialTokens,
                             config: config,
-                            seed: seed, job: job)
-                        return try run.run()
-                    })
+                            seed: seed, job: job))
+                } catch {
+                    job.end(.failure(error))
+                }
             }
             return job
         }
@@ -122,13 +127,14 @@ public final class LanguageModel: Sendable {
     /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
     ///   ``ErrorCode/cancelled``.
     public func logits(prompt: String, addsSpecialTokens: Bool = true) async throws(AIError) -> [Float] {
-        try await queue.run { [model] isCancelled throws(AIError) in
+        try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
+            try model.checkGenerates()
             let ids = try model.promptIDs(prompt, addsSpecialTokens)
-            let sequence = model.sequence(capacity: ids.count)
-            guard let logits = model.prefill(ids[...], sequence, cancelled: isCancelled) else {
-                throw AIError(.cancelled, "interrupted")
+            var last: [Float] = []
+            try model.session().run(anew: ids, workspace, logitsFrom: ids.count - 1, isCancelled: isCancelled) {
+                last = Array($1)
             }
-            return Array(logits)
+            return last
         }
     }
 
@@ -140,8 +146,10 @@ public final class LanguageModel: Sendable {
     /// - Throws: ``ErrorCode/invalidInput`` for a text without tokens, ``ErrorCode/unsupportedModel`` for a model
     ///   without a beginning token, ``ErrorCode/cancelled``.
     public func perplexity(of text: String, tokenLimit: Int? = nil) async throws(AIError) -> Perplexity {
-        try await queue.run { [model] isCancelled throws(AIError) in
-            try Perplexity(of: text, tokenLimit: tokenLimit, model: model, isCancelled: isCancelled)
+        try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
+            try model.checkGenerates()
+            return try Perplexity(
+                of: text, tokenLimit: tokenLimit, model: model, workspace, isCancelled: isCancelled)
         }
     }
 }

@@ -18,7 +18,9 @@ public struct Perplexity: Sendable, Hashable {
     /// Tokens of the text in one chunk.
     private static let chunk = 256
 
-    init(of text: String, tokenLimit: Int?, model: LoadedModel, isCancelled: () -> Bool) throws(AIError) {
+    init(
+        of text: String, tokenLimit: Int?, model: LoadedModel, _ workspace: Workspace, isCancelled: () -> Bool
+    ) throws(AIError) {
         guard let bos = model.configuration.bosIDs.first else {
             throw .unsupported(
                 model.configuration.path, "perplexity needs bos_token_id, which the model does not have")
@@ -30,37 +32,22 @@ public struct Perplexity: Sendable, Hashable {
         guard !ids.isEmpty else { throw AIError(.invalidInput, "the text has no tokens") }
         try model.checkEmbedded([bos] + ids)
         let size = min(Self.chunk, model.context)
-        let sequence = model.sequence(capacity: size)
+        let session = model.session()
         var sum = 0.0
         var rest = ids
         while !rest.isEmpty {
-            if isCancelled() { throw AIError(.cancelled, "interrupted") }
             let targets = Array(rest.prefix(size))
             rest = rest.dropFirst(size)
-            sequence.position = 0
             // The last token is only predicted, never fed.
-            sum += Self.negativeLogLikelihood([bos] + targets.dropLast(), targets, sequence, model)
+            let inputs = [bos] + targets.dropLast()
+            try session.run(anew: inputs, workspace, logitsFrom: 0, isCancelled: isCancelled) { row, logits in
+                sum -= Logprobs(logits)[targets[row]]
+            }
         }
         guard sum.isFinite else {
             throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
         }
         meanNegativeLogLikelihood = sum / Double(ids.count)
         tokensScored = ids.count
-    }
-
-    private static func negativeLogLikelihood(
-        _ inputs: [Int], _ targets: [Int], _ sequence: DecoderSequence, _ model: LoadedModel
-    ) -> Double {
-        let vocabulary = model.decoder.description.vocabulary
-        var sum = 0.0
-        for start in stride(from: 0, to: inputs.count, by: sequence.batch) {
-            let end = min(start + sequence.batch, inputs.count)
-            let logits = model.decoder.run(inputs[start..<end], sequence, logits: .all)
-            for row in start..<end {
-                let slice = logits[(row - start) * vocabulary..<(row - start + 1) * vocabulary]
-                sum -= Logprobs(UnsafeBufferPointer(rebasing: slice))[targets[row]]
-            }
-        }
-        return sum
     }
 }

@@ -1,3 +1,4 @@
+public import HubChatTemplates
 public import HubCore
 
 /// A model provider for a chat application: a model in a folder, or a service.
@@ -35,4 +36,20 @@ public protocol TextGenerator: AIModelProvider {
     func generate(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationResult
     /// The same as a stream.
     func stream(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationStream
+    /// The assistant's next turn of a conversation as a stream.
+    func stream(messages: [Message], _ options: ChatTemplate.Options, config: GenerateConfig) async throws(AIError)
+        -> GenerationStream
+}
+
+extension TextGenerator {
+    /// The assistant's next turn of a conversation as a stream, with the template's default options.
+    public func stream(messages: [Message], config: GenerateConfig) async throws(AIError) -> GenerationStream {
+        try await stream(messages: messages, ChatTemplate.Options(), config: config)
+    }
+}
+
+/// A provider that turns texts into vectors.
+public protocol TextEmbedder: AIModelProvider {
+    /// Texts as vectors, in their order.
+    func embed(_ texts: [String]) async throws(AIError) -> [EmbeddingResult]
 }

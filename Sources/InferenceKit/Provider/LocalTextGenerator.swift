@@ -2,7 +2,7 @@ public import HubChatTemplates
 public import HubCore
 
 /// A model folder as a provider; opened once, when it is first needed.
-public actor LocalTextGenerator: TextGenerator {
+public actor LocalTextGenerator: TextGenerator, TextEmbedder {
     /// The folder.
     public nonisolated let identifier: String
     /// The name shown to people; by default the folder's last path component.
@@ -53,9 +53,14 @@ public actor LocalTextGenerator: TextGenerator {
 
     /// The assistant's next turn of a conversation, through the model's chat template, as a stream.
     public func stream(
-        messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options(), config: GenerateConfig
+        messages: [Message], _ options: ChatTemplate.Options, config: GenerateConfig
     ) async throws(AIError) -> GenerationStream {
         try await model().generate(messages: messages, options, config: config)
+    }
+
+    /// Texts as vectors, in their order.
+    public func embed(_ texts: [String]) async throws(AIError) -> [EmbeddingResult] {
+        try await model().embed(texts)
     }
 
     /// Concurrent callers wait for the same opening; a failure is retried next time.

@@ -2,7 +2,7 @@ package import HubCore
 
 /// How text is generated. Every field is honoured; a value out of range is ``ErrorCode/invalidInput``.
 ///
-/// They act on the logits in the order of transformers: penalties, temperature, top-k, top-p, min-p.
+/// They act on the logits in the order of transformers: bias, penalties, temperature, top-k, top-p, min-p, typical.
 public struct GenerateConfig: Sendable, Hashable {
     /// Maximum number of tokens, from 1; the model's context may end it sooner.
     public var maxTokens: Int
@@ -14,6 +14,11 @@ public struct GenerateConfig: Sendable, Hashable {
     public var topP: Double?
     /// Only tokens at least this likely compared with the likeliest, 0 to 1; nil for all.
     public var minP: Double?
+    /// Only the tokens whose surprise is nearest to the expected one and that together reach this probability, above 0
+    /// to 1 (https://arxiv.org/abs/2202.00666); nil for all.
+    public var typicalP: Double?
+    /// Added to the logits of tokens, by id, -1000 to 1000; -100 practically bans a token.
+    public var logitBias: [Int: Double]
     /// Divides positive and multiplies negative logits of every token in the prompt or the text so far
     /// (https://arxiv.org/abs/1909.05858); above 0, 1 for none.
     public var repetitionPenalty: Double
@@ -29,19 +34,24 @@ public struct GenerateConfig: Sendable, Hashable {
     public var ignoresEndOfSequence: Bool
     /// The number of alternatives reported with log probabilities per token; nil for no log probabilities.
     public var topLogprobs: Int?
+    /// Whether tokens are guessed from the text itself and verified several at once. It changes nothing but the time.
+    public var speculates: Bool
 
     /// A configuration with the defaults of ``default``.
     public init(
         maxTokens: Int = 512, temperature: Double = 0.7, topK: Int? = nil, topP: Double? = 0.9, minP: Double? = nil,
-        repetitionPenalty: Double = 1, frequencyPenalty: Double = 0, presencePenalty: Double = 0,
+        typicalP: Double? = nil, logitBias: [Int: Double] = [:], repetitionPenalty: Double = 1,
+        frequencyPenalty: Double = 0, presencePenalty: Double = 0,
         stopSequences: [String] = [], seed: UInt64? = nil, ignoresEndOfSequence: Bool = false,
-        topLogprobs: Int? = nil
+        topLogprobs: Int? = nil, speculates: Bool = true
     ) {
         self.maxTokens = maxTokens
         self.temperature = temperature
         self.topK = topK
         self.topP = topP
         self.minP = minP
+        self.typicalP = typicalP
+        self.logitBias = logitBias
         self.repetitionPenalty = repetitionPenalty
         self.frequencyPenalty = frequencyPenalty
         self.presencePenalty = presencePenalty
@@ -49,6 +59,7 @@ public struct GenerateConfig: Sendable, Hashable {
         self.seed = seed
         self.ignoresEndOfSequence = ignoresEndOfSequence
         self.topLogprobs = topLogprobs
+        self.speculates = speculates
     }
 
     /// Temperature 0.7, top-p 0.9.
@@ -63,8 +74,9 @@ public struct GenerateConfig: Sendable, Hashable {
     /// Whether sampling is deterministic without a seed.
     public var isGreedy: Bool { temperature == 0 }
 
+    /// - Parameter vocabulary: the number of tokens, if known: an id of a bias must be below.
     /// - Throws: ``ErrorCode/invalidInput`` for the first field that is out of range.
-    package func validate() throws(AIError) {
+    package func validate(vocabulary: Int = .max) throws(AIError) {
         func check(_ holds: Bool, _ what: String) throws(AIError) {
             if !holds { throw AIError(.invalidInput, what) }
         }
@@ -73,6 +85,13 @@ public struct GenerateConfig: Sendable, Hashable {
         try check(topK ?? 1 >= 1, "top-k must be at least 1, not \(topK ?? 0)")
         try check(topP.map { $0 > 0 && $0 <= 1 } ?? true, "top-p must be above 0 and at most 1, not \(topP ?? 0)")
         try check(minP.map { $0 >= 0 && $0 <= 1 } ?? true, "min-p must be from 0 to 1, not \(minP ?? 0)")
+        try check(
+            typicalP.map { $0 > 0 && $0 <= 1 } ?? true,
+            "typical-p must be above 0 and at most 1, not \(typicalP ?? 0)")
+        for (id, bias) in logitBias.sorted(by: { $0.key < $1.key }) {
+            try check(id >= 0 && id < vocabulary, "the logit bias names token \(id); the model has no such token")
+            try check(abs(bias) <= 1000, "the logit bias \(bias) of token \(id) is out of range")
+        }
         try check(
             repetitionPenalty > 0 && repetitionPenalty <= 1000,
             "the repetition penalty must be above 0, not \(repetitionPenalty)")
@@ -100,6 +119,12 @@ extension GenerateConfig {
     public func topP(_ value: Double?) -> GenerateConfig { with { $0.topP = value } }
     /// This with another ``minP``.
     public func minP(_ value: Double?) -> GenerateConfig { with { $0.minP = value } }
+    /// This with another ``typicalP``.
+    public func typicalP(_ value: Double?) -> GenerateConfig { with { $0.typicalP = value } }
+    /// This with another ``logitBias``.
+    public func logitBias(_ value: [Int: Double]) -> GenerateConfig { with { $0.logitBias = value } }
+    /// This with another ``speculates``.
+    public func speculates(_ value: Bool) -> GenerateConfig { with { $0.speculates = value } }
     /// This with another ``repetitionPenalty``.
     public func repetitionPenalty(_ value: Double) -> GenerateConfig { with { $0.repetitionPenalty = value } }
     /// This with another ``frequencyPenalty``.

@@ -8,6 +8,13 @@ public struct TokenLogprob: Sendable, Hashable {
     public let text: String
     /// The natural logarithm of its probability.
     public let logprob: Double
+
+    /// A token.
+    public init(tokenId: Int, text: String, logprob: Double) {
+        self.tokenId = tokenId
+        self.text = text
+        self.logprob = logprob
+    }
 }
 
 /// Log probabilities of one position.

@@ -19,10 +19,14 @@ struct Sampler {
     private var seen: Set<Int>
     private var counts: [Int: Int] = [:]
     private var scratch: [Float] = []
+    private let mask: (any TokenMask)?
 
-    /// - Parameter prompt: Ids that the repetition penalty counts as seen.
-    init(_ config: GenerateConfig, seed: UInt64, prompt: [Int]) {
+    /// - Parameters:
+    ///   - prompt: Ids that the repetition penalty counts as seen.
+    ///   - mask: Bans tokens; nil for none.
+    init(_ config: GenerateConfig, seed: UInt64, prompt: [Int], mask: (any TokenMask)? = nil) {
         self.config = config
+        self.mask = mask
         random = Xoshiro256(seed: seed)
         seen = Set(prompt)
     }
@@ -35,30 +39,33 @@ struct Sampler {
         guard likeliest < logits.count, logits[likeliest] > -.infinity, logits[likeliest] < .infinity else {
             throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
         }
-        let id = choose(logits, likeliest)
+        let id = try choose(logits, likeliest)
         seen.insert(id)
         counts[id, default: 0] += 1
+        mask?.accept(id)
         return id
     }
 
-    private mutating func choose(_ logits: UnsafeBufferPointer<Float>, _ likeliest: Int) -> Int {
-        guard penalises else {
-            return config.isGreedy ? likeliest : scratchless(logits)
+    private mutating func choose(_ logits: UnsafeBufferPointer<Float>, _ likeliest: Int) throws(AIError) -> Int {
+        guard changesLogits else {
+            return config.isGreedy ? likeliest : draw(Self.weights(logits, config), &random)
         }
         scratch = Array(logits)
+        for (id, bias) in config.logitBias where id < scratch.count { scratch[id] += Float(bias) }
         penalise()
+        if let mask { scratch.withUnsafeMutableBufferPointer { mask.ban(in: $0) } }
+        guard let best = scratch.indices.max(by: { scratch[$0] < scratch[$1] }), scratch[best] > -.infinity else {
+            throw AIError(.generationFailed, "no token is allowed here")
+        }
         return scratch.withUnsafeBufferPointer { buffer in
             config.isGreedy
                 ? hub_argmax(buffer.baseAddress, buffer.count) : draw(Self.weights(buffer, config), &random)
         }
     }
 
-    private mutating func scratchless(_ logits: UnsafeBufferPointer<Float>) -> Int {
-        draw(Self.weights(logits, config), &random)
-    }
-
-    private var penalises: Bool {
+    private var changesLogits: Bool {
         config.repetitionPenalty != 1 || config.frequencyPenalty != 0 || config.presencePenalty != 0
+            || !config.logitBias.isEmpty || mask != nil
     }
 
     private mutating func penalise() {
@@ -92,6 +99,7 @@ struct Sampler {
         if config.topK != nil, let p = config.topP { Self.cut(&candidates, toProbability: p) }
         // 1 is the likeliest one's weight, so min-p is a plain threshold.
         if let minP = config.minP { candidates.removeAll { $0.weight < minP } }
+        if let p = config.typicalP, p < 1 { candidates = Self.typical(p, of: candidates) }
 
         let total = candidates.reduce(0) { $0 + $1.weight }
         var rest = random.unit() * total
@@ -101,6 +109,24 @@ struct Sampler {
         }
         // Rounding can leave a remainder; the last drawable candidate takes it.
         return candidates.last { $0.weight > 0 }?.id ?? candidates[0].id
+    }
+
+    /// The candidates whose surprise is nearest to the entropy and that together reach a probability, in the order they
+    /// came.
+    private static func typical(_ p: Double, of candidates: [Candidate]) -> [Candidate] {
+        let total = candidates.reduce(0) { $0 + $1.weight }
+        func surprise(_ candidate: Candidate) -> Double { -log(candidate.weight / total) }
+        let entropy = candidates.reduce(0) { $0 + ($1.weight > 0 ? $1.weight / total * surprise($1) : 0) }
+        let order = candidates.indices.filter { candidates[$0].weight > 0 }
+            .map { (index: $0, distance: abs(surprise(candidates[$0]) - entropy)) }
+            .sorted { $0.distance != $1.distance ? $0.distance < $1.distance : $0.index < $1.index }
+        var sum = 0.0
+        var kept: Set<Int> = []
+        for (index, _) in order where sum < p * total {
+            kept.insert(index)
+            sum += candidates[index].weight
+        }
+        return candidates.enumerated().filter { kept.contains($0.offset) }.map(\.element)
     }
 
     /// The k likeliest, in order.

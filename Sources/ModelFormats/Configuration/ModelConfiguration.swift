@@ -46,6 +46,9 @@ package struct ModelConfiguration: Sendable {
     /// The code named by `auto_map`, which other programs would run on loading.
     package let customCode: [String]
 
+    /// Whether it is the metadata of a GGUF file under the names of `config.json`.
+    package let isGGUF: Bool
+
     /// Skipped values of the wrong type or out of range; only in a forgiving reading.
     package let faults: [String]
 
@@ -68,7 +71,8 @@ package struct ModelConfiguration: Sendable {
     }
 
     /// - Parameter noted: collects faults; nil if they are errors.
-    init(_ json: JSON, path: String, noted: FaultList?) throws(AIError) {
+    init(_ json: JSON, path: String, noted: FaultList?, isGGUF: Bool = false) throws(AIError) {
+        self.isGGUF = isGGUF
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
         let all = ConfigurationFields(members, path: path, noted: noted)
         self.path = path

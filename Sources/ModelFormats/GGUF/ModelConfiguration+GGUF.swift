@@ -38,7 +38,10 @@ extension ModelConfiguration {
         if let kinds = Self.layerKinds(header, architecture) {
             members.append(("layer_types", .array(kinds.map { .string($0) })))
         }
-        try self.init(.object(JSONObject(members)), path: path, noted: noted)
+        if let scaling = Self.ropeScaling(header, architecture) {
+            members.append(("rope_scaling", .object(scaling)))
+        }
+        try self.init(.object(JSONObject(members)), path: path, noted: noted, isGGUF: true)
     }
 
     /// Whether a count must not be 0: a model may lack experts, windows, or (if recurrent) heads.
@@ -49,6 +52,25 @@ extension ModelConfiguration {
             !ArchitectureTraits.recurrent.contains(architecture)
         default: false
         }
+    }
+
+    /// The members of `rope_scaling`; nil if there is none.
+    private static func ropeScaling(_ header: GGUFHeader, _ architecture: String) -> JSONObject? {
+        var members: [(key: String, value: JSON)] = []
+        if let type = header["\(architecture).rope.scaling.type"]?.string {
+            members.append(("rope_type", .string(type)))
+        }
+        for (key, name) in [
+            ("factor", "factor"), ("attn_factor", "attention_factor"), ("yarn_beta_fast", "beta_fast"),
+            ("yarn_beta_slow", "beta_slow"),
+        ] {
+            guard let number = header["\(architecture).rope.scaling.\(key)"]?.double else { continue }
+            members.append((name, .double(number)))
+        }
+        if let positions = header["\(architecture).rope.scaling.original_context_length"]?.int, positions > 0 {
+            members.append(("original_max_position_embeddings", .int(positions)))
+        }
+        return members.isEmpty ? nil : JSONObject(members)
     }
 
     /// Layers without key heads have no KV cache; true means a layer with a window.
@@ -65,6 +87,9 @@ extension ModelConfiguration {
         ("attention.head_count", "num_attention_heads"), ("attention.head_count_kv", "num_key_value_heads"),
         ("attention.key_length", "head_dim"), ("feed_forward_length", "intermediate_size"),
         ("vocab_size", "vocab_size"), ("context_length", "max_position_embeddings"),
+        ("attention.layer_norm_epsilon", "layer_norm_eps"), ("rope.dimension_count", "rope_dimension_count"),
+        ("attn_logit_softcapping", "attn_logit_softcapping"),
+        ("final_logit_softcapping", "final_logit_softcapping"),
         ("attention.layer_norm_rms_epsilon", "rms_norm_eps"), ("rope.freq_base", "rope_theta"),
         ("expert_count", "num_experts"), ("expert_used_count", "num_experts_per_tok"),
         ("attention.sliding_window", "sliding_window"), ("attention.kv_lora_rank", "kv_lora_rank"),

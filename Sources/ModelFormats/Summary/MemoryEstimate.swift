@@ -29,19 +29,29 @@ package struct MemoryEstimate: Sendable, Hashable {
     }
 
     /// Bytes of weights, KV cache for `context` positions if known, and activations; at most `Int64.max`.
-    package func bytes(context: Int) -> Int64 {
+    ///
+    /// - Parameter cacheBits: of a number in the KV cache; float16 is the default of `hub try`.
+    package func bytes(context: Int, cacheBits: Int = 16) -> Int64 {
         let kept = ((cacheBytesPerPosition ?? 0) - windowedBytesPerPosition).multipliedClamped(by: Int64(context))
+        let windowed = windowedBytesPerPosition.multipliedClamped(by: Int64(min(context, window ?? context)))
         return sum(
-            weightsBytes, kept,
-            windowedBytesPerPosition.multipliedClamped(by: Int64(min(context, window ?? context))),
+            weightsBytes, Self.cacheBytes(sum(kept, windowed), bits: cacheBits),
             activationBytesPerPosition.multipliedClamped(by: Int64(min(batch, context))))
+    }
+}
+
+extension MemoryEstimate {
+    /// Bytes of a KV cache with this many bits a number, from those as float32.
+    package static func cacheBytes(_ bytes: Int64, bits: Int) -> Int64 {
+        guard bytes < .max else { return .max }
+        return (bytes / 32).multipliedClamped(by: Int64(bits)).addedClamped((bytes % 32) * Int64(bits) / 32)
     }
 }
 
 /// The memory needed to run a model, known before it is downloaded.
 ///
 /// - If `config.json` describes the decoder, it is what `hub try` uses: the weights as stored, 2 × layers × key-value
-///   heads × head size × 4 bytes per position (KV cache as float32), and the activations of a batch; for the model's
+///   heads × head size × 2 bytes per position (KV cache as float16), and the activations of a batch; for the model's
 ///   own context, at most 4,096 positions.
 /// - Otherwise the weights and a fifth of them. "When performing inference, expect to add up to an additional 20% to
 ///   this as found by EleutherAI" (https://huggingface.co/docs/accelerate/usage_guides/model_size_estimator,

@@ -22,7 +22,7 @@ package struct ModelSources: Sendable {
     package var weights: StoredWeights?
     /// The file with the weights if there are other models beside it; otherwise nil.
     package private(set) var chosen: String?
-    /// Whether the weights are safetensors with the standard names.
+    /// Whether the weights can be opened: safetensors with the standard names, or GGUF.
     package var isLoadable = false
     /// nil if there is none or its kind is unknown.
     package var tokenizerKind: String?

@@ -1,0 +1,105 @@
+import HubCore
+import ModelFormats
+
+/// A family of models that run: its names, where its files keep each tensor, and its description.
+///
+/// Loading, the check of tensors, memory estimates and obstacles read this and nothing else.
+struct Architecture: Sendable {
+    /// `model_type` in `config.json`.
+    let modelTypes: [String]
+    /// `general.architecture` in GGUF files.
+    let ggufNames: [String]
+    /// The classes in `config.json` that run; the first is the usual one.
+    let classes: [String]
+    /// The tensors' names in transformers.
+    let names: TensorNames
+    /// The tensors' names in GGUF.
+    let ggufTensors: TensorNames
+    /// Endings and parts of names of tensors that are not run: the heads of other tasks.
+    let heads: [String]
+    private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
+
+    init(
+        _ modelTypes: [String], gguf: [String], classes: [String], names: TensorNames = .llama,
+        ggufTensors: TensorNames = .gguf, heads: [String] = [],
+        describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
+    ) {
+        (self.modelTypes, ggufNames, self.classes) = (modelTypes, gguf, classes)
+        (self.names, self.ggufTensors, self.heads, describing) = (names, ggufTensors, heads, describe)
+    }
+
+    /// Whether llama.cpp's converter writes models of this family; some under another's name.
+    var runsAsGGUF: Bool { !ggufNames.isEmpty || modelTypes == ["mistral"] }
+
+    func names(isGGUF: Bool) -> TensorNames { isGGUF ? ggufTensors : names }
+
+    /// What a configuration describes, and what of it cannot be run, each a noun phrase.
+    ///
+    /// - Parameter stored: the names of the stored tensors, which say some facts in GGUF; nil if unknown.
+    /// - Throws: ``ErrorCode/malformedModel`` for sizes that are missing or contradict each other.
+    func describe(_ configuration: ModelConfiguration, stored: Set<String>?) throws(AIError) -> (
+        description: ModelDescription, obstacles: [String]
+    ) {
+        var settings = Settings(configuration, stored: stored)
+        if let named = configuration.architectures.first, !classes.contains(named) {
+            settings.obstacles.append("model class \(named.printable)")
+        }
+        let description = try describing(&settings)
+        try description.check(settings.path)
+        return (description, settings.obstacles)
+    }
+}
+
+/// Every architecture that runs.
+enum Architectures {
+    static let all: [Architecture] = [
+        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .bert,
+    ]
+
+    private static let byModelType = Dictionary(
+        uniqueKeysWithValues: all.flatMap { family in family.modelTypes.map { ($0, family) } })
+    private static let byGGUFName = Dictionary(
+        uniqueKeysWithValues: all.flatMap { family in family.ggufNames.map { ($0, family) } })
+
+    /// Their names in `config.json`.
+    static let modelTypes = Set(byModelType.keys)
+
+    /// The architecture of a configuration; nil if there is none for it.
+    static func of(_ configuration: ModelConfiguration) -> Architecture? {
+        guard let type = configuration.modelType else { return nil }
+        return configuration.isGGUF ? byGGUFName[type] : byModelType[type]
+    }
+
+    /// What keeps a configuration from running, each a noun phrase; empty if nothing does.
+    static func obstacles(_ configuration: ModelConfiguration, stored: Set<String>?) -> [String] {
+        guard let type = configuration.modelType else { return ["no model_type in config.json"] }
+        guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
+        var found: [String] = []
+        if let quantization = configuration.quantization, !quantization.isMLX {
+            found.append(quantization.description)
+        }
+        // Faults of values are reported as faults.
+        if configuration.faults.isEmpty {
+            do throws(AIError) {
+                found += try architecture.describe(configuration, stored: stored).obstacles
+            } catch {
+                found.append(error.message)
+            }
+        }
+        return found
+    }
+}
+
+extension ModelDescription {
+    /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
+    fileprivate func check(_ path: String) throws(AIError) {
+        for layer in layers {
+            let a = layer.attention
+            guard a.headSize <= 65_536 else { throw .malformed(path, "head_dim is \(a.headSize), more than 65536") }
+            guard a.heads % a.kvHeads == 0 else {
+                throw .malformed(
+                    path, "\(a.heads) attention heads are not divisible by \(a.kvHeads) key-value heads")
+            }
+        }
+    }
+}

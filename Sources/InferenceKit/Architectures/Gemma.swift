@@ -1,0 +1,82 @@
+import HubCore
+import ModelFormats
+
+/// Gemma 1 (https://arxiv.org/abs/2403.08295), 2 (https://arxiv.org/abs/2408.00118) and 3
+/// (https://arxiv.org/abs/2503.19786): norms with 1 + weight, a scaled embedding that is also the head, GELU gates.
+extension Architecture {
+    static let gemma = Architecture(["gemma"], gguf: ["gemma"], classes: ["GemmaForCausalLM"]) {
+        settings throws(AIError) in try settings.gemma()
+    }
+
+    static let gemma2 = Architecture(
+        ["gemma2"], gguf: ["gemma2"], classes: ["Gemma2ForCausalLM"], names: .gemmaAround
+    ) { settings throws(AIError) in
+        var model = try settings.gemma()
+        let kinds = settings.layerKinds(model.layers.count, period: 2)
+        let window = settings.count("sliding_window") ?? 4096
+        for index in model.layers.indices {
+            model.layers[index].norms = .around
+            model.layers[index].attention.cap = Float(settings.number("attn_logit_softcapping") ?? 50)
+            model.layers[index].attention.scale = settings.gemmaScale(model, wide: 46)
+            if kinds[index] == "sliding_attention" { model.layers[index].attention.window = window }
+        }
+        model.head?.cap = Float(settings.number("final_logit_softcapping") ?? 30)
+        return model
+    }
+
+    static let gemma3 = Architecture(
+        ["gemma3_text", "gemma3"], gguf: ["gemma3"],
+        classes: ["Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"], names: .gemmaAround
+    ) { settings throws(AIError) in
+        var model = try settings.gemma()
+        let kinds = settings.layerKinds(model.layers.count, period: settings.count("sliding_window_pattern") ?? 6)
+        let window = settings.count("sliding_window") ?? 4096
+        let headSize = model.layers.first?.attention.headSize ?? 0
+        let full = try settings.rotary(headSize: headSize, kind: "full_attention", base: 1_000_000)
+        var sliding = try settings.rotary(headSize: headSize, kind: "sliding_attention")
+        if settings.object("rope_parameters")?["sliding_attention"] == nil {
+            sliding.base = settings.number("rope_local_base_freq") ?? 10_000
+            sliding.scaling = .none
+        }
+        for index in model.layers.indices {
+            let slides = kinds[index] == "sliding_attention"
+            model.layers[index].norms = .around
+            model.layers[index].attention.headNorm = model.finalNorm
+            model.layers[index].attention.scale = settings.gemmaScale(model, wide: 62)
+            model.layers[index].attention.window = slides ? window : nil
+            model.layers[index].attention.rotary = slides ? sliding : full
+            model.layers[index].attention.cap = Float(settings.number("attn_logit_softcapping") ?? 0)
+        }
+        model.head?.cap = Float(settings.number("final_logit_softcapping") ?? 0)
+        return model
+    }
+}
+
+extension TensorNames {
+    /// Norms before and after each half.
+    fileprivate static let gemmaAround = llama.with([
+        .attentionPostNorm: "post_attention_layernorm", .feedForwardNorm: "pre_feedforward_layernorm",
+        .feedForwardPostNorm: "post_feedforward_layernorm",
+    ])
+}
+
+extension Settings {
+    fileprivate mutating func gemma() throws(AIError) -> ModelDescription {
+        // llama.cpp's converter adds the 1 to the norms.
+        var model = try decoder(normOffset: isGGUF ? 0 : 1, isTied: true)
+        // hidden_act of the first files is wrong: all of them were trained with the tanh form.
+        let activation = activation(text("hidden_activation"), default: .geluTanh)
+        for index in model.layers.indices { model.layers[index].feedForward.activation = activation }
+        model.embedding.scale = Float(model.width).squareRoot()
+        return model
+    }
+
+    /// GGUF does not have the scale: in the largest model of a series it is of the width of a head's share.
+    ///
+    /// - Parameter wide: the number of layers of the largest model.
+    fileprivate func gemmaScale(_ model: ModelDescription, wide: Int) -> Float {
+        let attention = model.layers[0].attention
+        let share = model.layers.count == wide ? model.width / attention.heads : attention.headSize
+        return 1 / Float(number("query_pre_attn_scalar") ?? Double(isGGUF ? share : 256)).squareRoot()
+    }
+}

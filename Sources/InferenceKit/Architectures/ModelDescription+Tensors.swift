@@ -1,0 +1,56 @@
+/// One tensor that a described model has.
+struct TensorNeed: Sendable, Hashable {
+    let role: TensorRole
+    /// nil for a tensor of the model.
+    var layer: Int?
+    var isBias = false
+    /// A matrix as outputs, inputs; or the length of a vector.
+    let shape: [Int]
+}
+
+extension ModelDescription {
+    /// The tensors that a layer has, or with nil those outside of the layers. Loading, the check of tensors and the
+    /// estimate of memory all read this.
+    func tensors(layer: Int?) -> [TensorNeed] {
+        var needs: [TensorNeed] = []
+        func add(_ role: TensorRole, _ shape: Int..., bias: Bool = false) {
+            needs.append(TensorNeed(role: role, layer: layer, shape: shape))
+            if bias { needs.append(TensorNeed(role: role, layer: layer, isBias: true, shape: [shape[0]])) }
+        }
+        func add(_ role: TensorRole, _ norm: Norm?, _ width: Int) {
+            guard let norm else { return }
+            add(role, width, bias: norm.kind == .layer(hasBias: true))
+        }
+        guard let layer else {
+            add(.embedding, vocabulary, width)
+            if let positions = embedding.positions { add(.positions, positions, width) }
+            if let types = embedding.types { add(.tokenTypes, types, width) }
+            add(.embeddingNorm, embedding.norm, width)
+            add(.finalNorm, finalNorm, width)
+            if let head, !head.isTied { add(.head, vocabulary, width) }
+            return needs
+        }
+        let (d, a, f) = (layers[layer], layers[layer].attention, layers[layer].feedForward)
+        add(.query, a.queryWidth, width, bias: a.hasInputBias)
+        add(.key, a.keyWidth, width, bias: a.hasInputBias)
+        add(.value, a.keyWidth, width, bias: a.hasInputBias)
+        add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
+        add(.queryNorm, a.headNorm, a.headSize)
+        add(.keyNorm, a.headNorm, a.headSize)
+        if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
+        add(.up, f.width, width, bias: f.hasBias)
+        add(.down, width, f.width, bias: f.hasBias)
+        if d.norms != .after {
+            add(.attentionNorm, d.norm, width)
+            add(.feedForwardNorm, d.norm, width)
+        }
+        if d.norms != .before {
+            add(.attentionPostNorm, d.norm, width)
+            add(.feedForwardPostNorm, d.norm, width)
+        }
+        return needs
+    }
+
+    /// All of them.
+    var tensors: [TensorNeed] { tensors(layer: nil) + layers.indices.flatMap { tensors(layer: $0) } }
+}

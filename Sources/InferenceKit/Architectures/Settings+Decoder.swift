@@ -1,0 +1,59 @@
+import HubCore
+import ModelFormats
+
+extension Settings {
+    /// A decoder like Llama (https://arxiv.org/abs/2307.09288): RMS norms before each half, grouped queries, rotary
+    /// embeddings over the whole head, a gated feed-forward block with SiLU, no biases. Families change what differs.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
+    mutating func decoder(normOffset: Float = 0, isTied: Bool = false) throws(AIError) -> ModelDescription {
+        let c = configuration
+        let width = try need(c.hiddenSize, "hidden_size")
+        let heads = try need(c.heads, "num_attention_heads")
+        let headSize = try need(c.headSize, "head_dim")
+        let norm = ModelDescription.Norm(kind: .rms(offset: normOffset), epsilon: Float(c.rmsNormEpsilon ?? 1e-6))
+        let attention = ModelDescription.Attention(
+            heads: heads, kvHeads: try need(c.kvHeads, "num_key_value_heads"), headSize: headSize,
+            scale: 1 / Float(headSize).squareRoot(), rotary: try rotary(headSize: headSize),
+            hasInputBias: has(bias: "attention_bias", of: "attn_q"),
+            hasOutputBias: has(bias: "attention_bias", of: "attn_output"))
+        let feedForward = ModelDescription.FeedForward(
+            width: try need(c.intermediateSize, "intermediate_size"),
+            activation: activation(c.activation, default: .silu), isGated: true,
+            hasBias: has(bias: "mlp_bias", of: "ffn_down"))
+        let layer = ModelDescription.Layer(
+            attention: attention, feedForward: feedForward, norms: .before, norm: norm)
+        return ModelDescription(
+            vocabulary: try need(c.vocabulary, "vocab_size"), width: width,
+            maxPositions: positions(attention.rotary),
+            layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")), finalNorm: norm,
+            head: .init(isTied: self.isTied(default: isTied)))
+    }
+
+    /// The positions that a model takes. Dynamic scaling begins where max_position_embeddings ends.
+    private func positions(_ rotary: ModelDescription.Rotary?) -> Int {
+        let told = configuration.maxPositions ?? 2048
+        guard case .dynamic(let factor, _) = rotary?.scaling else { return told }
+        return Int(min(Double(told) * factor, Double(Int32.max)))
+    }
+
+    /// Whether matrices have biases: by a setting, or in GGUF by whether the first layer's is stored.
+    private func has(bias setting: String, of tensor: String) -> Bool {
+        isGGUF ? stores("blk.0.\(tensor).bias") ?? false : flag(setting) ?? false
+    }
+
+    /// The kind of each layer, `sliding_attention` or `full_attention`, by the configuration's list, or else by a
+    /// pattern: every `period`-th layer sees everything.
+    func layerKinds(_ count: Int, period: Int) -> [String] {
+        let listed = configuration.layerKinds
+        if listed.count == count { return listed }
+        return (0..<count).map { ($0 + 1) % period == 0 ? "full_attention" : "sliding_attention" }
+    }
+}
+
+extension ModelDescription {
+    /// Changes every layer's attention.
+    mutating func eachAttention(_ change: (inout Attention) -> Void) {
+        for index in layers.indices { change(&layers[index].attention) }
+    }
+}

@@ -1,0 +1,84 @@
+import HubCore
+import ModelFormats
+
+/// A configuration as an architecture reads it: `config.json`, or the metadata of a GGUF file under the same names.
+struct Settings {
+    let configuration: ModelConfiguration
+    private let members: JSONObject
+    /// What cannot be run, each a noun phrase.
+    var obstacles: [String] = []
+
+    /// The names of the stored tensors; nil if unknown.
+    private let stored: Set<String>?
+
+    init(_ configuration: ModelConfiguration, stored: Set<String>?) {
+        self.configuration = configuration
+        self.stored = stored
+        members = configuration.settings
+    }
+
+    var path: String { configuration.path }
+    /// Whether it is a GGUF file: some facts are in other places, or said by tensors.
+    var isGGUF: Bool { configuration.isGGUF }
+
+    private func value(_ key: String) -> JSON? { members[key].flatMap { $0.isNull ? nil : $0 } }
+    func has(_ key: String) -> Bool { value(key) != nil }
+    func object(_ key: String) -> JSONObject? { value(key)?.object }
+    func text(_ key: String) -> String? { value(key)?.string }
+    func flag(_ key: String) -> Bool? { value(key)?.bool }
+    func number(_ key: String) -> Double? { value(key)?.double }
+    /// A whole number from 1.
+    func count(_ key: String) -> Int? {
+        value(key)?.double.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+    func texts(_ key: String) -> [String]? { value(key)?.array?.compactMap(\.string) }
+
+    /// Whether the file has a tensor; nil if unknown.
+    func stores(_ tensor: String) -> Bool? { stored?.contains(tensor) }
+
+    /// Whether the head is the embedding table. GGUF does not say: there is no such tensor then.
+    func isTied(default usual: Bool) -> Bool {
+        isGGUF ? stores("output.weight") == false : configuration.tiedEmbeddings ?? usual
+    }
+
+    /// A size that a description must have.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` if there is none.
+    func need(_ value: Int?, _ name: String) throws(AIError) -> Int {
+        guard let value else { throw .malformed(path, "it has no \(name)") }
+        return value
+    }
+
+    /// More layers than any model has; a configuration that asks for more is not described.
+    private static let mostLayers = 10_000
+
+    /// The number of layers.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` if there is none, or more than any model has.
+    func layerCount(_ name: String) throws(AIError) -> Int {
+        let count = try need(configuration.layers, name)
+        guard count <= Self.mostLayers else {
+            throw .malformed(path, "\(name) is \(count), more than \(Self.mostLayers)")
+        }
+        return count
+    }
+
+    /// The activation that a setting names; the obstacle list gets an unknown one.
+    mutating func activation(_ named: String?, default usual: ModelDescription.Activation)
+        -> ModelDescription.Activation
+    {
+        guard let named else { return usual }
+        guard let known = Self.activations[named] else {
+            obstacles.append("activation \(named.printable)")
+            return usual
+        }
+        return known
+    }
+
+    /// https://github.com/huggingface/transformers/blob/main/src/transformers/activations.py (`ACT2CLS`)
+    private static let activations: [String: ModelDescription.Activation] = [
+        "silu": .silu, "swish": .silu, "gelu": .gelu, "gelu_new": .geluTanh, "gelu_pytorch_tanh": .geluTanh,
+        "gelu_fast": .geluTanh, "gelu_python": .gelu, "quick_gelu": .quickGelu, "relu": .relu,
+        "relu2": .squaredRelu,
+    ]
+}

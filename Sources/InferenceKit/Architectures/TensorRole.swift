@@ -1,0 +1,62 @@
+/// What a tensor is for.
+enum TensorRole: Sendable, Hashable {
+    // Of the model.
+    case embedding, positions, tokenTypes, embeddingNorm, finalNorm, head, rotaryFactors, longFactors, shortFactors
+    // Of a layer.
+    case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm
+    case feedForwardNorm, gate, up, down, feedForwardPostNorm
+}
+
+/// Where an architecture's files keep each tensor.
+///
+/// A name is a stem: `.weight` and `.bias` follow.
+struct TensorNames: Sendable {
+    /// Before every name but those in ``outside``: `model.`. A checkpoint of the bare decoder has none.
+    var prefix = ""
+    /// Before the number of a layer: `layers.`
+    var layer: String
+    /// The name of each tensor; those of a layer without its number.
+    var stems: [TensorRole: String]
+    /// Names without ``prefix``.
+    var outside: Set<TensorRole> = [.head]
+    /// Tensors that are stored as one, by the first of them: one above the other in this order.
+    var packed: [[TensorRole]] = []
+    /// Whether matrices of layers are stored turned, inputs by outputs.
+    var isTransposed = false
+    /// Endings of tensors that are not weights: masks and frequencies.
+    var ignored: [String] = []
+
+    /// The same with other names for some tensors.
+    func with(_ stems: [TensorRole: String]) -> TensorNames {
+        var names = self
+        names.stems.merge(stems) { $1 }
+        return names
+    }
+
+    /// The names of Llama and its many relatives in transformers.
+    static let llama = TensorNames(
+        prefix: "model.", layer: "layers.",
+        stems: [
+            .embedding: "embed_tokens", .finalNorm: "norm", .head: "lm_head",
+            .attentionNorm: "input_layernorm", .query: "self_attn.q_proj", .key: "self_attn.k_proj",
+            .value: "self_attn.v_proj", .attentionOutput: "self_attn.o_proj", .queryNorm: "self_attn.q_norm",
+            .keyNorm: "self_attn.k_norm", .feedForwardNorm: "post_attention_layernorm", .gate: "mlp.gate_proj",
+            .up: "mlp.up_proj", .down: "mlp.down_proj",
+        ],
+        // Old checkpoints store the frequencies; here they are computed from the configuration.
+        ignored: ["rotary_emb.inv_freq"])
+
+    /// The names in GGUF, of all architectures but for few exceptions.
+    /// https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/constants.py (`TENSOR_NAMES`)
+    static let gguf = TensorNames(
+        layer: "blk.",
+        stems: [
+            .embedding: "token_embd", .positions: "position_embd", .tokenTypes: "token_types",
+            .embeddingNorm: "token_embd_norm", .finalNorm: "output_norm", .head: "output",
+            .rotaryFactors: "rope_freqs", .longFactors: "rope_factors_long", .shortFactors: "rope_factors_short",
+            .attentionNorm: "attn_norm", .query: "attn_q", .key: "attn_k", .value: "attn_v",
+            .attentionOutput: "attn_output", .queryNorm: "attn_q_norm", .keyNorm: "attn_k_norm",
+            .attentionPostNorm: "post_attention_norm", .feedForwardNorm: "ffn_norm", .gate: "ffn_gate",
+            .up: "ffn_up", .down: "ffn_down", .feedForwardPostNorm: "post_ffw_norm",
+        ])
+}

@@ -1,0 +1,93 @@
+import CKernels
+import HubCore
+
+/// Attention over the cached positions of each row's sequence.
+struct AttentionBlock: Sendable {
+    private let description: ModelDescription.Attention
+    private let isCausal: Bool
+    private let query: Linear
+    private let key: Linear
+    private let value: Linear
+    private let output: Linear
+    /// Before the rotation; nil for none.
+    private let norms: (query: NormBlock, key: NormBlock)?
+    /// The kind of its rotary embedding; nil for none.
+    private let rotary: (block: RotaryBlock, kind: Int)?
+
+    init(
+        _ d: ModelDescription.Attention, isCausal: Bool, rotary: (RotaryBlock, Int)?, _ layer: Int,
+        _ table: TensorTable
+    ) throws(AIError) {
+        description = d
+        self.isCausal = isCausal
+        self.rotary = rotary.map { ($0.0, $0.1) }
+        query = try table.linear(.query, layer)
+        key = try table.linear(.key, layer)
+        value = try table.linear(.value, layer)
+        output = try table.linear(.attentionOutput, layer)
+        if let norm = d.headNorm {
+            norms = (try NormBlock(norm, .queryNorm, layer, table), try NormBlock(norm, .keyNorm, layer, table))
+        } else {
+            norms = nil
+        }
+    }
+
+    /// - Parameters:
+    ///   - x: `[rows][width]`, normalised.
+    ///   - layer: the layer of the caches.
+    ///   - out: `[rows][width]`.
+    func apply(_ x: FloatBuffer, _ step: Step, layer: Int, _ w: Workspace, into out: FloatBuffer) {
+        let (d, rows, team) = (description, step.count, w.team)
+        w.multiply(
+            x, rows: rows, columns: query.matrix.columns,
+            [(query, w.queries.start), (key, w.keys.start), (value, w.values.start)])
+        norms?.query.apply(w.queries.start, rows: rows * d.heads, team, into: w.queries.start)
+        norms?.key.apply(w.keys.start, rows: rows * d.kvHeads, team, into: w.keys.start)
+        if let rotary {
+            let angles = w.angles[rotary.kind]
+            rotary.block.apply(w.queries, rows: rows, heads: d.heads, headSize: d.headSize, angles, team)
+            rotary.block.apply(w.keys, rows: rows, heads: d.kvHeads, headSize: d.headSize, angles, team)
+        }
+        for (index, row) in step.rows.enumerated() {
+            row.cache.store(
+                layer, position: row.position, keys: w.keys.start + index * d.keyWidth,
+                values: w.values.start + index * d.keyWidth)
+        }
+        attend(step, layer, w)
+        w.multiply(w.attended, rows: rows, columns: d.queryWidth, [(output, out.start)])
+    }
+
+    private func attend(_ step: Step, _ layer: Int, _ w: Workspace) {
+        let d = description
+        withUnsafeTemporaryAllocation(of: hub_attention_row.self, capacity: step.count) { views in
+            for (index, row) in step.rows.enumerated() {
+                let end = isCausal ? row.position + 1 : row.length
+                views.initializeElement(
+                    at: index,
+                    to: hub_attention_row(
+                        queries: w.queries.start + index * d.queryWidth,
+                        out: w.attended.start + index * d.queryWidth,
+                        keys: row.cache.keyPages(layer), values: row.cache.valuePages(layer),
+                        first: d.window.map { max(0, end - $0) } ?? 0, end: end))
+            }
+            var attention = hub_attention()
+            attention.rows = UnsafePointer(views.baseAddress)
+            attention.count = step.count
+            attention.heads = d.heads
+            attention.kv_heads = d.kvHeads
+            attention.head_size = d.headSize
+            attention.value_size = d.headSize
+            attention.format = step.rows[0].cache.format
+            attention.scale = d.scale
+            attention.cap = d.cap
+            hub_attend(w.team.team, &attention)
+        }
+    }
+}
+
+extension TensorTable {
+    /// A matrix with its bias.
+    func linear(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> Linear {
+        Linear(matrix: try matrix(role, layer), bias: try bias(role, layer))
+    }
+}

@@ -1,0 +1,41 @@
+import CKernels
+import HubCore
+
+/// Ids to rows: the table of tokens, with positions, types and a norm where a model has them.
+struct EmbeddingBlock: Sendable {
+    let tokens: WeightMatrix
+    private let description: ModelDescription.Embedding
+    private let positions: WeightMatrix?
+    /// The first type's row: the only one of a single text.
+    private let type: FloatBuffer?
+    private let norm: NormBlock?
+
+    init(_ d: ModelDescription.Embedding, _ table: TensorTable) throws(AIError) {
+        description = d
+        tokens = try table.matrix(.embedding)
+        positions = d.positions == nil ? nil : try table.matrix(.positions)
+        if d.types != nil {
+            let types = try table.matrix(.tokenTypes)
+            type = types.rows(0..<1).widened()
+        } else {
+            type = nil
+        }
+        if let norm = d.norm { self.norm = try NormBlock(norm, .embeddingNorm, nil, table) } else { norm = nil }
+    }
+
+    /// Fills the rows of the residual stream.
+    func apply(_ step: Step, _ w: Workspace) {
+        let width = tokens.columns
+        for (index, row) in step.rows.enumerated() {
+            let out = w.hidden.start + index * width
+            tokens.widen(row: row.id, into: out)
+            if description.scale != 1 { hub_scale(w.team.team, out, description.scale, width) }
+            if let positions {
+                positions.widen(row: row.position + description.positionOffset, into: w.branch.start)
+                hub_add(w.team.team, out, w.branch.start, 1, width)
+            }
+            if let type { hub_add(w.team.team, out, type.start, 1, width) }
+        }
+        norm?.apply(w.hidden.start, rows: step.count, w.team, into: w.hidden.start)
+    }
+}

@@ -1,0 +1,44 @@
+import CKernels
+import HubCore
+
+/// The feed-forward half of a layer: plain or gated.
+struct FeedForwardBlock: Sendable {
+    private let activation: hub_activation
+    /// nil for a plain one.
+    private let gate: Linear?
+    private let up: Linear
+    private let down: Linear
+
+    init(_ d: ModelDescription.FeedForward, _ layer: Int, _ table: TensorTable) throws(AIError) {
+        activation = d.activation.kernel
+        gate = d.isGated ? try table.linear(.gate, layer) : nil
+        up = try table.linear(.up, layer)
+        down = try table.linear(.down, layer)
+    }
+
+    /// `[rows][width]` to `[rows][width]`.
+    func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
+        let (columns, inner) = (up.matrix.columns, up.matrix.rows)
+        if let gate {
+            w.multiply(x, rows: rows, columns: columns, [(gate, w.gate.start), (up, w.up.start)])
+            hub_activate(w.team.team, activation, w.gate.start, w.up.start, inner, rows, inner, w.gate.start)
+        } else {
+            w.multiply(x, rows: rows, columns: columns, [(up, w.gate.start)])
+            hub_activate(w.team.team, activation, w.gate.start, nil, inner, rows, inner, w.gate.start)
+        }
+        w.multiply(w.gate, rows: rows, columns: inner, [(down, out.start)])
+    }
+}
+
+extension ModelDescription.Activation {
+    fileprivate var kernel: hub_activation {
+        switch self {
+        case .silu: HUB_SILU
+        case .gelu: HUB_GELU
+        case .geluTanh: HUB_GELU_TANH
+        case .quickGelu: HUB_QUICK_GELU
+        case .relu: HUB_RELU
+        case .squaredRelu: HUB_RELU_SQUARED
+        }
+    }
+}

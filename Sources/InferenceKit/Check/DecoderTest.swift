@@ -1,0 +1,158 @@
+import HubChatTemplates
+import HubCore
+import Libc
+
+/// The part of a smoke test in which a decoder generates.
+struct DecoderTest {
+    /// The checks that every decoder gets; one with a chat template gets another before them.
+    static let names = ["forward pass", "generation", "repeatable", "batched"]
+
+    private let model: LanguageModel
+    private static let tokens = 24
+    /// What a model is asked if it has a chat template, else what it continues.
+    private static let prompts = [
+        (
+            chat: "Tell me about the sea in one sentence.",
+            raw: "Once upon a time, in a small house by the sea, there"
+        ),
+        (chat: "Name three colors.", raw: "The quick brown fox jumps over the lazy dog, and then"),
+    ]
+
+    /// A prompt as the model gets it.
+    private struct Prompt {
+        var text: String
+        var isRendered: Bool
+    }
+
+    init(_ model: LanguageModel) { self.model = model }
+
+    func run(_ log: inout CheckLog) async throws(AIError) -> (generation: GenerationResult, speed: SmokeTest.Speed)
+    {
+        let prompts = try await prompts(&log)
+        log.begin("forward pass")
+        try await checkForwardPass(prompts[0], &log)
+        log.begin("generation")
+        // Without guesses: the rate is then that of the weights.
+        let first = try await generate(prompts[0], guesses: false)
+        check(first, &log)
+        log.begin("repeatable")
+        let again = try await generate(prompts[0], guesses: true)
+        guard again.ids == first.ids else {
+            throw AIError(.generationFailed, "a second run with the same seed gave another text: \"\(again.text)\"")
+        }
+        log.pass("a second run with the same seed gave the same \(first.ids.count) tokens")
+        log.begin("batched")
+        try await checkBatch(prompts, first, &log)
+        return (first, try await speed(first))
+    }
+
+    /// Both prompts, through the chat template if there is one that works.
+    private func prompts(_ log: inout CheckLog) async throws(AIError) -> [Prompt] {
+        let raw = Self.prompts.map { Prompt(text: $0.raw, isRendered: false) }
+        guard model.inspection.hasChatTemplate else { return raw }
+        log.begin("chat template")
+        var rendered: [Prompt] = []
+        do throws(AIError) {
+            for prompt in Self.prompts {
+                let options = ChatTemplate.Options(addsGenerationPrompt: true)
+                let text = try await model.prompt(for: [.user(prompt.chat)], options)
+                rendered.append(Prompt(text: text, isRendered: true))
+            }
+        } catch {
+            if error.code == .cancelled { throw error }
+            log.warn("it does not take a message: \(error.message)")
+            return raw
+        }
+        log.pass("a message makes \(Array(rendered[0].text.utf8).count) bytes of prompt")
+        return rendered
+    }
+
+    private func checkForwardPass(_ prompt: Prompt, _ log: inout CheckLog) async throws(AIError) {
+        let logits = try await model.logits(prompt: prompt.text, addsSpecialTokens: !prompt.isRendered)
+        guard logits.allSatisfy(\.isFinite), let low = logits.min(), let high = logits.max() else {
+            throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
+        }
+        guard low < high else { throw AIError(.generationFailed, "the output is the same for every token") }
+        let entropy = Self.entropy(logits, largest: high)
+        let most = log2(Double(logits.count))
+        let detail = "\(logits.count) logits from \(low) to \(high), entropy \(Self.rounded(entropy)) bits"
+        // A model that was never trained, or whose weights are noise, knows nothing about the next token.
+        if entropy > 0.97 * most {
+            log.warn("\(detail): any token is as likely as another, as if the model were not trained")
+        } else {
+            log.pass("\(detail), \(model.instructionSet), \(model.threads) threads")
+        }
+    }
+
+    /// The entropy of the distribution in bits.
+    static func entropy(_ logits: [Float], largest: Float) -> Double {
+        var (sum, weighted) = (0.0, 0.0)
+        for logit in logits {
+            let distance = Double(logit - largest)
+            let weight = exp(distance)
+            sum += weight
+            weighted += weight * distance
+        }
+        return (log(sum) - weighted / sum) / log(2)
+    }
+
+    private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+
+    private func check(_ result: GenerationResult, _ log: inout CheckLog) {
+        // A model that repeats itself runs, but hardly as intended.
+        if let period = Self.period(result.ids) {
+            log.warn("the same \(period == 1 ? "token" : "\(period) tokens") over and over")
+        } else {
+            log.pass("\(result.ids.count) tokens")
+        }
+    }
+
+    /// The length of the piece that a text consists of; nil unless it is repeated three times at least.
+    static func period(_ ids: [Int]) -> Int? {
+        guard ids.count >= 12 else { return nil }
+        return (1...4).first { period in ids.indices.dropFirst(period).allSatisfy { ids[$0] == ids[$0 - period] } }
+    }
+
+    /// A text must not depend on what is generated beside it.
+    private func checkBatch(_ prompts: [Prompt], _ first: GenerationResult, _ log: inout CheckLog)
+        async throws(AIError)
+    {
+        let second = try await generate(prompts[1], guesses: true)
+        let together: [GenerationResult]
+        do {
+            async let one = generate(prompts[0], guesses: true)
+            async let other = generate(prompts[1], guesses: true)
+            together = try await [one, other]
+        } catch { throw AIError.wrapping(error) }
+        guard together.map(\.ids) == [first.ids, second.ids] else {
+            throw AIError(.generationFailed, "two prompts at once gave other texts than each alone")
+        }
+        log.pass("two prompts at once gave the same texts as each alone")
+    }
+
+    private func generate(_ prompt: Prompt, guesses: Bool) async throws(AIError) -> GenerationResult {
+        let config = GenerateConfig.default.maxTokens(Self.tokens).seed(0).speculates(guesses)
+        let result = try await model.generate(
+            prompt: prompt.text, addsSpecialTokens: !prompt.isRendered, config: config
+        ).collectWithMetadata()
+        if result.finishReason == .cancelled { throw AIError(.cancelled, "interrupted") }
+        return result
+    }
+
+    private func speed(_ result: GenerationResult) async throws(AIError) -> SmokeTest.Speed {
+        SmokeTest.Speed(
+            loadSeconds: model.loadSeconds, tokensPerSecond: result.tokensPerSecond,
+            weightsBytesPerSecond: result.tokensPerSecond * weightsPerToken,
+            memoryBytesPerSecond: try await model.memoryBandwidth(), peakMemoryBytes: result.peakMemoryBytes)
+    }
+
+    /// About the bytes of weights that a token is computed with: of experts those in use, and not the table of
+    /// embeddings, unless it is the head too.
+    private var weightsPerToken: Double {
+        let read = model.inspection
+        guard read.parameters > 0 else { return 0 }
+        var used = read.activeParameters ?? read.parameters
+        if read.parameterParts["head"] ?? 0 > 0 { used -= read.parameterParts["embedding"] ?? 0 }
+        return Double(read.weightsBytes) * Double(max(0, used)) / Double(read.parameters)
+    }
+}

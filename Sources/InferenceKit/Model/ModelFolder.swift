@@ -1,0 +1,30 @@
+public import HubCore
+
+/// A model's folder whose headers and small files are read, and nothing else: what it is, and the way to open it without
+/// reading it again.
+public struct ModelFolder: Sendable {
+    /// What the headers say.
+    public let inspection: ModelInspection
+    private let reading: FolderReading
+
+    /// Reads a folder or a single file.
+    ///
+    /// - Throws: What ``ModelInspection/inspect(folder:)`` throws, ``ErrorCode/cancelled``.
+    public static func read(_ folder: String) async throws(AIError) -> ModelFolder {
+        try await ComputeQueue().run { isCancelled throws(AIError) in
+            let reading = try FolderReading(folder)
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            return ModelFolder(inspection: ModelInspection(reading), reading: reading)
+        }
+    }
+
+    /// Opens the model.
+    ///
+    /// - Throws: What ``LanguageModel/open(folder:options:)`` throws.
+    public func open(_ options: ModelOptions = ModelOptions()) async throws(AIError) -> LanguageModel {
+        try await ComputeQueue().run { [self] isCancelled throws(AIError) in
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            return LanguageModel(try LoadedModel(reading, options: options), inspection, options)
+        }
+    }
+}

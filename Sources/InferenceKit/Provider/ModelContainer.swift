@@ -1,0 +1,91 @@
+public import HubCore
+
+/// Models that are open at the same time, under one limit of memory: the least recently used one is closed to make room.
+///
+/// A model that is closed while it generates is released when the generation has ended.
+public actor ModelContainer {
+    /// One model of the container.
+    public struct Entry: Sendable, Hashable {
+        /// Its folder.
+        public let folder: String
+        /// Bytes that it needs with its context, weights included.
+        public let memoryBytes: Int64
+        /// When it was last asked for.
+        public let lastUsed: ContinuousClock.Instant
+    }
+
+    private struct Loaded {
+        let model: LanguageModel
+        let memoryBytes: Int64
+        var lastUsed: ContinuousClock.Instant
+    }
+
+    /// Bytes that all models may need together.
+    public let memoryLimit: Int64
+    private let options: ModelOptions
+    private var models: [String: Loaded] = [:]
+    private var opening: [String: Task<Result<LanguageModel, AIError>, Never>] = [:]
+
+    /// An empty container.
+    ///
+    /// - Parameters:
+    ///   - memoryLimit: in bytes; nil for three quarters of the machine's memory.
+    ///   - options: for every model.
+    public init(memoryLimit: Int64? = nil, options: ModelOptions = ModelOptions()) throws(AIError) {
+        if let memoryLimit {
+            self.memoryLimit = memoryLimit
+        } else {
+            self.memoryLimit = try Machine.memory().total / 4 * 3
+        }
+        self.options = options
+    }
+
+    /// The model of a folder, opened if it is not. Concurrent callers wait for the same opening.
+    ///
+    /// - Throws: ``ErrorCode/insufficientMemory`` for a model that does not fit alone, and what
+    ///   ``LanguageModel/open(folder:options:)`` throws.
+    public func model(_ folder: String) async throws(AIError) -> LanguageModel {
+        if let known = models[folder] {
+            models[folder]?.lastUsed = .now
+            return known.model
+        }
+        let task = opening[folder] ?? Task { await self.open(folder) }
+        opening[folder] = task
+        let result = await task.value
+        if opening[folder] == task { opening[folder] = nil }
+        return try result.get()
+    }
+
+    private func open(_ folder: String) async -> Result<LanguageModel, AIError> {
+        do throws(AIError) {
+            let needed = try await ModelInspection.inspect(folder: folder).memoryBytes(context: options.context)
+            guard needed <= memoryLimit else {
+                throw AIError(
+                    .insufficientMemory,
+                    "\(folder) needs \(ByteCount(needed)) of memory; the limit is \(ByteCount(memoryLimit))",
+                    context: .init(path: folder))
+            }
+            while memoryBytes + needed > memoryLimit, let oldest = entries.last { unload(oldest.folder) }
+            let model = try await LanguageModel.open(folder: folder, options: options)
+            models[folder] = Loaded(model: model, memoryBytes: needed, lastUsed: .now)
+            return .success(model)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Closes a model; nothing happens if it is not open.
+    public func unload(_ folder: String) { models[folder] = nil }
+
+    /// Closes all.
+    public func unloadAll() { models = [:] }
+
+    /// The open models, the last used one first.
+    public var entries: [Entry] {
+        models.map { Entry(folder: $0.key, memoryBytes: $0.value.memoryBytes, lastUsed: $0.value.lastUsed) }
+            .sorted { $0.lastUsed > $1.lastUsed }
+    }
+
+    /// Bytes that the open models need together.
+    public var memoryBytes: Int64 { models.values.reduce(ByteCount(0)) { $0 + ByteCount($1.memoryBytes) }.bytes }
+}

@@ -1,0 +1,100 @@
+import HubCore
+import ModelFormats
+
+/// A model that computes: its description and its weights, mapped from their files. Immutable; sessions share it.
+final class Model: Sendable {
+    let description: ModelDescription
+    private let embedding: EmbeddingBlock
+    private let layers: [LayerBlock]
+    private let finalNorm: NormBlock?
+    private let head: HeadBlock?
+    private let rotaries: [RotaryBlock]
+
+    /// Finds every tensor of the description.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has another shape,
+    ///   ``ErrorCode/unsupportedModel`` for one that the description does not have.
+    init(_ d: ModelDescription, _ architecture: Architecture, _ source: TensorSource, isGGUF: Bool) throws(AIError)
+    {
+        description = d
+        let table = TensorTable(d, architecture.names(isGGUF: isGGUF), source)
+        embedding = try EmbeddingBlock(d.embedding, table)
+        var rotaries: [RotaryBlock] = []
+        for rotary in d.rotaries { rotaries.append(try RotaryBlock(rotary, table)) }
+        self.rotaries = rotaries
+        var layers: [LayerBlock] = []
+        for (index, layer) in d.layers.enumerated() {
+            let kind = layer.attention.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
+            layers.append(
+                try LayerBlock(
+                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, index, table))
+        }
+        self.layers = layers
+        if let norm = d.finalNorm {
+            finalNorm = try NormBlock(norm, .finalNorm, nil, table)
+        } else {
+            finalNorm = nil
+        }
+        if let head = d.head {
+            self.head = try HeadBlock(head, embedding: embedding.tokens, table)
+        } else {
+            head = nil
+        }
+        try table.checkNothingIsLeft(heads: architecture.heads)
+    }
+
+    /// Whether the positions of a text of one length are computed as in one of another.
+    func isSame(length: Int, _ other: Int) -> Bool { rotaries.allSatisfy { $0.isSame(length, other) } }
+
+    /// Whether positions that follow may be rotated otherwise than those before: so the base of dynamic scaling grows.
+    /// Otherwise a text that becomes longer than the original positions is computed anew.
+    var growsInPlace: Bool { rotaries.allSatisfy(\.growsInPlace) }
+
+    /// Computes a step of at most the workspace's number of rows.
+    ///
+    /// - Parameter logits: gets the index of each row that wants logits, in order, and them; they are valid only there.
+    func run(_ step: Step, _ w: Workspace, logits: (Int, Logits) -> Void = { _, _ in }) {
+        precondition(!step.isEmpty && step.count <= w.rows)
+        precondition(step.rows.allSatisfy { (0..<description.vocabulary).contains($0.id) })
+        for (index, row) in step.rows.enumerated() {
+            // The last of a sequence's rows makes room for all.
+            guard index + 1 == step.count || step.rows[index + 1].cache !== row.cache else { continue }
+            row.cache.prepare(upTo: description.isCausal ? row.position + 1 : row.length)
+        }
+        for (rotary, angles) in zip(rotaries, w.angles) {
+            rotary.fill(step.rows, cosines: angles.cosines.start, sines: angles.sines.start)
+        }
+        embedding.apply(step, w)
+        for (index, layer) in layers.enumerated() {
+            layer.apply(step, layer: description.isCausal ? index : 0, width: description.width, w)
+        }
+        for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
+        computeLogits(step, w, logits)
+    }
+
+    /// The head is the largest matrix of a small model, so only the rows that want logits go through it.
+    private func computeLogits(_ step: Step, _ w: Workspace, _ give: (Int, Logits) -> Void) {
+        let wanted = step.rows.indices.filter { step.rows[$0].wantsLogits }
+        guard let head, !wanted.isEmpty else { return }
+        let (width, vocabulary) = (description.width, description.vocabulary)
+        var rest = wanted[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(w.logitRows)
+            rest = rest.dropFirst(piece.count)
+            for (place, index) in piece.enumerated() {
+                (w.branch.start + place * width).update(from: w.hidden.start + index * width, count: width)
+            }
+            finalNorm?.apply(w.branch.start, rows: piece.count, w.team, into: w.branch.start)
+            head.apply(w.branch, rows: piece.count, w)
+            for (place, index) in piece.enumerated() {
+                give(index, Logits(start: w.logitsStart + place * vocabulary, count: vocabulary))
+            }
+        }
+    }
+
+    /// The rows of the last step after the last norm, `[rows][width]`, in place.
+    func lastRows(_ count: Int, _ w: Workspace) -> FloatBuffer {
+        finalNorm?.apply(w.hidden.start, rows: count, w.team, into: w.hidden.start)
+        return w.hidden
+    }
+}

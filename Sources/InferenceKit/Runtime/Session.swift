@@ -1,0 +1,118 @@
+import HubCore
+
+/// One text as a model has computed it: its ids, and their keys and values. Used by one thread at a time.
+final class Session {
+    private let model: Model
+    private let cache: KeyValueCache
+    /// The ids whose keys and values are cached.
+    private(set) var ids: [Int] = []
+    /// The length of the text that the cached positions were computed for.
+    private var length = 0
+
+    init(_ model: Model, context: Int, format: KeyValueFormat) {
+        self.model = model
+        cache = KeyValueCache(model.description.cacheShapes, format: format.kernel, capacity: context)
+    }
+
+    /// The number of positions that this text has in common with what is cached.
+    func shared(with text: [Int]) -> Int { zip(ids, text).prefix { $0 == $1 }.count }
+
+    /// Keeps the beginning that a text shares with what is cached, and forgets the rest.
+    func begin(_ text: [Int]) {
+        // The last position's logits are wanted, so it is computed in any case.
+        let keeps = model.isSame(length: length, text.count)
+        truncate(to: keeps ? min(shared(with: text), text.count - 1) : 0)
+        length = text.count
+    }
+
+    /// Says how long the text is now. Where a longer text rotates all of its positions differently, the cache is emptied.
+    func grow(to count: Int) {
+        if !isSame(count) { truncate(to: 0) }
+        length = max(ids.isEmpty ? 0 : length, count)
+    }
+
+    /// Whether a text of this length leaves the cached positions as they are.
+    func isSame(_ count: Int) -> Bool { model.growsInPlace || model.isSame(length: length, max(length, count)) }
+
+    private func truncate(to count: Int) { ids.removeLast(ids.count - min(ids.count, cache.truncate(to: count))) }
+
+    /// Rows for ids that follow the cached ones.
+    ///
+    /// - Parameter logits: the place among them from which on logits are wanted.
+    func rows(_ next: [Int], logitsFrom first: Int) -> [StepRow] {
+        next.enumerated().map { place, id in
+            let position = ids.count + place
+            return StepRow(
+                cache: cache, position: position, id: id, length: max(length, position + 1),
+                wantsLogits: place >= first)
+        }
+    }
+
+    /// Keeps the computed ids that turned out to be part of the text, and forgets the others.
+    func keep(_ computed: some Sequence<Int>) {
+        ids += computed
+        truncate(to: ids.count)
+    }
+
+    /// Computes a text from its beginning, in pieces.
+    ///
+    /// - Parameters:
+    ///   - first: the position from which on logits are wanted.
+    ///   - each: called after each piece with its number of rows.
+    ///   - logits: gets a position and its logits.
+    /// - Throws: ``ErrorCode/cancelled``.
+    func run(
+        anew text: [Int], _ w: Workspace, logitsFrom first: Int, isCancelled: () -> Bool,
+        each: (Int) -> Void = { _ in }, _ logits: (Int, Logits) -> Void
+    ) throws(AIError) {
+        truncate(to: 0)
+        grow(to: text.count)
+        while ids.count < text.count {
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            let (start, piece) = (ids.count, Array(text[ids.count...].prefix(w.rows)))
+            model.run(Step(rows(piece, logitsFrom: max(0, first - start))), w) { logits(start + $0, $1) }
+            each(piece.count)
+            keep(piece)
+        }
+    }
+}
+
+/// Sessions that nobody uses, the last used one last: the next text may share a beginning with one of them.
+final class SessionPool {
+    private let model: Model
+    private let context: Int
+    private let format: KeyValueFormat
+    /// Sessions kept.
+    private let most: Int
+    private var idle: [Session] = []
+
+    init(_ model: Model, context: Int, format: KeyValueFormat, keeping most: Int) {
+        (self.model, self.context, self.format, self.most) = (model, context, format, most)
+    }
+
+    /// The session with the longest common beginning, or a new one.
+    func take(_ text: [Int]) -> Session {
+        let shared = idle.map { $0.shared(with: text) }
+        guard let best = shared.indices.max(by: { shared[$0] < shared[$1] }), shared[best] > 0 else {
+            return Session(model, context: context, format: format)
+        }
+        return idle.remove(at: best)
+    }
+
+    /// Takes a session back; the one that was unused for longest goes.
+    func give(_ session: Session) {
+        idle.append(session)
+        if idle.count > most { idle.removeFirst() }
+    }
+}
+
+extension ModelDescription {
+    /// What a cache keeps. An encoder needs keys and values of one layer at a time.
+    var cacheShapes: [KeyValueCache.LayerShape] {
+        let shapes = layers.map {
+            KeyValueCache.LayerShape(
+                kvHeads: $0.attention.kvHeads, headSize: $0.attention.headSize, window: $0.attention.window)
+        }
+        return isCausal ? shapes : Array(shapes.prefix(1))
+    }
+}

@@ -1,0 +1,109 @@
+import CKernels
+
+/// The scratch memory of one step. Used by one thread at a time.
+final class Workspace {
+    let team: ComputeTeam
+    /// Whether activations stay float32 and weights are dequantised; otherwise activations are 8-bit where the weights
+    /// are quantised.
+    let isExact: Bool
+    /// Maximum number of rows in a step.
+    let rows: Int
+
+    // [rows][...]
+    let hidden: FloatBuffer
+    let normed: FloatBuffer
+    let branch: FloatBuffer
+    let queries: FloatBuffer
+    let keys: FloatBuffer
+    let values: FloatBuffer
+    let attended: FloatBuffer
+    let gate: FloatBuffer
+    let up: FloatBuffer
+    /// Cosines and sines of each kind of rotary embedding.
+    let angles: [(cosines: FloatBuffer, sines: FloatBuffer)]
+    private let packed: UnsafeMutableRawPointer
+    private let logits: FloatBuffer
+    /// Rows of logits computed at once.
+    let logitRows: Int
+
+    /// A prompt is computed in pieces of this many rows: enough to reuse each weight, little enough memory.
+    static let usualRows = 256
+    private static let most = 48 << 20
+
+    init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool) {
+        self.team = team
+        self.isExact = isExact
+        let queryWidth = d.layers.map(\.attention.queryWidth).max() ?? 0
+        let keyWidth = d.layers.map(\.attention.keyWidth).max() ?? 0
+        let inner = d.layers.map(\.feedForward.width).max() ?? 0
+        let rotaries = d.rotaries
+        let width = 3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
+        // A sentence goes through an encoder at once.
+        let fitting = max(32, Self.most / (4 * max(1, width)))
+        rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
+        hidden = FloatBuffer(rows * d.width)
+        normed = FloatBuffer(rows * d.width)
+        branch = FloatBuffer(rows * d.width)
+        queries = FloatBuffer(rows * queryWidth)
+        keys = FloatBuffer(rows * keyWidth)
+        values = FloatBuffer(rows * keyWidth)
+        attended = FloatBuffer(rows * queryWidth)
+        gate = FloatBuffer(rows * inner)
+        up = FloatBuffer(rows * inner)
+        let count = rows
+        angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
+        packed = .allocate(byteCount: hub_packed_bytes(rows, max(d.width, queryWidth, inner)), alignment: 64)
+        logitRows = d.head == nil ? 0 : max(1, min(16, (2 << 20) / max(1, d.vocabulary)))
+        logits = FloatBuffer(logitRows * d.vocabulary)
+    }
+
+    deinit { packed.deallocate() }
+
+    var logitsStart: UnsafeMutablePointer<Float> { logits.start }
+
+    /// Multiplies rows with several matrices at once: `out[row][output] = values[row] · matrix[output] + bias[output]`.
+    func multiply(
+        _ values: FloatBuffer, rows: Int, columns: Int,
+        _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]
+    ) {
+        var input = hub_input()
+        input.values = UnsafePointer(values.start)
+        input.stride = columns
+        input.rows = rows
+        input.columns = columns
+        input.exact = isExact
+        input.packed = packed
+        withUnsafeTemporaryAllocation(of: hub_matrix.self, capacity: products.count) { matrices in
+            withUnsafeTemporaryAllocation(of: hub_product.self, capacity: products.count) { list in
+                for (index, product) in products.enumerated() {
+                    precondition(product.linear.matrix.columns == columns)
+                    matrices.initializeElement(at: index, to: product.linear.matrix.layout)
+                    list.initializeElement(
+                        at: index,
+                        to: hub_product(
+                            matrix: matrices.baseAddress! + index,
+                            bias: product.linear.bias.map { UnsafePointer($0.start) },
+                            out: product.out, stride: product.linear.matrix.rows))
+                }
+                hub_multiply(team.team, &input, list.baseAddress, products.count)
+            }
+        }
+    }
+}
+
+/// A matrix and its bias.
+struct Linear: Sendable {
+    let matrix: WeightMatrix
+    let bias: FloatBuffer?
+}
+
+extension ModelDescription {
+    /// The kinds of rotary embeddings, each once.
+    var rotaries: [Rotary] {
+        var found: [Rotary] = []
+        for case let rotary? in layers.map(\.attention.rotary) where !found.contains(rotary) {
+            found.append(rotary)
+        }
+        return found
+    }
+}

@@ -1,0 +1,145 @@
+import HubCore
+import ModelFormats
+
+/// A model's tensors by their role: the description says which there are, the architecture what they are called.
+struct TensorTable: Sendable {
+    private let source: TensorSource
+    private let names: TensorNames
+    private let prefix: String
+    private let shapes: [Key: [Int]]
+    private let description: ModelDescription
+
+    private struct Key: Hashable {
+        let role: TensorRole
+        let layer: Int?
+        let isBias: Bool
+    }
+
+    init(_ description: ModelDescription, _ names: TensorNames, _ source: TensorSource) {
+        self.description = description
+        self.source = source
+        self.names = names
+        prefix = names.prefix(in: source.names)
+        shapes = Dictionary(
+            description.tensors.map { (Key(role: $0.role, layer: $0.layer, isBias: $0.isBias), $0.shape) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The stored name of a tensor.
+    private func name(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> String {
+        names.name(role, layer: layer, isBias: isBias, prefix: prefix)
+    }
+
+    private func shape(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> [Int]? {
+        shapes[Key(role: role, layer: layer, isBias: isBias)]
+    }
+
+    func matrix(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> WeightMatrix {
+        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
+        let (first, range, rows) = place(role, layer)
+        let whole = try source.matrix(
+            name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTransposed && layer != nil)
+        return whole.rows(range)
+    }
+
+    /// A norm's weight.
+    func vector(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> FloatBuffer {
+        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
+        return try source.vector(name(role, layer), shape[0])
+    }
+
+    /// The bias of a matrix or a norm; nil if the description has none.
+    func bias(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> FloatBuffer? {
+        guard shape(role, layer, isBias: true) != nil else { return nil }
+        let (first, range, rows) = place(role, layer)
+        let whole = try source.vector(name(first, layer, isBias: true), rows)
+        return range.count == rows ? whole : FloatBuffer(whole.array[range])
+    }
+
+    /// A vector that only some files have; nil if this one does not.
+    func optional(_ role: TensorRole, count: Int) throws(AIError) -> FloatBuffer? {
+        let name = name(role, nil)
+        return source.has(name) ? try source.vector(name, count) : nil
+    }
+
+    /// The tensor that holds a matrix, its rows there, and their number.
+    private func place(_ role: TensorRole, _ layer: Int?) -> (first: TensorRole, range: Range<Int>, rows: Int) {
+        let members = names.packed.first { $0.contains(role) } ?? [role]
+        var (start, range, rows) = (0, 0..<0, 0)
+        for member in members {
+            let count = shape(member, layer)?[0] ?? 0
+            if member == role { range = start..<start + count }
+            start += count
+            rows += count
+        }
+        return (members[0], range, rows)
+    }
+
+    /// An unused tensor means that the description is wrong, and so would be the output.
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` naming it.
+    func checkNothingIsLeft(heads: [String]) throws(AIError) {
+        var left = Set(source.names)
+        for key in shapes.keys {
+            let first = names.packed.first { $0.contains(key.role) }?[0] ?? key.role
+            for member in source.members(name(first, key.layer, isBias: key.isBias)) { left.remove(member) }
+        }
+        if description.head?.isTied == true {
+            for member in source.members(name(.head, nil)) { left.remove(member) }
+        }
+        left = left.filter { name in
+            !names.isOptional(name) && !heads.contains(where: name.hasPrefix)
+                && ![.buffer, .vision, .audio].contains(TensorPart(name)) && !name.contains("multi_modal_projector")
+        }
+        guard let name = left.min() else { return }
+        let more = left.count > 1 ? " and \(left.count - 1) more" : ""
+        throw .unsupported(source.path, "tensor \"\(name)\"\(more) is not part of this architecture")
+    }
+}
+
+extension TensorNames {
+    /// The stored name of a tensor.
+    func name(_ role: TensorRole, layer number: Int?, isBias: Bool, prefix: String) -> String {
+        guard let stem = stems[role] else { preconditionFailure("the architecture has no name for \(role)") }
+        let start = outside.contains(role) ? "" : prefix
+        let place = number.map { "\(layer)\($0)." } ?? ""
+        return start + place + stem + (isBias ? ".bias" : ".weight")
+    }
+
+    /// The tensors of a description as they are stored, packed ones as one.
+    func stored(_ d: ModelDescription, prefix: String) -> [(role: TensorRole, name: String, shape: [Int])] {
+        var found: [(role: TensorRole, name: String, shape: [Int])] = []
+        var places: [String: Int] = [:]
+        for need in d.tensors {
+            let first = packed.first { $0.contains(need.role) }?[0] ?? need.role
+            let name = name(first, layer: need.layer, isBias: need.isBias, prefix: prefix)
+            let isTurned = isTransposed && need.layer != nil && need.shape.count == 2
+            let shape = isTurned ? need.shape.reversed() : need.shape
+            if let place = places[name] {
+                found[place].shape[isTurned ? 1 : 0] += need.shape[0]
+            } else {
+                places[name] = found.count
+                found.append((first, name, shape))
+            }
+        }
+        return found
+    }
+
+    /// Whether a tensor may be there, though no description has it: masks, frequencies, a tied head.
+    func isOptional(_ stored: String) -> Bool {
+        ignored.contains(where: stored.hasSuffix)
+            || [TensorRole.head, .rotaryFactors, .longFactors, .shortFactors].contains { role in
+                stems[role].map { stored == $0 + ".weight" || stored.hasSuffix("." + $0 + ".weight") } ?? false
+            }
+    }
+
+    /// What stands before the names in a checkpoint, by that of the embedding: the bare decoder has no prefix, and a
+    /// model for images has a longer one.
+    func prefix(in names: some Sequence<String>) -> String {
+        let mark = name(.embedding, layer: nil, isBias: false, prefix: "")
+        let found = names.filter {
+            $0.hasSuffix(mark) && ($0.count == mark.count || $0.dropLast(mark.count).hasSuffix("."))
+        }
+        return found.min { ($0.count, $0) < ($1.count, $1) }.map { String($0.dropLast(mark.count)) } ?? prefix
+    }
+}

@@ -1,0 +1,57 @@
+import CKernels
+import HubCore
+
+/// A matrix of weights where it lies in its mapped file, `rows` outputs by `columns` inputs; it keeps the mapping alive.
+struct WeightMatrix: Sendable {
+    // Points into `files`, which are mapped read-only.
+    nonisolated(unsafe) let layout: hub_matrix
+    private let files: [MappedFile]
+
+    init(_ layout: hub_matrix, in files: [MappedFile]) {
+        self.layout = layout
+        self.files = files
+    }
+
+    var rows: Int { layout.rows }
+    var columns: Int { layout.columns }
+
+    /// Some of its outputs: one of several matrices that are stored as one.
+    func rows(_ range: Range<Int>) -> WeightMatrix {
+        precondition(range.lowerBound >= 0 && range.upperBound <= rows)
+        var part = layout
+        part.rows = range.count
+        if layout.transposed {
+            let element = Int(hub_info(layout.format).bytes)
+            part.weights = layout.weights + range.lowerBound * element
+        } else {
+            part.weights = layout.weights + range.lowerBound * layout.stride
+        }
+        if layout.format == HUB_MLX {
+            let scales = range.lowerBound * (layout.columns / Int(layout.group))
+            let element = Int(hub_info(layout.scale_format).bytes)
+            part.scales = layout.scales + scales * element
+            part.biases = layout.biases + scales * element
+        }
+        return WeightMatrix(part, in: files)
+    }
+
+    /// One row as float32.
+    func widen(row: Int, into out: UnsafeMutablePointer<Float>) {
+        precondition((0..<rows).contains(row))
+        withUnsafePointer(to: layout) { hub_widen_row($0, row, out) }
+    }
+
+    /// The whole as float32, for small ones.
+    func widened() -> FloatBuffer {
+        let out = FloatBuffer(rows * columns)
+        for row in 0..<rows { widen(row: row, into: out.start + row * columns) }
+        return out
+    }
+}
+
+/// The row of a format in the kernels' table.
+func hub_info(_ format: hub_format) -> hub_format_info {
+    withUnsafePointer(to: hub_formats) { table in
+        UnsafeRawPointer(table).assumingMemoryBound(to: hub_format_info.self)[Int(format.rawValue)]
+    }
+}
