@@ -46,6 +46,7 @@ let package = Package(
         .systemLibrary(name: "CSimdJSONSystem", providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
         // macOS brings its own.
         .systemLibrary(name: "CNCurses", providers: [.apt(["libncurses-dev"])]),
+        .systemLibrary(name: "CEdit", providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
         .systemLibrary(name: "CUTF8Proc", providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
         .target(
             name: "CSimdJSON", dependencies: ["CSimdJSONSystem", "CPlatform"],
@@ -69,7 +70,7 @@ let package = Package(
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
                 "InferenceKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
-                "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CPCRE2", "CPlatform",
+                "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],
             swiftSettings: swiftSettings,
             linkerSettings: [
@@ -83,7 +84,10 @@ let package = Package(
             name: "Benchmarks",
             dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "InferenceKit"],
             path: "Benchmarks",
-            exclude: ["Data", "catalog_peer.py", "synthetic_models.py", "tokenizer_peer.py"],
+            exclude: [
+                "Data", "catalog_peer.py", "inference_models.py", "llama_cpp_peer.py", "synthetic_models.py",
+                "tokenizer_peer.py",
+            ],
             swiftSettings: swiftSettings),
         // Held to what other packages may call, and run by a test.
         .executableTarget(
@@ -91,6 +95,10 @@ let package = Package(
             packageAccess: false, swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
+        // Also compiled by scripts/portable, for other processors.
+        .target(
+            name: "KernelChecks", dependencies: ["CKernels"], path: "Tests/Portable", sources: ["kernels.c"],
+            cSettings: [.define("HUB_NO_MAIN")]),
         .target(
             name: "Support", dependencies: ["CSupport", "HubCore", "HubServer"], path: "Tests/Support",
             swiftSettings: swiftSettings),
@@ -100,7 +108,9 @@ let package = Package(
         tests("ModelFormats", ["HubCore"]),
         tests("HubTokenizers", ["HubCore"]),
         tests("HubChatTemplates", ["HubCore"]),
-        tests("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),
+        tests(
+            "InferenceKit",
+            ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels", "KernelChecks"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",

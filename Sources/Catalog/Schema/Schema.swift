@@ -26,7 +26,8 @@ struct Schema: Sendable {
     /// What the versions bring besides later columns of `models`.
     private static let additions = [
         1: "PRAGMA application_id = \(applicationID);\n"
-            + [models, trees, hubs, caches, kept].joined(separator: "\n")
+            + [models, trees, hubs, caches, kept].joined(separator: "\n"),
+        2: tried,
     ]
 
     /// Says in the file's header whose it is: "hubc". https://www.sqlite.org/pragma.html#pragma_application_id

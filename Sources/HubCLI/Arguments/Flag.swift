@@ -42,6 +42,8 @@ struct Flag: Sendable {
     var doc: String
     /// Further sentences for the long form.
     var detail: String?
+    /// Whether the short page only names it, for want of room.
+    var isMinor = false
     /// Parses and works, but no help mentions it.
     var isHidden = false
     /// Reads a value that was typed; the message of an error need not name the flag.
@@ -67,6 +69,8 @@ struct Flag: Sendable {
 struct Switch: Sendable {
     let flag: Flag
 
+    fileprivate init(flag: Flag) { self.flag = flag }
+
     init(
         _ name: String, short: Character? = nil, refinements: [String] = [], _ doc: String, detail: String? = nil
     ) {
@@ -74,7 +78,23 @@ struct Switch: Sendable {
     }
 }
 
+extension Switch {
+    /// The flag, whose short page only names it.
+    var minor: Switch {
+        var flag = flag
+        flag.isMinor = true
+        return Switch(flag: flag)
+    }
+}
+
 extension Option {
+    /// The flag, whose short page only names it.
+    var minor: Option {
+        var flag = flag
+        flag.isMinor = true
+        return Option(flag: flag)
+    }
+
     /// The flag with a value that may be left out; ``ParsedArguments/has(_:)`` says whether it was given.
     func withOptionalValue() -> Option {
         var flag = flag

@@ -50,6 +50,10 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable(
             "HUB_HOME", doc: "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
         EnvironmentVariable(
+            "HUB_THREADS", doc: "the threads that models compute with; otherwise one for each core"),
+        EnvironmentVariable(
+            "HUB_KERNELS", doc: "scalar, avx2, avx512 or neon: the instructions that models compute with"),
+        EnvironmentVariable(
             "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", content: .address,
             doc: "the proxies and their exceptions, in lower case too"),
         EnvironmentVariable(

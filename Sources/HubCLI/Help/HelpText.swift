@@ -26,7 +26,11 @@ enum HelpText {
         var lines = head(command, width: width)
         if !command.visibleFlags.isEmpty {
             lines += ["", "Flags:"]
-            lines += TextWrap.definitions(command.visibleFlags.map { ($0.usage, $0.doc) }, width: width)
+            let (minor, flags) = (
+                command.visibleFlags.filter(\.isMinor), command.visibleFlags.filter { !$0.isMinor }
+            )
+            lines += TextWrap.definitions(flags.map { ($0.usage, $0.doc) }, width: width)
+            if !minor.isEmpty { lines += flow("  Also:", minor.map(\.usage), width: width) }
         }
         return lines + [""] + TextWrap.lines(globalFlags, width: width)
             + ["hub help \(command.name) shows details and examples"]

@@ -6,18 +6,21 @@ struct InspectionView {
     let facts: ModelInspection
     /// The context for the memory estimate; nil for the default of `hub try`.
     var context: Int?
+    /// How keys and values are cached; as `hub try` does without flags.
+    var cacheFormat = ModelOptions().usedCacheFormat
     /// Physical memory in bytes.
     let memoryTotal: Int64
 
-    private var memory: Int64 { facts.memoryBytes(context: context) }
+    private var memory: Int64 { facts.memoryBytes(context: context, cacheFormat: cacheFormat) }
     private var positions: Int { context ?? facts.usualContext }
+    private var cacheBytes: Int64? { facts.cacheBytesPerPosition(as: cacheFormat) }
     /// nil if it is not known what is kept of a position and the weights alone do fit.
     private var fits: Bool? {
-        if facts.cacheBytesPerPosition == nil { return facts.weightsBytes <= memoryTotal ? nil : false }
+        if cacheBytes == nil { return facts.weightsBytes <= memoryTotal ? nil : false }
         return memory <= memoryTotal
     }
     /// Whether what is needed depends on how long the text is.
-    private var hasPositions: Bool { (facts.cacheBytesPerPosition ?? 0) > 0 }
+    private var hasPositions: Bool { (cacheBytes ?? 0) > 0 }
 
     /// Whether hub runs it, memory aside.
     var verdict: RunVerdict {
@@ -25,7 +28,7 @@ struct InspectionView {
     }
 
     /// nil if it is not known.
-    var memoryBytes: Int64? { facts.cacheBytesPerPosition == nil ? nil : memory }
+    var memoryBytes: Int64? { cacheBytes == nil ? nil : memory }
 
     /// Each line's name and text, and whether it is bad news; the first ones say what it is.
     var lines: [(name: String, text: String, isBad: Bool)] {
@@ -51,8 +54,8 @@ struct InspectionView {
     }
 
     private var cache: String? {
-        guard let bytes = facts.cacheBytesPerPosition else { return "unknown" }
-        return bytes > 0 ? "\(ByteCount(bytes)) per token, as float32" : nil
+        guard let bytes = cacheBytes else { return "unknown" }
+        return bytes > 0 ? "\(ByteCount(bytes)) per token, as \(cacheFormat.rawValue)" : nil
     }
 
     private var memoryText: String {
@@ -61,7 +64,7 @@ struct InspectionView {
             return "\(ByteCount(facts.weightsBytes)) for the weights alone; the KV cache is unknown"
         }
         let verdict = "\(fits ? "fits" : "does not fit") \(here)"
-        guard facts.cacheBytesPerPosition != nil else {
+        guard cacheBytes != nil else {
             return "\(ByteCount(facts.weightsBytes)) for the weights alone: \(verdict)"
         }
         let length = hasPositions ? " with a \(Humanize.grouped(positions))-token context" : ""
@@ -136,7 +139,7 @@ struct InspectionView {
             "weights_bytes": .int(facts.weightsBytes),
             "context_length": int(facts.contextLength), "layers": int(facts.layers), "heads": int(facts.heads),
             "kv_heads": int(facts.kvHeads), "vocabulary": int(facts.vocabulary),
-            "kv_bytes_per_token": facts.cacheBytesPerPosition.map { .int($0) },
+            "kv_bytes_per_token": cacheBytes.map { .int($0) },
             "memory_bytes": memoryBytes.map { .int($0) }, "memory_context": hasPositions ? int(positions) : nil,
             "memory_total_bytes": .int(memoryTotal), "fits": fits.map { .bool($0) },
             "tokenizer": facts.tokenizerKind.map { .string($0) },

@@ -20,6 +20,8 @@ struct ModelFacts {
     var incomplete: String?
     /// What verifying found damaged in it, in a sentence; nil where nothing was.
     var damaged: String?
+    /// How its last smoke test ended.
+    var tried: TriedModel?
     /// The pin of this revision.
     var pin: Pin?
     /// Parameters by element type, where the Hub said so.

@@ -21,9 +21,7 @@ struct RunVerdict: Sendable, Hashable {
     /// By what the curated list says; nil if that is not enough.
     init?(_ entry: RegistryEntry) {
         guard let architecture = entry.architecture else { return nil }
-        if let format = entry.format, format != .safetensors {
-            obstacle = Self.weights(format == .gguf ? .gguf : .mlx)
-        } else if !RunnableModels.architectures.contains(architecture) {
+        if !RunnableModels.runs(architecture, asGGUF: entry.format == .gguf) {
             obstacle = "architecture \(architecture)"
         } else if entry.format == nil {
             return nil
@@ -34,15 +32,14 @@ struct RunVerdict: Sendable, Hashable {
     /// not enough.
     init?(_ record: ModelRecord) {
         guard record.repository.kind == .model, record.tags != nil else { return nil }
-        if let found = Self.quantizations.first(where: record.hasTag) {
+        let isMLX = record.isOffered(in: "mlx")
+        if !isMLX, let found = Self.quantizations.first(where: record.hasTag) {
             obstacle = "\(found) weights"
-        } else if record.isOffered(in: "mlx"), record.isPacked {
-            obstacle = Self.weights(.mlx)
-        } else if !record.isOffered(in: "safetensors") {
-            guard record.isOffered(in: "gguf") else { return nil }
-            obstacle = Self.weights(.gguf)
         } else {
-            guard record.library == "transformers" else { return nil }
+            // Repositories of GGUF files seldom name an architecture.
+            guard isMLX || record.isOffered(in: "safetensors"), isMLX || record.library == "transformers" else {
+                return nil
+            }
             guard RunnableModels.architectures.contains(where: record.hasTag) else {
                 obstacle = "its architecture"
                 return
@@ -55,8 +52,6 @@ struct RunVerdict: Sendable, Hashable {
     static let quantizations = [
         "4-bit", "8-bit", "gptq", "awq", "bitsandbytes", "fp8", "compressed-tensors", "mxfp4",
     ]
-
-    private static func weights(_ format: WeightFormat) -> String { "\(format.rawValue) weights" }
 
     var json: JSON { .object(["possible": .bool(isPossible), "why": obstacle.map { .string($0) }]) }
 }

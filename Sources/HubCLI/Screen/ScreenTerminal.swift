@@ -10,7 +10,7 @@ struct ScreenTerminal {
     /// - Parameter wake: the writing end of a pipe that gets "w" when the size changes.
     /// - Throws: ``ErrorCode/invalidInput`` for a terminal that cannot show a full screen.
     init(wake: Int32, colors: Bool, isUnicode: Bool) throws(AIError) {
-        Self.chooseLocale(isUnicode)
+        Terminal.chooseLocale(isUnicode)
         guard hub_terminal_guard_begin(0, wake) == 0 else {
             throw AIError.system("cannot use", path: "the terminal", errno: errno)
         }
@@ -104,15 +104,6 @@ struct ScreenTerminal {
         case .bad: (0, 1)
         case .name: (0, 6)
         }
-    }
-
-    /// ncurses asks the C library which characters there are; nothing else here does. Where the user's locale is not
-    /// installed, as on many servers, the one that every system brings will do.
-    private static func chooseLocale(_ isUnicode: Bool) {
-        setlocale(LC_CTYPE, "")
-        guard isUnicode, String(cString: nl_langinfo(nl_item(CODESET))) != "UTF-8" else { return }
-        // The second is the name of older macOS.
-        for name in ["C.UTF-8", "UTF-8"] where setlocale(LC_CTYPE, name) != nil { return }
     }
 
     private static func actions(of numbers: [Int32]) -> [(Int32, sigaction)] {

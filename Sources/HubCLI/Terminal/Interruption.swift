@@ -7,6 +7,7 @@ final class Interruption: Sendable {
         var closures: [Int: @Sendable () -> Void] = [:]
         var nextKey = 0
         var kept: String?
+        var diversion: (@Sendable () -> Void)?
     }
 
     private let state = Lock(State())
@@ -43,6 +44,16 @@ final class Interruption: Sendable {
             return state.closures.sorted { $0.key < $1.key }.map(\.value)
         }
         for closure in closures { closure() }
+    }
+
+    /// Calls the closure at each ^C, on the signal thread, instead of asking for a stop; nil to end that.
+    func divert(_ closure: (@Sendable () -> Void)?) { state.withLock { $0.diversion = closure } }
+
+    /// Calls what ``divert(_:)`` was given; false if nothing was.
+    func isDiverted() -> Bool {
+        guard let closure = state.withLock(\.diversion) else { return false }
+        closure()
+        return true
     }
 
     /// What an interrupted run keeps, as one line for people; set by the running command.

@@ -38,6 +38,7 @@ enum Signals {
                     suspension.suspend(stop)
                     continue
                 }
+                if number == SIGINT, interruption.isDiverted() { continue }
                 if interruption.isRequested { leave() }
                 interruption.request()
             }

@@ -53,8 +53,8 @@ enum StandardInput {
         }
     }
 
-    private static func apart<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
+    /// Runs what may never return, without waiting for it once it is cancelled.
+    static func apart<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let waiting = Once<Value>()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -12,4 +12,13 @@ enum Terminal {
         guard hub_terminal_size(descriptor, &columns, &rows) == 0, columns > 0, rows > 0 else { return nil }
         return (Int(columns), Int(rows))
     }
+
+    /// ncurses and libedit ask the C library which characters there are; nothing else here does. Where the user's locale is not
+    /// installed, as on many servers, the one that every system brings will do.
+    static func chooseLocale(_ isUnicode: Bool) {
+        setlocale(LC_CTYPE, "")
+        guard isUnicode, String(cString: nl_langinfo(nl_item(CODESET))) != "UTF-8" else { return }
+        // The second is the name of older macOS.
+        for name in ["C.UTF-8", "UTF-8"] where setlocale(LC_CTYPE, name) != nil { return }
+    }
 }

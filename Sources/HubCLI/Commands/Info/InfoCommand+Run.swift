@@ -169,6 +169,11 @@ extension InfoCommand {
             let condition = try await workspace.condition(reference.repository, at: commit)
             facts.incomplete = condition.incompleteSentence(reference)
             facts.damaged = condition.damageSentence(reference)
+            let catalog = workspace.dispensable
+            facts.tried = await Blocking.run {
+                catalog.use { catalog throws(AIError) in try catalog.tried(reference.repository, at: commit) }
+                    ?? nil
+            }
         }
         guard let tree = facts.tree else {
             // Another tool fetched it; its file list is unknown.

@@ -23,6 +23,9 @@ struct InfoView {
         output.fact("tags", (record.tags ?? []).filter { !$0.contains(":") }.prefix(10).joined(separator: ", "))
         if let plan = facts.plan { show(plan) }
         output.fact("damaged", facts.damaged, .bad)
+        if let tried = facts.tried {
+            output.fact("tried", "\(tried.sentence), \(Humanize.age(of: tried.at, now: context.now))", tried.style)
+        }
         if let pin = facts.pin { output.fact("pinned", pin.note ?? "yes") }
         if let sizes = facts.cachedFiles {
             output.fact(
@@ -162,7 +165,7 @@ struct InfoView {
             "pinned": .bool(facts.pin != nil), "damaged": facts.damaged == nil ? nil : .bool(true),
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
             "inspection": facts.inspection?.json, "curated": facts.curated?.curatedJSON,
-            "runs": facts.verdict?.json,
+            "runs": facts.verdict?.json, "tried": facts.tried?.json,
             // Only where the Hub was not asked.
             "as_of": time(facts.seenAt), "popularity_as_of": time(facts.olderCount),
         ]

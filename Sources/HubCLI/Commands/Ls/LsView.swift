@@ -12,6 +12,8 @@ struct LsView {
     let damaged: [String: Set<Commit>]
     /// The branches of pulls that were cut off before they wrote a ref, by repository folder.
     let unfinished: [String: [Commit: String]]
+    /// How smoke tests ended, by repository and commit.
+    let tried: [String: [Commit: TriedModel]]
     /// Bytes free on the cache's disk.
     let free: Int64
     /// Bytes that can be freed.
@@ -52,6 +54,12 @@ struct LsView {
         repository.revisions.contains { isPinned($0, repository) }
     }
 
+    /// How the last smoke test of a cached revision ended.
+    private func tried(_ repository: RepositoryOverview) -> TriedModel? {
+        guard let tests = tried[repository.repository.description] else { return nil }
+        return repository.revisions.compactMap { tests[$0.commit] }.max { $0.at < $1.at }
+    }
+
     /// The branches and tags of a revision; nil for none.
     private func refs(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> String? {
         if !revision.refs.isEmpty { return revision.refs.joined(separator: ", ") }
@@ -62,7 +70,7 @@ struct LsView {
         var table = Table([
             .init("MODEL", least: 16, cut: .middle), .init("SIZE", .right), .init("FREES", .right, optional: true),
             .init("REVISIONS", least: 6), .init("USED", .left), .init("DOWNLOADED", .left, optional: true),
-            .init("", .left),
+            .init("TRIED", .left, optional: true), .init("", .left),
         ])
         for repository in repositories {
             let refs = repository.revisions.map { self.refs($0, repository) ?? $0.commit.short }
@@ -71,7 +79,8 @@ struct LsView {
                 Styled(repository.repository.description, .name), size(repository.size), size(repository.freeable),
                 Styled(refs.joined(separator: ", ")),
                 isEmpty ? "" : used(repository.revisions.lazy.compactMap(\.lastUsedAt).max()),
-                age(repository.revisions.lazy.map(\.downloadedAt).max()), marks(repository),
+                age(repository.revisions.lazy.map(\.downloadedAt).max()),
+                tried(repository).map { Styled($0.sentence, $0.style) } ?? "", marks(repository),
             ])
         }
         output.table(table)
@@ -159,6 +168,7 @@ struct LsView {
             "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
             "last_used_at": time(repository.revisions.compactMap(\.lastUsedAt).max()),
             "pinned": .bool(isPinned(repository)), "damaged": .bool(isDamaged(repository)),
+            "tried": tried(repository)?.json,
             // Absent where unknown; false if one revision is incomplete.
             "complete": repository.isComplete.map { .bool($0) },
             "problems": repository.problems.isEmpty

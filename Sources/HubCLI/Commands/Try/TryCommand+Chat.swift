@@ -1,5 +1,6 @@
 import HubChatTemplates
 import HubCore
+import InferenceKit
 
 /// Chat templates, and texts from files.
 extension TryCommand {
@@ -18,6 +19,23 @@ extension TryCommand {
         }
         let messages = (request.system.map { [Message.system($0)] } ?? []) + [.user(prompt)]
         return try await Blocking.run { try templates.render(json: messages.map(\.json)).text }
+    }
+
+    /// A conversation on the terminal.
+    static func converse(
+        _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+    ) async throws {
+        let model = try await open(target, request, &report, context)
+        guard model.generates, !model.embeds else {
+            throw AIError(.invalidInput, "\(target.id) turns texts into vectors; it does not answer")
+        }
+        guard let templates = try await templates(request, target.path, context) else {
+            throw AIError(
+                .invalidInput, "\(target.path) has no chat template", advice: "name one with --template FILE")
+        }
+        var session = try ChatSession(
+            Conversation(model, templates, request.config, system: request.system), context)
+        try await session.run()
     }
 
     /// What the chat template makes of the conversation in a file.
@@ -39,16 +57,15 @@ extension TryCommand {
         return try await Blocking.run { [options] in try templates.render(json: messages, options).text }
     }
 
-    private static func templates(
+    /// The template of `--template`, else the model's own; nil if there is none.
+    static func templates(
         _ request: Request, _ path: String, _ context: Context
     ) async throws -> ChatTemplates? {
         let own = try await Blocking.run { try ChatTemplates.read(model: path) }
         guard let name = request.template else { return own }
-        let (bytes, file) = try await contents(name, context)
-        guard let source = String(validating: bytes, as: UTF8.self) else {
-            throw AIError(.invalidInput, "\(file.printable) is not UTF-8", context: .init(path: file))
-        }
-        return ChatTemplates(source, path: file, specialTokens: own?.specialTokens ?? [:])
+        let source = try await text(name, context)
+        return ChatTemplates(
+            source, path: context.environment.expand(name), specialTokens: own?.specialTokens ?? [:])
     }
 
     /// The texts of the list in a file; none if no file was named.
@@ -63,6 +80,23 @@ extension TryCommand {
             }
             return text
         }
+    }
+
+    /// The texts of a file: a JSON list of strings, or lines.
+    static func texts(_ file: String?, _ context: Context) async throws -> [String] {
+        guard let file else { return [] }
+        let whole = try await text(file, context)
+        if whole.first(where: { !$0.isWhitespace }) == "[" { return try await listedTexts(file, context) }
+        return whole.split(whereSeparator: \.isNewline).map(String.init)
+    }
+
+    /// The text of a file.
+    static func text(_ file: String, _ context: Context) async throws -> String {
+        let (bytes, path) = try await contents(file, context)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw AIError(.invalidInput, "\(file.printable) is not UTF-8", context: .init(path: path))
+        }
+        return text
     }
 
     private static func json(_ file: String, _ context: Context) async throws -> JSON {

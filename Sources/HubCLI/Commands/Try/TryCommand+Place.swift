@@ -10,14 +10,31 @@ extension TryCommand {
     struct Target {
         var id: String
         var path: String
-        /// What it was called, where it is a snapshot.
+        /// What it was called, where it is a snapshot, and which one that is.
         var reference: ModelReference?
+        var commit: Commit?
         /// What is missing of it, in a sentence; nil where nothing is.
         var incomplete: String?
     }
 
-    /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here.
+    /// A folder of this machine, or the snapshot of a reference, pulled first where it is not here; a file in it if one
+    /// was named.
     static func locate(_ text: String, _ context: Context, _ request: Request) async throws -> Target {
+        var target = try await folder(text, context, request)
+        guard let file = request.file else { return target }
+        let path = Path.join(target.path, file)
+        guard FileSystem.exists(path) else {
+            let others = (try? FileSystem.entries(target.path) ?? []) ?? []
+            let files = others.filter { $0.hasSuffix(".gguf") }.sorted().joined(separator: ", ")
+            throw AIError(
+                .fileNotFound, "\(target.id) has no file \(file.printable)",
+                advice: files.isEmpty ? "it has no GGUF file" : "it has \(files)", context: .init(path: path))
+        }
+        target.path = path
+        return target
+    }
+
+    private static func folder(_ text: String, _ context: Context, _ request: Request) async throws -> Target {
         if text.namesFolder || text.hasSuffix(".gguf") {
             let path = Path.withoutEnd(context.environment.expand(text))
             guard FileSystem.exists(path) else {
@@ -34,12 +51,15 @@ extension TryCommand {
             throw AIError(.invalidInput, "\(reference) names a file; hub try takes a model")
         }
         let workspace = try await context.workspace()
-        if let (folder, commit) = try await Blocking.run({ try workspace.snapshot(of: reference) }) {
+        if let (folder, commit) = try await Blocking.run({ try workspace.snapshot(of: reference) }),
+            request.file.map({ FileSystem.exists(Path.join(folder.snapshot(commit), $0)) }) ?? true
+        {
             let condition = try await workspace.condition(reference.repository, at: commit)
             try condition.checkSound(reference)
             await Blocking.run { workspace.markUsed(folder, commit) }
             return Target(
                 id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference,
+                commit: commit,
                 incomplete: condition.incompleteSentence(reference))
         }
         if let namesake {
@@ -68,8 +88,16 @@ extension TryCommand {
         guard !workspace.isOffline else { throw AIError.offline(reference) }
         let puller = try workspace.puller()
         var options = Puller.Options()
-        options.select = try PullCommand.selection(workspace, context)
+        if let file = request.file {
+            options = options.with([GlobPattern(shards(of: file))])
+        } else {
+            // One set of weights: a repository of GGUF files has a dozen.
+            options.select = try PullCommand.selection(format: .auto, workspace, context)
+        }
         let plan = try await puller.plan(reference, options)
+        if let file = request.file, plan.files.isEmpty {
+            throw AIError(.fileNotFound, "\(reference) has no file \(file.printable)")
+        }
         if request.runs { try await checkRunnable(reference, plan, puller, context, request) }
         let bytes = ByteCount(plan.totals.downloadBytes)
         if request.yes {
@@ -93,7 +121,14 @@ extension TryCommand {
         try puller.checkSpace([plan])
         let result = await PullCommand.fetch([plan], options, puller, context)[0]
         if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }
-        return Target(id: reference.repository.id.name, path: result.path, reference: reference)
+        return Target(
+            id: reference.repository.id.name, path: result.path, reference: reference,
+            commit: result.plan.tree.commit)
+    }
+
+    /// A glob for a file and the other parts of its model: `m-00001-of-00003.gguf` is one of three.
+    private static func shards(of file: String) -> String {
+        file.replacing(/-\d{5}(-of-\d{5}\.gguf)$/) { "-*\($0.output.1)" }
     }
 
     // MARK: What cannot be run
@@ -119,9 +154,10 @@ extension TryCommand {
             throw error
         }
         guard let configuration = outline.configuration else { return }
-        let weights = ModelFiles(files).variants.first { $0.format == .safetensors && $0.isMain }?.sizeBytes ?? 0
+        let weights =
+            outline.formats.first { $0.format == (configuration.isGGUF ? .gguf : .safetensors) }?.bytes ?? 0
         let (needed, positions) = RunnableModels.memory(
-            weightsBytes: weights, configuration, context: request.options.context)
+            weightsBytes: weights, configuration, request.options)
         let available = try Machine.memory().available
         guard needed <= available else {
             throw AIError(
@@ -131,15 +167,30 @@ extension TryCommand {
                     "close other programs, ask for a shorter --context, or choose a smaller model: hub search --runs --fits",
                 context: .init(repository: reference.repository.description))
         }
-        guard files.contains(where: { TokenizerKind.fileNames.contains($0.path) }) else {
+        guard configuration.isGGUF || files.contains(where: { TokenizerKind.fileNames.contains($0.path) }) else {
             throw try unsupported(
                 "\(reference)", [TokenizerKind.none], .repository(reference, isCached: false), files, isMLX: false,
                 context)
         }
     }
 
-    /// Why a model that is here cannot be run.
-    static func refusal(of target: Target, _ inspection: ModelInspection, _ context: Context) throws -> AIError {
+    /// Why a model that is here cannot be run, and what runs it.
+    static func refusal(
+        of target: Target, _ inspection: ModelInspection?, because failure: AIError, _ context: Context
+    ) throws -> AIError {
+        guard let inspection, !inspection.isSupported else { return failure }
+        // Where only the tokenizer is missing, people read the same before the download.
+        guard failure.code == .unsupportedModel || inspection.obstacles == [TokenizerKind.none] else {
+            var failure = failure
+            failure.message = "\(target.reference.map { "\($0)" } ?? target.id): \(failure.message)"
+            return failure
+        }
+        return try refusal(of: target, inspection, context)
+    }
+
+    private static func refusal(of target: Target, _ inspection: ModelInspection, _ context: Context) throws
+        -> AIError
+    {
         let isFolder = try FileSystem.status(target.path)?.kind == .directory
         let names = isFolder ? try FileSystem.entries(target.path) ?? [] : [Path.name(target.path)]
         let files = try names.map { name in

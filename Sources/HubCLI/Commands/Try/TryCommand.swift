@@ -2,22 +2,15 @@ import HubCore
 
 /// `hub try`
 enum TryCommand {
-    static let maxTokens = Option.whole("max-tokens", in: 1...1_000_000, "generate at most this many tokens")
-    static let temperature = Option.real(
-        "temperature", "T", in: 0...100, "sampling temperature; 0 takes the most likely token")
-    static let topK = Option.whole("top-k", in: 0...1_000_000, "sample from this many tokens; 0 means all")
-    static let topP = Option.real(
-        "top-p", "P", in: 0...1, "sample from the most likely tokens with this total probability")
-    static let minP = Option.real(
-        "min-p", "P", in: 0...1, "drop tokens below this fraction of the highest probability")
-    static let repeatPenalty = Option.real("repeat-penalty", "X", in: 0.01...100, "penalize repetition; 1 is off")
-    static let seed = Option.seed("seed", "make the output repeatable")
-    static let greedy = Switch("greedy", "always take the most likely token")
-    static let stop = Option.text("stop", "TEXT", repeats: true, "stop before this text")
+    static let file = Option.text(
+        "file", "NAME", "the GGUF file of the folder or repository that is meant")
     static let system = Option.text(
         "system", "TEXT", "the system message, for models with a chat template")
     static let chat = Switch(
-        "chat", "fail if the model has no chat template, instead of taking the prompt as it is")
+        "chat", "talk with the model; with a PROMPT, answer it once",
+        detail:
+            "Fails if the model has no chat template. The conversation needs a terminal: lines are edited, /help lists its commands, Ctrl-C ends an answer and Ctrl-D the conversation."
+    )
     static let raw = Switch("raw", "take the prompt as it is, without the chat template")
     static let logits = Switch("logits", "add the logits of the last prompt position, with --json")
     static let tokenize = Option.text(
@@ -25,9 +18,9 @@ enum TryCommand {
     static let tokenizeFile = Option.text(
         "tokenize-file", "FILE", kind: .file, "show the tokens of each text in a JSON list; needs no weights")
     static let render = Option.text(
-        "render", "FILE", kind: .file, "render a conversation with the chat template; needs no weights",
+        "render", "FILE", kind: .file, "render a conversation with the chat template",
         detail: """
-            The file has a JSON object: messages and, optionally, tools, documents, add_generation_prompt, bos_token, \
+            Needs no weights. The file has a JSON object: messages and, optionally, tools, documents, add_generation_prompt, bos_token, \
             eos_token, and other variables of the template.
             """)
     static let template = Option.text(
@@ -38,14 +31,29 @@ enum TryCommand {
         detail:
             "Checks samples of every tensor; with =full, every value. Results for cached files are kept."
     )
-    static let threads = Option.whole("threads", in: 1...1024, "number of threads")
-    static let contextLength = Option.whole("context", in: 1...10_000_000, "size of the context in tokens")
+    static let embed = Option.text(
+        "embed", "TEXT", repeats: true, "turn a text into a vector, with an embedding model")
+    static let texts = Option.text(
+        "texts", "FILE", kind: .file, "more texts for --embed and --similar: a JSON list, or lines")
+    static let similar = Option.text(
+        "similar", "QUERY", "rank the texts by their cosine with this one")
+    static let perplexity = Option.text(
+        "perplexity", "FILE", kind: .file, "how well the model predicts a text",
+        detail: "Runs the beginning token and 256 tokens at a time, and scores all of them.")
+    static let perplexityTokens = Option.whole(
+        "perplexity-tokens", in: 1 ... .max, "stop after this many tokens of it")
 
     static let command = Command(
         name: "try", doc: "run a model on this machine and see whether it works",
         detail: """
-            Without a PROMPT: the smoke test and its verdict. With one: the test, and the text as it is generated. If \
-            the model has a chat template, the prompt is the user's message in it; --raw takes it as it is.
+            Without a PROMPT: the smoke test and its verdict. It checks the tokenizer, looks for NaN and for an output that \
+            repeats itself, compares results that must be equal, and measures speed, memory bandwidth and peak memory. hub \
+            ls and hub info show its verdict later.
+
+            With a PROMPT: the text as it is generated. If the model has a chat template, the prompt is the user's \
+            message in it; --raw takes it as it is. An embedding model turns the prompt into a vector.
+
+            With --chat and no PROMPT: a conversation on the terminal.
 
             A model that is not cached is downloaded first, after its size and a yes (--yes in scripts). If its file names \
             and config.json show that hub cannot run it, or that it needs more memory than there is, nothing is \
@@ -55,22 +63,24 @@ enum TryCommand {
             or is not supported; 6 if there is too little memory.
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
-        flags: [
-            maxTokens.flag, temperature.flag, topK.flag, topP.flag, minP.flag, repeatPenalty.flag, seed.flag,
-            greedy.flag, stop.flag, system.flag, chat.flag, raw.flag, logits.flag, tokenize.flag, tokenizeFile.flag,
-            render.flag, template.flag, inspect.flag, check.flag, threads.flag, contextLength.flag,
-            SharedFlags.yes.flag,
+        flags: GenerationFlags.all + [
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.minor.flag, similar.flag,
+            perplexity.flag,
+            perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
+            inspect.flag,
+            check.flag, file.flag, SharedFlags.yes.flag,
         ],
-        exclusive: [
-            ["greedy", "temperature"], ["inspect", "check", "render", "tokenize"],
-            ["inspect", "check", "render", "tokenize-file"], ["raw", "chat"], ["raw", "system"],
-            ["raw", "template"],
-        ],
+        exclusive: GenerationFlags.exclusive + [
+            ["raw", "chat"], ["raw", "system"], ["raw", "template"],
+        ]
+            + ["tokenize", "tokenize-file", "embed", "texts", "similar", "perplexity"].map {
+                ["inspect", "check", "render", "chat", $0]
+            },
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
+            .init("hub try ./e5 --similar 'sea' --embed ship --embed loan", "Which text is nearer."),
             .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer splits a text."),
-            .init("hub try org/model --inspect --json", "What it is and what memory it needs, for a program."),
         ],
         run: { try await run($0, Request($1)) })
 }

@@ -15,14 +15,27 @@ struct TryReport {
 
     let id: String
     let path: String
+    /// How the model computes.
+    var options = ModelOptions()
+    /// What the headers say, where that was asked for.
     var inspection: ModelInspection?
+    /// What they say of a model that was opened, and the checks that this was.
+    var read: ModelInspection?
+    var opening: [CheckResult]?
     var smoke: SmokeTest?
     var check: ModelCheck?
     var generation: GenerationResult?
+    /// Each token with its alternatives, where that was asked for.
+    var logprobs: [(token: TokenLogprob, top: [TokenLogprob])] = []
     var logits: [Float]?
+    var embeddings: [(text: String, result: EmbeddingResult)] = []
+    /// Texts by their cosine with another, the nearest first.
+    var similar: [(text: String, cosine: Double)] = []
+    var perplexity: Perplexity?
     var tokenized: [Tokenized] = []
     /// What a chat template made of a conversation.
     var rendered: String?
+    /// The context of the opened model.
     var context: Int?
     var isGreedy = false
     /// Physical memory in bytes.
@@ -36,9 +49,9 @@ struct TryReport {
     /// Findings of one check that are shown; hundreds of a kind say no more.
     private static let examples = 5
 
-    private var facts: ModelInspection? { inspection ?? smoke?.inspection ?? check?.inspection }
-    private var checks: [CheckResult]? { smoke?.checks ?? check?.checks }
-    private var verdict: CheckResult.Status? { smoke?.verdict ?? check?.verdict }
+    var facts: ModelInspection? { inspection ?? read ?? smoke?.inspection ?? check?.inspection }
+    var checks: [CheckResult]? { smoke?.checks ?? check?.checks ?? opening }
+    var verdict: CheckResult.Status? { smoke?.verdict ?? check?.verdict ?? opening.map(SmokeTest.worst) }
 
     static func tokenize(_ texts: [String], folder: String) throws(AIError) -> [Tokenized] {
         let tokenizer = try Tokenizer(folder: folder)
@@ -50,14 +63,13 @@ struct TryReport {
         }
     }
 
-    /// The ids of each text; nothing after a generated text, which is all that was asked for, unless something is amiss
-    /// with it; else the verdict.
+    /// The essential of each part; nothing after a generated text, which is all that was asked for.
     private var quiet: [String] {
         if !tokenized.isEmpty { return tokenized.map { $0.ids.map(String.init).joined(separator: " ") } }
         if let rendered { return [rendered] }
-        if let check { return [check.verdict.rawValue] }
-        guard let smoke, generation == nil || smoke.verdict != .pass else { return [] }
-        return [smoke.verdict.rawValue]
+        if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
+        let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
+        return (similar.isEmpty ? vectors : similar.map(\.text)) + (perplexity.map { ["\($0.perplexity)"] } ?? [])
     }
 
     func show(_ context: Context) {
@@ -75,22 +87,85 @@ struct TryReport {
             if let check { return show(check, output) }
             // Of what cannot be run, what stands in the way is all there is to say.
             if let facts, !facts.isSupported, inspection == nil { return }
-            if let smoke {
-                if generation != nil { output.line() }
-                // After a text only what is not as it should be is worth a line.
-                let isQuiet = generation != nil
-                if !isQuiet, let inspectionView { show(inspectionView, output, isBrief: true) }
-                for check in smoke.checks where !isQuiet || check.status != .pass {
-                    line(check.name, check.detail, output, mark: check.status)
-                }
-                show(verdict: smoke.verdict, smoke.checks, output)
+            if let smoke { show(smoke, output) }
+            showVectors(output)
+            if let generation {
+                output.line()
+                showLogprobs(output)
+                show(generation, output)
             }
-            if let result = generation ?? smoke?.generation { show(result, output) }
+            if let perplexity {
+                let text = Self.rounded(perplexity.perplexity)
+                line("perplexity", "\(text) over \(Humanize.grouped(perplexity.tokensScored)) tokens", output)
+            }
         }
     }
 
-    private var inspectionView: InspectionView? {
-        facts.map { InspectionView(facts: $0, context: context, memoryTotal: memoryTotal) }
+    private func show(_ smoke: SmokeTest, _ output: Output) {
+        if let inspectionView { show(inspectionView, output, isBrief: true) }
+        for check in smoke.checks { line(check.name, check.detail, output, mark: check.status) }
+        if let result = smoke.generation {
+            show(result, output)
+            line("text", result.text.replacing("\n", with: " "), output)
+        }
+        if let speed = smoke.speed { show(speed, smoke, output) }
+        show(verdict: smoke.verdict, smoke.checks, output)
+    }
+
+    private func show(_ speed: SmokeTest.Speed, _ smoke: SmokeTest, _ output: Output) {
+        if smoke.generation == nil { line("speed", Self.rate(speed.tokensPerSecond), output) }
+        let memory = "memory gives \(ByteCount(Int64(speed.memoryBytesPerSecond)))/s"
+        let weights = speed.weightsBytesPerSecond.map { "weights are read at \(ByteCount(Int64($0)))/s; " } ?? ""
+        line("bandwidth", weights + memory, output)
+        line("load", Self.milliseconds(speed.loadSeconds), output)
+        line("peak memory", "\(ByteCount(speed.peakMemoryBytes))", output)
+    }
+
+    private func showVectors(_ output: Output) {
+        if !similar.isEmpty {
+            var table = Table([.init("COSINE", .right), .init("TEXT", least: 20)])
+            for (text, cosine) in similar {
+                table.add([Styled(Self.rounded(cosine)), Styled(SafeText.line(text))])
+            }
+            return output.table(table)
+        }
+        for (text, result) in embeddings {
+            let first = result.vector.prefix(4).map { Self.rounded(Double($0)) }.joined(separator: " ")
+            output.line(Styled(SafeText.line(text), .faint))
+            output.line(Styled("  \(result.dimensions) numbers: \(first) \(result.dimensions > 4 ? "..." : "")"))
+        }
+    }
+
+    private func showLogprobs(_ output: Output) {
+        guard !logprobs.isEmpty else { return }
+        var table = Table([.init("TOKEN"), .init("LOGPROB", .right), .init("ALTERNATIVES", least: 20)])
+        func shown(_ text: String) -> String { "\"\(SafeText.line(text.replacing("\n", with: "\\n")))\"" }
+        for (token, top) in logprobs {
+            let others = top.map { "\(shown($0.text)) \(Self.rounded($0.logprob))" }
+            table.add([
+                Styled(shown(token.text)), Styled(Self.rounded(token.logprob)),
+                Styled(others.joined(separator: "  "), .faint),
+            ])
+        }
+        output.table(table)
+        output.line()
+    }
+
+    /// Three digits behind the point.
+    private static func rounded(_ value: Double) -> String {
+        guard value.magnitude < 1e12 else { return "\(value)" }
+        let thousandths = Int((value.magnitude * 1000).rounded())
+        let rest = String(thousandths % 1000)
+        return
+            "\(value < 0 ? "-" : "")\(thousandths / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
+    }
+
+    var inspectionView: InspectionView? {
+        facts.map {
+            InspectionView(
+                facts: $0, context: context ?? options.context, cacheFormat: options.usedCacheFormat,
+                memoryTotal: memoryTotal)
+        }
     }
 
     /// - Parameter isBrief: only what matters beside a verdict.
@@ -167,15 +242,6 @@ struct TryReport {
         throw error
     }
 
-    private static func json(_ finding: CheckFinding) -> JSON {
-        .object([
-            "check": .string(finding.check), "status": .string(finding.status.rawValue),
-            "file": finding.file.map { .string($0) }, "tensor": finding.tensor.map { .string($0) },
-            "expected": finding.expected.map { .string($0) }, "found": finding.found.map { .string($0) },
-            "detail": .string(finding.detail),
-        ])
-    }
-
     private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
     private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
 
@@ -205,57 +271,4 @@ struct TryReport {
 
     /// Where texts begin.
     private static let column = 22
-
-    var json: JSONObject {
-        let generated = generation ?? smoke?.generation
-        return [
-            "id": .string(id), "path": .string(path), "verdict": verdict.map { .string($0.rawValue) },
-            "architecture": (facts?.architecture ?? facts?.modelType).map { .string($0) },
-            "parameters": facts.map { .int($0.parameters) },
-            "dtype": facts?.dominantDataType.map { .string($0) },
-            "weights_bytes": facts.map { .int($0.weightsBytes) },
-            "memory_bytes": inspectionView?.memoryBytes.map { .int($0) },
-            "mode": smoke.map { _ in "exact" },
-            "checks": checks.map { checks in
-                .array(
-                    checks.map { check in
-                        .object([
-                            "name": .string(check.name), "status": .string(check.status.rawValue),
-                            "detail": .string(check.detail),
-                        ])
-                    })
-            },
-            "findings": check.map { .array($0.findings.map(Self.json)) },
-            "generation": generated.map(Self.json),
-            "logits": logits.map { .array($0.map { .double(Double($0)) }) },
-            "tokenized": tokenized.isEmpty
-                ? nil
-                : .array(
-                    tokenized.map { entry in
-                        .object([
-                            "text": .string(entry.text), "ids": Self.ids(entry.ids),
-                            "ids_with_special": Self.ids(entry.idsWithSpecial),
-                            "decoded": .string(entry.decoded),
-                            "decoded_skip_special": .string(entry.decodedSkipSpecial),
-                        ])
-                    }),
-            "rendered": rendered.map { .string($0) },
-            "inspection": inspection == nil ? nil : inspectionView?.json,
-        ]
-    }
-
-    private static func ids(_ ids: [Int]) -> JSON { .array(ids.map { .int(Int64($0)) }) }
-
-    private static func json(_ result: GenerationResult) -> JSON {
-        .object([
-            "prompt_ids": ids(result.promptIDs), "ids": ids(result.ids), "text": .string(result.text),
-            "finish_reason": .string(result.finishReason.rawValue), "load_seconds": .double(result.loadSeconds),
-            "ttft_seconds": result.ttftSeconds.map { .double($0) },
-            "prompt_tokens_per_second": .double(result.promptTokensPerSecond),
-            "tokens_per_second": .double(result.tokensPerSecond),
-            // A seed may use all 64 bits, more than a JSON number is sure to keep.
-            "seed": Int64(exactly: result.seed).map { .int($0) } ?? .string(String(result.seed)),
-            "peak_memory_bytes": .int(result.peakMemoryBytes),
-        ])
-    }
 }

@@ -1,0 +1,94 @@
+import HubCore
+import InferenceKit
+
+extension TryCommand {
+    /// What is tried, and how.
+    struct Request {
+        var model: String
+        var prompt: String?
+        /// The GGUF file of the folder that is meant.
+        var file: String?
+        var config: GenerateConfig
+        var options: ModelOptions
+        /// Texts to tokenize, and a file with a list of them; nil if it is not asked.
+        var tokenize: (texts: [String], file: String?)?
+        /// The file of a conversation to render.
+        var render: String?
+        var template: String?
+        var system: String?
+        var chat: Bool
+        var raw: Bool
+        var logits: Bool
+        /// Texts to embed, and a file with more of them.
+        var embed: [String]
+        var texts: String?
+        /// The text that the others are compared with.
+        var similar: String?
+        /// The file of a text, and the number of its tokens to score.
+        var perplexity: String?
+        var perplexityTokens: Int?
+        var inspect: Bool
+        /// How files are checked; nil if it is not asked.
+        var check: ModelCheck.Options?
+        /// Whether the model is fetched without a question.
+        var yes: Bool
+
+        /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            model = arguments.operands[0]
+            prompt = arguments.operands.count > 1 ? arguments.operands[1] : nil
+            file = arguments[TryCommand.file]
+            config = GenerationFlags.config(arguments)
+            options = GenerationFlags.options(arguments)
+            let texts = arguments.all(TryCommand.tokenize)
+            let file = arguments[tokenizeFile]
+            tokenize = texts.isEmpty && file == nil ? nil : (texts, file)
+            render = arguments[TryCommand.render]
+            template = arguments[TryCommand.template]
+            system = arguments[TryCommand.system]
+            chat = arguments[TryCommand.chat]
+            raw = arguments[TryCommand.raw]
+            logits = arguments[TryCommand.logits]
+            embed = arguments.all(TryCommand.embed)
+            self.texts = arguments[TryCommand.texts]
+            similar = arguments[TryCommand.similar]
+            perplexity = arguments[TryCommand.perplexity]
+            perplexityTokens = arguments[TryCommand.perplexityTokens]
+            inspect = arguments[TryCommand.inspect]
+            let checkFlag = TryCommand.check
+            let isFull = arguments.texts(of: checkFlag.flag.name).contains("full")
+            check = arguments[checkFlag] ? ModelCheck.Options(isFull: isFull) : nil
+            yes = arguments[SharedFlags.yes]
+            try checkPrompt()
+        }
+
+        /// Whether the model is computed with, not only looked at.
+        var runs: Bool { !inspect && check == nil && render == nil && tokenize == nil }
+        /// Whether texts are to become vectors, whatever the model is for.
+        var embeds: Bool { !embed.isEmpty || texts != nil || similar != nil }
+        /// Whether it is tested, for want of anything to do with it.
+        var isTest: Bool { runs && prompt == nil && !embeds && perplexity == nil && !chat }
+        /// Whether a person talks with it.
+        var isConversation: Bool { runs && prompt == nil && chat }
+
+        private func checkPrompt() throws(AIError) {
+            if perplexityTokens != nil, perplexity == nil {
+                throw AIError(.invalidInput, "--perplexity-tokens needs --perplexity FILE")
+            }
+            if similar != nil, embed.isEmpty, texts == nil, prompt == nil {
+                throw AIError(.invalidInput, "--similar needs texts to compare with: --embed TEXT or --texts FILE")
+            }
+            guard prompt == nil else { return }
+            for (isGiven, flag) in [(logits, "logits"), (config.topLogprobs != nil, "logprobs")] where isGiven {
+                throw AIError(
+                    .invalidInput, "--\(flag) needs a PROMPT", advice: "write hub try REF PROMPT --\(flag) --json")
+            }
+            if system != nil, !chat {
+                throw AIError(.invalidInput, "--system needs a PROMPT or --chat")
+            }
+            if template != nil, render == nil, !chat {
+                throw AIError(.invalidInput, "--template needs a PROMPT, --chat or --render")
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import HubCore
+import HubTokenizers
+import InferenceKit
+
+/// What a model does with a prompt and with texts.
+extension TryCommand {
+    static func use(
+        _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+    ) async throws {
+        let texts = request.embed + (try await texts(request.texts, context))
+        var scored: String?
+        if let file = request.perplexity { scored = try await text(file, context) }
+        let model = try await open(target, request, &report, context)
+        if request.embeds || model.embeds && request.prompt != nil {
+            try await embed(
+                (request.prompt.map { model.embeds ? [$0] : [] } ?? []) + texts, model, request, &report)
+        }
+        if let prompt = request.prompt, !model.embeds {
+            try await generate(prompt, model, request, &report, context)
+        }
+        if let scored {
+            report.perplexity = try await model.perplexity(of: scored, tokenLimit: request.perplexityTokens)
+        }
+        report.show(context)
+    }
+
+    /// Opens a model, reading its folder once.
+    static func open(
+        _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+    ) async throws -> LanguageModel {
+        let folder = try await ModelFolder.read(target.path)
+        report.read = folder.inspection
+        context.output.document(report.json)
+        do throws(AIError) {
+            let model = try await folder.open(request.options)
+            report.context = model.context
+            report.opening = SmokeTest.openingChecks(model)
+            context.output.document(report.json)
+            return model
+        } catch {
+            throw try refusal(of: target, folder.inspection, because: error, context)
+        }
+    }
+
+    // MARK: Text
+
+    private static func generate(
+        _ prompt: String, _ model: LanguageModel, _ request: Request, _ report: inout TryReport, _ context: Context
+    ) async throws {
+        // A conversation that the template rejects is reported before a weight is read.
+        let rendered = try await rendering(ofPrompt: prompt, request, report.path, context)
+        let text = rendered ?? prompt
+        report.isGreedy = request.config.isGreedy
+        if request.logits {
+            report.logits = try await model.logits(prompt: text, addsSpecialTokens: rendered == nil)
+        }
+        for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
+            context.output.line(Styled(String(line), .faint))
+        }
+        for try await chunk in model.generate(
+            prompt: text, addsSpecialTokens: rendered == nil, config: request.config)
+        {
+            if !chunk.text.isEmpty { context.output.stream(chunk.text) }
+            if let id = chunk.tokenId, let logprob = chunk.logprob {
+                let token = TokenLogprob(tokenId: id, text: model.tokenizer.decode([id]), logprob: logprob)
+                report.logprobs.append((token, chunk.topLogprobs))
+            }
+            if let result = chunk.result { report.generation = result }
+        }
+        context.output.stream("\n")
+        if report.generation?.finishReason == .cancelled { throw CancellationError() }
+    }
+
+    // MARK: Vectors
+
+    private static func embed(
+        _ texts: [String], _ model: LanguageModel, _ request: Request, _ report: inout TryReport
+    ) async throws {
+        guard model.embeds else {
+            throw AIError(
+                .unsupportedModel, "\(report.id) does not embed: it has no modules.json, which says how",
+                advice: "hub search --task sentence-similarity finds models that do",
+                context: .init(path: report.path))
+        }
+        let generating = [
+            (request.logits, "logits"), (request.config.topLogprobs != nil, "logprobs"), (request.chat, "chat"),
+            (request.system != nil, "system"), (request.template != nil, "template"),
+        ]
+        for (isGiven, flag) in generating where isGiven {
+            throw AIError(
+                .invalidInput, "--\(flag) is for models that generate; \(report.id) turns texts into vectors")
+        }
+        guard !texts.isEmpty else { throw AIError(.invalidInput, "there is no text to embed") }
+        let all = try await model.embed(texts + (request.similar.map { [$0] } ?? []))
+        report.embeddings = zip(texts, all).map { ($0, $1) }
+        guard request.similar != nil, let query = all.last else { return }
+        report.similar = report.embeddings.map { ($0.text, $0.result.cosineSimilarity(to: query) ?? 0) }
+            .enumerated()
+            // The first of equals first.
+            .sorted { ($1.element.1, $0.offset) < ($0.element.1, $1.offset) }.map(\.element)
+    }
+}

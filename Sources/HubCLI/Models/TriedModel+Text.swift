@@ -1,0 +1,26 @@
+import Catalog
+import HubCore
+
+/// What `hub ls` and `hub info` show of an earlier smoke test.
+extension TriedModel {
+    /// `pass, 14 tokens/s`.
+    var sentence: String {
+        guard let rate = tokensPerSecond, rate > 0, verdict != "fail" else { return verdict }
+        return "\(verdict), \(Int(rate.rounded())) tokens/s"
+    }
+
+    var style: Styled.Style {
+        switch verdict {
+        case "fail": .bad
+        case "warn": .caution
+        default: .plain
+        }
+    }
+
+    var json: JSON {
+        .object([
+            "at": .string(Timestamp.iso8601(at)), "verdict": .string(verdict),
+            "tokens_per_second": tokensPerSecond.map { .double($0) },
+        ])
+    }
+}
