@@ -5,9 +5,10 @@ import Libc
 /// failure; failed measurements and faults of hub do.
 @main
 enum Benchmarks {
-    static func main() {
+    static func main() async {
         do {
             let words = Array(CommandLine.arguments.dropFirst())
+            if try await EngineTask.run(words) { return }
             if try CatalogTasks.run(words) || FormatTasks.run(words) || TokenizerTask.run(words) { return }
             let suite = try Suite(Options(words))
             let report = suite.report()

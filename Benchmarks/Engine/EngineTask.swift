@@ -1,0 +1,99 @@
+import HubCore
+import InferenceKit
+
+/// How fast the engine is with a model, measured as llama_cpp_peer.py measures llama.cpp:
+/// `Benchmarks engine FILE THREADS [WORK]...` prints a line of JSON for each figure, tokens a second.
+enum EngineTask {
+    private static let works = ["decode", "prefill 256", "prefill 2048", "decode of 8", "decode at 8000", "load"]
+    private static let (steps, sequences, runs) = (48, 8, 3)
+
+    /// - Returns: whether the words ask for it.
+    static func run(_ words: [String]) async throws -> Bool {
+        guard words.first == "engine", words.count >= 3, let threads = Int(words[2]) else { return false }
+        for work in words.count > 3 ? Array(words[3...]) : works {
+            let rate = try await measure(work, words[1], threads)
+            let line: JSON = .object([
+                "file": .string(words[1]), "work": .string(work), "threads": .int(Int64(threads)),
+                work == "load" ? "seconds" : "tokens_per_second": .double((rate * 1000).rounded() / 1000),
+            ])
+            print(line.text())
+        }
+        return true
+    }
+
+    private static func measure(_ work: String, _ file: String, _ threads: Int) async throws -> Double {
+        if work == "load" { return try await load(file, threads) }
+        let model = try await LanguageModel.open(
+            folder: file, options: ModelOptions(threads: threads, context: work.hasSuffix("8000") ? 8192 : 4096))
+        var rates: [Double] = []
+        // The first run does not count. Each begins with another letter, so that nothing is cached.
+        for run in 0...runs {
+            switch work {
+            case "decode":
+                rates.append(try await generate(model, run, 8, steps).tokensPerSecond)
+            case "decode at 8000":
+                rates.append(try await generate(model, run, 8000, steps).tokensPerSecond)
+            case "decode of 8": rates.append(try await together(model, run))
+            case "prefill 256": rates.append(try await generate(model, run, 256, 1).promptTokensPerSecond)
+            case "prefill 2048": rates.append(try await generate(model, run, 2048, 1).promptTokensPerSecond)
+            default: throw AIError(.invalidInput, "unknown work: \(work)")
+            }
+        }
+        return rates.dropFirst().sorted()[runs / 2]
+    }
+
+    /// A text of this many bytes, each a token of the benchmark's models.
+    private static func text(_ run: Int, _ count: Int) -> String {
+        let letters = Array("abcdefghijklmnopqrstuvwxyz")
+        return String((0..<count).map { letters[($0 * 7 + run + $0 / 26) % 26] })
+    }
+
+    private static let config = GenerateConfig.precise.ignoresEndOfSequence(true).speculates(false)
+
+    private static func generate(_ model: LanguageModel, _ run: Int, _ prompt: Int, _ tokens: Int) async throws
+        -> GenerationResult
+    {
+        let result = try await model.generate(
+            prompt: text(run, prompt), addsSpecialTokens: false,
+            config: config.maxTokens(tokens + (tokens > 1 ? 1 : 0))
+        ).collectWithMetadata()
+        guard result.promptIDs.count == prompt else {
+            throw AIError(.invalidInput, "the prompt has \(result.promptIDs.count) tokens, not \(prompt)")
+        }
+        return result
+    }
+
+    /// Eight texts at once, from the first moment at which all of them have a token.
+    private static func together(_ model: LanguageModel, _ run: Int) async throws -> Double {
+        let times = try await withThrowingTaskGroup(of: [ContinuousClock.Instant].self) { group in
+            for sequence in 0..<sequences {
+                group.addTask {
+                    var times: [ContinuousClock.Instant] = []
+                    let prompt = text(run * sequences + sequence, 8)
+                    for try await chunk in model.generate(
+                        prompt: prompt, addsSpecialTokens: false, config: config.maxTokens(steps + 8))
+                    where chunk.tokenId != nil { times.append(chunk.timestamp) }
+                    return times
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let start = times.compactMap(\.first).max()!
+        let end = times.compactMap(\.last).min()!
+        let count = times.joined().count { $0 > start && $0 <= end }
+        return Double(count) / ((end - start) / .seconds(1))
+    }
+
+    /// Seconds from opening a warm file to the first token after a prompt of one.
+    private static func load(_ file: String, _ threads: Int) async throws -> Double {
+        var seconds: [Double] = []
+        for _ in 0...runs {
+            let start = ContinuousClock.now
+            let model = try await LanguageModel.open(folder: file, options: ModelOptions(threads: threads))
+            _ = try await model.generate(prompt: "a", addsSpecialTokens: false, config: config.maxTokens(1))
+                .collect()
+            seconds.append((ContinuousClock.now - start) / .seconds(1))
+        }
+        return seconds.dropFirst().sorted()[runs / 2]
+    }
+}
