@@ -101,10 +101,10 @@ import Testing
             }
             if count == 3 { job.cancel() }
         }
-        var run = GenerationRun(
-            model: model, prompt: "a", config: .precise.maxTokens(500).ignoresEndOfSequence(true), seed: 0, job: job
-        )
-        job.end(Result { () throws(AIError) in try run.run() })
+        model.scheduler.add(
+            try GenerationRun(
+                model: model, prompt: "a", config: .precise.maxTokens(500).ignoresEndOfSequence(true), seed: 0,
+                job: job))
         var last: GenerationResult?
         var tokens = 0
         while let chunk = try await job.next() {
@@ -127,8 +127,8 @@ import Testing
         let model = try LoadedModel(FolderReading(Fixtures.path("tiny-shakespeare")), options: ModelOptions())
         let job = GenerationJob()
         job.cancel()
-        var run = GenerationRun(model: model, prompt: "a", config: .precise.maxTokens(500), seed: 0, job: job)
-        job.end(Result { () throws(AIError) in try run.run() })
+        model.scheduler.add(
+            try GenerationRun(model: model, prompt: "a", config: .precise.maxTokens(500), seed: 0, job: job))
         var last: GenerationResult?
         while let chunk = try await job.next() { last = chunk.result }
         #expect(last?.finishReason == .cancelled && last?.text == "")

@@ -130,7 +130,10 @@ import Testing
         let estimate = MemoryEstimate(weightsBytes: 1000, configuration: c, batch: 1)
         // Two caches, 4 layers, 2 heads of 32, float32.
         #expect(estimate.cacheBytesPerPosition == Int64(2 * 4 * 2 * 32 * 4))
-        #expect(estimate.bytes(context: 11) - estimate.bytes(context: 1) == 10 * 2 * 4 * 2 * 32 * 4)
+        // Kept as float16 unless said otherwise.
+        #expect(estimate.bytes(context: 11) - estimate.bytes(context: 1) == 10 * 2 * 4 * 2 * 32 * 2)
+        let exact = estimate.bytes(context: 11, cacheBits: 32) - estimate.bytes(context: 1, cacheBits: 32)
+        #expect(exact == 10 * 2 * 4 * 2 * 32 * 4)
         let absurd = try parse(
             #"{"model_type":"llama","hidden_size":2147483647,"num_attention_heads":1,"num_hidden_layers":2147483647,"intermediate_size":2147483647}"#
         )

@@ -102,7 +102,7 @@ import Foundation
         try await manager.download(model, patterns: ["config.json"])
         let known = try #require(try await estimate())
         #expect(known.memoryBasis == .configuration(positions: 512))
-        #expect(known.memoryBytes == weights + 512 * 2048 + 256 * 7680)
+        #expect(known.memoryBytes == weights + 512 * 1024 + 256 * 7680)
     }
 
     @Test func whatWasAgreedToIsFetchedThoughTheBranchMovesOn() async throws {

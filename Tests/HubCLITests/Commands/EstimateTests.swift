@@ -109,9 +109,9 @@ import Testing
         #expect(try await estimate("org/tiny")["memory_bytes"]?.int == weights + weights / 5)
         #expect(stage.hub.requests("resolve").isEmpty)
         #expect(try await stage.run("pull", "org/tiny:config.json").status == 0)
-        // 512 positions of 2,048 bytes, and a batch of 256 of 7,680.
+        // 512 positions of 1,024 bytes, and a batch of 256 of 7,680.
         #expect(
-            try await estimate("org/tiny", "--format", "all")["memory_bytes"]?.int == weights + 512 * 2048 + 256
+            try await estimate("org/tiny", "--format", "all")["memory_bytes"]?.int == weights + 512 * 1024 + 256
                 * 7680)
         let text = try await stage.run("pull", "--estimate", "org/tiny", "--format", "all")
         #expect(text.output.contains("(weights + a 512-token context); this machine has "))

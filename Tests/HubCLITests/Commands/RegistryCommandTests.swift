@@ -79,14 +79,17 @@ import Testing
         #expect(
             aliases.contains("smollm2-135m") && aliases.contains("llama-3.2-1b")
                 && aliases.contains("deepseek-r1-8b"))
-        #expect(!aliases.contains { $0.hasSuffix("-gguf") || $0.hasSuffix("-mlx") || $0.hasPrefix("qwen") })
-        let why = document.objects("models").first { $0["alias"]?.string == "qwen3-8b" }?["runs"]?["why"]?.string
-        #expect(why == "architecture qwen3")
+        #expect(["qwen3-8b-mlx", "gemma-3-4b-gguf", "mistral-7b-gguf", "bge-small"].allSatisfy(aliases.contains))
+        #expect(!aliases.contains { $0.hasPrefix("whisper") || $0.hasPrefix("qwen3-30b") || $0.contains("-vl-") })
+        let why = document.objects("models").first { $0["alias"]?.string == "qwen3-30b-a3b" }?["runs"]?["why"]?
+            .string
+        #expect(why == "architecture qwen3_moe")
         // Every shipped entry says what it is.
         #expect(document.objects("models").allSatisfy { $0["runs"] != nil })
         let list = try await stage.run("registry")
         #expect(list.lines.contains { $0.contains("▸  smollm2-135m  ") })
-        #expect(list.lines.contains { $0.hasPrefix("     qwen3-8b  ") || $0.hasPrefix(" ★   qwen3-8b  ") })
+        #expect(
+            list.lines.contains { $0.hasPrefix("     qwen3-30b-a3b  ") || $0.hasPrefix(" ★   qwen3-30b-a3b  ") })
         #expect(list.lines.last?.hasSuffix(", ▸ runs in hub try") == true)
     }
 

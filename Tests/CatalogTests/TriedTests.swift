@@ -1,0 +1,35 @@
+import HubCore
+import Support
+import Testing
+
+@testable import Catalog
+
+@Suite struct TriedTests {
+    @Test func theLastTestOfEachCommitIsRemembered() throws {
+        let place = try Place()
+        let catalog = try place.open()
+        let first = TriedModel(at: 10, verdict: "pass", tokensPerSecond: 12.5)
+        try catalog.remember(first, of: repository("org/a"), at: commit("1"))
+        let failed = TriedModel(at: 20, verdict: "fail", tokensPerSecond: nil)
+        try catalog.remember(failed, of: repository("org/a"), at: commit("2"))
+        #expect(try catalog.tried() == ["org/a": [commit("1"): first, commit("2"): failed]])
+        let later = TriedModel(at: 30, verdict: "warn", tokensPerSecond: 3)
+        try catalog.remember(later, of: repository("org/a"), at: commit("1"))
+        let again = try place.open()
+        #expect(try again.tried(repository("org/a"), at: commit("1")) == later)
+        #expect(try again.tried(repository("org/b"), at: commit("1")) == nil)
+    }
+
+    /// A catalog of the first version gets the table.
+    @Test func anOlderCatalogIsBroughtUpToDate() throws {
+        let place = try Place()
+        do {
+            let first = Schema(versions: [Schema.current.versions[0]])
+            let catalog = try Catalog(path: place.path, schema: first) { [place] _ in withExtendedLifetime(place) {}
+            }
+            try catalog.remember([try record("org/a", downloads: 5)], at: 1)
+        }
+        let catalog = try place.open()
+        #expect(try catalog.tried().isEmpty && catalog.model(repository("org/a"))?.record.downloads == 5)
+    }
+}

@@ -1,0 +1,191 @@
+import CKernels
+import HubCore
+import Support
+import Testing
+
+@testable import InferenceKit
+
+/// The bits of a row depend on its text alone: not on the rows beside it, on threads, on how a prompt was cut, on what was
+/// cached before, nor on guesses that were wrong.
+@Suite struct StepTests {
+    private static let models = [
+        "tiny-shakespeare", "tiny-shakespeare-gguf/model-q4_0.gguf", "tiny-shakespeare-gguf/model-q8_0.gguf",
+        "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf/model-q2_k.gguf",
+        "micro-llama-quant-gguf/model-bf16.gguf", "micro/gemma2", "micro/gemma3", "micro/gpt2",
+        "micro/phi3-longrope",
+    ]
+
+    private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {
+        try LoadedModel(FolderReading(Fixtures.path(name)), options: options)
+    }
+
+    /// The logits of every position of a text, computed alone, a token at a time.
+    private func alone(_ model: LoadedModel, _ ids: [Int]) -> [[Float]] {
+        let session = model.session()
+        session.grow(to: ids.count)
+        let workspace = Workspace(model.model.description, team: model.team, isExact: model.isExact)
+        var all: [[Float]] = []
+        for id in ids {
+            model.model.run(Step(session.rows([id], logitsFrom: 0)), workspace) { all.append(Array($1)) }
+            session.keep([id])
+        }
+        return all
+    }
+
+    @Test(arguments: models, [true, false]) func randomSchedulesGiveTheSameBits(name: String, isExact: Bool) throws
+    {
+        var random = Xoshiro256(seed: 7)
+        let one = try open(name, ModelOptions(threads: 1, isExact: isExact))
+        let three = try open(name, ModelOptions(threads: 3, isExact: isExact))
+        let texts = (0..<4).map { _ in
+            (0..<Int.random(in: 3...40, using: &random)).map { _ in
+                Int.random(in: 0..<one.vocabulary, using: &random)
+            }
+        }
+        let expected = texts.map { alone(one, $0) }
+        for model in [one, three] {
+            let workspace = Workspace(model.model.description, team: model.team, isExact: isExact)
+            let sessions = texts.map { text in
+                let session = model.session()
+                session.grow(to: text.count)
+                return session
+            }
+            var got = texts.map { _ in [[Float]]() }
+            while sessions.indices.contains(where: { sessions[$0].ids.count < texts[$0].count }) {
+                var step = Step()
+                var pieces: [(text: Int, ids: [Int], first: Int)] = []
+                for text in texts.indices.shuffled(using: &random) {
+                    let rest = texts[text][sessions[text].ids.count...]
+                    let piece = Array(rest.prefix(Int.random(in: 0...9, using: &random)))
+                    guard !piece.isEmpty else { continue }
+                    pieces.append((text, piece, step.count))
+                    for row in sessions[text].rows(piece, logitsFrom: 0) { step.append(row) }
+                }
+                guard !step.isEmpty else { continue }
+                model.model.run(step, workspace) { index, logits in
+                    let piece = pieces.last { $0.first <= index }!
+                    got[piece.text].append(Array(logits))
+                }
+                for piece in pieces { sessions[piece.text].keep(piece.ids) }
+            }
+            #expect(got == expected)
+        }
+    }
+
+    /// Wrong guesses are computed and forgotten, a beginning is shared by a copy, and the rest is the same to the bit.
+    @Test(arguments: models) func whatWasCachedBeforeChangesNothing(name: String) throws {
+        var random = Xoshiro256(seed: 11)
+        let model = try open(name, ModelOptions(threads: 2))
+        let workspace = Workspace(model.model.description, team: model.team, isExact: false)
+        let text = (0..<30).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+        let expected = alone(model, text)
+        let session = model.session()
+        for round in 0..<6 {
+            // Another text with the same beginning first.
+            let shared = Int.random(in: 1..<text.count, using: &random)
+            let other =
+                text.prefix(shared) + (0..<9).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+            for wanted in [Array(other), text] {
+                session.begin(wanted)
+                if round > 0, wanted == text { #expect(session.ids.count >= shared) }
+                let start = session.ids.count
+                var got: [Int: [Float]] = [:]
+                let next = Array(wanted[start...])
+                model.model.run(Step(session.rows(next, logitsFrom: 0)), workspace) { got[start + $0] = Array($1) }
+                session.keep(next)
+                guard wanted == text else { continue }
+                for (position, logits) in got { #expect(logits == expected[position]) }
+                // Guesses beyond the end.
+                model.model.run(Step(session.rows([1, 2, 3], logitsFrom: .max)), workspace)
+                session.keep([])
+            }
+        }
+    }
+
+    /// Positions far beyond a page, with the cache in each format: the last logits after one reading, and in pieces.
+    @Test(arguments: KeyValueFormat.allCases) func longTextsCrossPages(format: KeyValueFormat) throws {
+        var random = Xoshiro256(seed: 3)
+        let model = try open("micro/llama", ModelOptions(threads: 2, isExact: true, cacheFormat: format))
+        let workspace = Workspace(model.model.description, team: model.team, isExact: true)
+        let text = (0..<700).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+        func last(_ sizes: [Int]) -> [Float] {
+            let session = model.session()
+            session.grow(to: text.count)
+            var result: [Float] = []
+            var turn = 0
+            while session.ids.count < text.count {
+                let piece = Array(text[session.ids.count...].prefix(sizes[turn % sizes.count]))
+                turn += 1
+                let isLast = session.ids.count + piece.count == text.count
+                let rows = session.rows(piece, logitsFrom: isLast ? piece.count - 1 : .max)
+                model.model.run(Step(rows), workspace) { result = Array($1) }
+                session.keep(piece)
+            }
+            return result
+        }
+        let whole = last([workspace.rows])
+        let pieces = last([1, 7, 255, 30])
+        #expect(whole == pieces)
+        let exact = try open("micro/llama", ModelOptions(threads: 1, isExact: true, cacheFormat: .f32))
+        var expected: [Float] = []
+        try exact.session().run(
+            anew: text, Workspace(exact.model.description, team: exact.team, isExact: true),
+            logitsFrom: text.count - 1, isCancelled: { false }
+        ) { expected = Array($1) }
+        let worst = zip(whole, expected).map { abs($0 - $1) }.max() ?? .infinity
+        #expect(worst <= (format == .f32 ? 0 : format == .f16 ? 0.02 : 0.4), "\(worst)")
+    }
+
+    /// Several texts at once are each what they are alone, greedy and sampled, with guesses and without.
+    @Test func conversationsAtOnceAreWhatTheyAreAlone() async throws {
+        let folder = try Fixtures.path("tiny-shakespeare-gguf/model-q4_0.gguf")
+        let model = try await LanguageModel.open(folder: folder)
+        let prompts =
+            (0..<6).map { "ROMEO:\nBut, soft! what light number \($0)" } + ["a a a a a a a a a", "JULIET:"]
+        let configs = [
+            GenerateConfig.precise.maxTokens(40).ignoresEndOfSequence(true),
+            GenerateConfig(maxTokens: 40, temperature: 0.8, topP: 0.95, repetitionPenalty: 1.1, seed: 5),
+        ]
+        for config in configs {
+            var alone: [[Int]] = []
+            for prompt in prompts {
+                alone.append(
+                    try await model.generate(prompt: prompt, config: config.speculates(false)).collectWithMetadata()
+                        .ids)
+            }
+            let together = try await withThrowingTaskGroup(of: (Int, [Int]).self) { group in
+                for (index, prompt) in prompts.enumerated() {
+                    group.addTask {
+                        (index, try await model.generate(prompt: prompt, config: config).collectWithMetadata().ids)
+                    }
+                }
+                return try await group.reduce(into: [Int: [Int]]()) { $0[$1.0] = $1.1 }
+            }
+            for index in prompts.indices { #expect(together[index] == alone[index]) }
+        }
+    }
+
+    @Test func guessesAreMadeAndRight() async throws {
+        let model = try await LanguageModel.open(
+            folder: Fixtures.path("micro/gpt2"), options: ModelOptions(isExact: true))
+        // A random model soon repeats itself.
+        let config = GenerateConfig.precise.maxTokens(150).ignoresEndOfSequence(true)
+        let with = try await model.generate(prompt: "the king is dead", config: config).collectWithMetadata()
+        let without = try await model.generate(prompt: "the king is dead", config: config.speculates(false))
+            .collectWithMetadata()
+        #expect(with.ids == without.ids && without.draftedTokens == 0)
+        #expect(with.draftedTokens >= with.acceptedTokens && with.acceptedTokens > 0)
+    }
+
+    @Test func aSecondTurnComputesOnlyWhatIsNew() async throws {
+        let model = try await LanguageModel.open(folder: Fixtures.path("tiny-shakespeare"))
+        let config = GenerateConfig.precise.maxTokens(8).ignoresEndOfSequence(true)
+        let first = try await model.generate(prompt: "ROMEO:\nBut, soft!", config: config).collectWithMetadata()
+        #expect(first.cachedTokens == 0)
+        let longer = "ROMEO:\nBut, soft!" + first.text + " And then?"
+        let second = try await model.generate(prompt: longer, config: config).collectWithMetadata()
+        #expect(second.cachedTokens >= first.promptIDs.count)
+        let fresh = try await LanguageModel.open(folder: Fixtures.path("tiny-shakespeare"))
+        #expect(try await fresh.generate(prompt: longer, config: config).collectWithMetadata().ids == second.ids)
+    }
+}
