@@ -10,47 +10,48 @@
 #define DOT_TAKES_ANY_BYTE 1
 #include "tile/vector.h"
 
-/// 16 bytes of each of the tile's rows; vector c gets the rows' word c.
-INLINE void load_rows(const uint8_t *at, size_t stride, vu v[4]) {
-    __m512i r[4];
-    UNROLL for (size_t i = 0; i < 4; i++) {
-        // Rows i, 4 + i, 8 + i, 12 + i.
-        r[i] = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)(at + i * stride)));
-        r[i] = _mm512_mask_broadcast_i32x4(
-            r[i], 0x00F0, _mm_loadu_si128((const __m128i *)(const void *)(at + (4 + i) * stride)));
-        r[i] = _mm512_mask_broadcast_i32x4(
-            r[i], 0x0F00, _mm_loadu_si128((const __m128i *)(const void *)(at + (8 + i) * stride)));
-        r[i] = _mm512_mask_broadcast_i32x4(
-            r[i], 0xF000, _mm_loadu_si128((const __m128i *)(const void *)(at + (12 + i) * stride)));
+/// 16 bytes of each of the tile's rows: vector k gets those of rows k, 4 + k, 8 + k and 12 + k.
+INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
+    UNROLL for (size_t k = 0; k < 4; k++, at += stride) {
+        __m512i r = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)at));
+        UNROLL for (size_t i = 1; i < 4; i++)
+            r = _mm512_mask_broadcast_i32x4(
+                r, (__mmask16)(15 << 4 * i), _mm_loadu_si128((const __m128i *)(const void *)(at + 4 * i * stride)));
+        v[k] = (vu)r;
     }
-    __m512i low01 = _mm512_unpacklo_epi32(r[0], r[1]), high01 = _mm512_unpackhi_epi32(r[0], r[1]);
-    __m512i low23 = _mm512_unpacklo_epi32(r[2], r[3]), high23 = _mm512_unpackhi_epi32(r[2], r[3]);
+}
+/// From pieces to words: vector c gets the rows' word c.
+INLINE void turn(vu v[4]) {
+    __m512i low01 = _mm512_unpacklo_epi32((__m512i)v[0], (__m512i)v[1]);
+    __m512i high01 = _mm512_unpackhi_epi32((__m512i)v[0], (__m512i)v[1]);
+    __m512i low23 = _mm512_unpacklo_epi32((__m512i)v[2], (__m512i)v[3]);
+    __m512i high23 = _mm512_unpackhi_epi32((__m512i)v[2], (__m512i)v[3]);
     v[0] = (vu)_mm512_unpacklo_epi64(low01, low23);
     v[1] = (vu)_mm512_unpackhi_epi64(low01, low23);
     v[2] = (vu)_mm512_unpacklo_epi64(high01, high23);
     v[3] = (vu)_mm512_unpackhi_epi64(high01, high23);
 }
-
-INLINE vi dot(vi sum, vu w, int32_t four) {
-    return (vi)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)w, _mm512_set1_epi32(four));
+/// The sum of each row's words, from pieces.
+INLINE vi sum_pieces(const vi v[4]) {
+    __m512i a = _mm512_add_epi32(
+        _mm512_unpacklo_epi32((__m512i)v[0], (__m512i)v[1]), _mm512_unpackhi_epi32((__m512i)v[0], (__m512i)v[1]));
+    __m512i b = _mm512_add_epi32(
+        _mm512_unpacklo_epi32((__m512i)v[2], (__m512i)v[3]), _mm512_unpackhi_epi32((__m512i)v[2], (__m512i)v[3]));
+    return (vi)_mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
 }
-INLINE vi dot_signed(vi sum, vu w, int32_t four) {
-    (void)w, (void)four; // never called: dot takes any byte
+/// The same 16 bytes for every row.
+INLINE vu spread(const void *at) { return (vu)_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)at)); }
+/// In each 16 bytes, those that the index names.
+INLINE vu shuffle(vu bytes, vu index) { return (vu)_mm512_shuffle_epi8((__m512i)bytes, (__m512i)index); }
+
+INLINE vi dot(vi sum, vu w, vu x) { return (vi)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)w, (__m512i)x); }
+INLINE vi dot_signed(vi sum, vu w, vu x) {
+    (void)w, (void)x; // never called: dot takes any byte
     return sum;
 }
 
-INLINE vf from_halves(vu v) { return (vf)_mm512_cvtph_ps(_mm512_cvtepi32_epi16((__m512i)v)); }
-INLINE vf load_halves(const uint16_t *at) {
-    return (vf)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)at));
-}
 INLINE vf load_bytes(const int8_t *at) {
     return FLOATS((vi)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)at)));
-}
-INLINE vu iq4_lookup(vu w) {
-    const __m128i values = _mm_setr_epi8(
-        1, 24, 45, 63, 79, 93, 106, 118, (char)129, (char)141, (char)153, (char)166, (char)181, (char)197, (char)217,
-        (char)241);
-    return (vu)_mm512_shuffle_epi8(_mm512_broadcast_i32x4(values), (__m512i)w);
 }
 
 #include "tile/tile.h"

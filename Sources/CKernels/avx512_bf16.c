@@ -11,12 +11,9 @@ INLINE void load_pairs(const uint8_t *at, size_t stride, __m512i v[4]) {
     __m512i r[4];
     UNROLL for (size_t i = 0; i < 4; i++) {
         r[i] = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)(at + i * stride)));
-        r[i] = _mm512_mask_broadcast_i32x4(
-            r[i], 0x00F0, _mm_loadu_si128((const __m128i *)(const void *)(at + (4 + i) * stride)));
-        r[i] = _mm512_mask_broadcast_i32x4(
-            r[i], 0x0F00, _mm_loadu_si128((const __m128i *)(const void *)(at + (8 + i) * stride)));
-        r[i] = _mm512_mask_broadcast_i32x4(
-            r[i], 0xF000, _mm_loadu_si128((const __m128i *)(const void *)(at + (12 + i) * stride)));
+        UNROLL for (size_t j = 1; j < 4; j++)
+            r[i] = _mm512_mask_broadcast_i32x4(
+                r[i], (__mmask16)(15 << 4 * j), _mm_loadu_si128((const __m128i *)(const void *)(at + (i + 4 * j) * stride)));
     }
     __m512i low01 = _mm512_unpacklo_epi32(r[0], r[1]), high01 = _mm512_unpackhi_epi32(r[0], r[1]);
     __m512i low23 = _mm512_unpacklo_epi32(r[2], r[3]), high23 = _mm512_unpackhi_epi32(r[2], r[3]);
@@ -29,21 +26,65 @@ INLINE void load_pairs(const uint8_t *at, size_t stride, __m512i v[4]) {
 /// Adds the products of `count` pairs of columns with rows `first` to `first + n` of a panel to their totals.
 INLINE void rows_of(
     const int n, const __m512i *pairs, size_t from, size_t count, const hub_panel *panel, size_t first, vf *totals) {
-    const uint16_t *x = panel->bf16 + 2 * (from * panel->width + first);
-    vf sum[HUB_PANEL];
-    UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
-    for (size_t k = 0; k < count; k++, x += 2 * panel->width) {
-        __m512i w = pairs[k];
-        UNROLL for (int i = 0; i < n; i++) {
-            int32_t two;
-            memcpy(&two, x + 2 * i, sizeof two);
-            sum[i] = (vf)_mm512_dpbf16_ps((__m512)sum[i], (__m512bh)w, (__m512bh)_mm512_set1_epi32(two));
+    const size_t width = panel->width;
+    const uint16_t *x = panel->bf16 + 2 * (from * width + first);
+    vf sum[HUB_PANEL], total[HUB_PANEL];
+    UNROLL for (int i = 0; i < n; i++) total[i] = totals[i];
+    for (size_t chain = 0; chain < HUB_CHAINS; chain++) {
+        UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
+        for (size_t k = chain; k < count; k += HUB_CHAINS) {
+            UNROLL for (int i = 0; i < n; i++) {
+                int32_t two;
+                memcpy(&two, x + 2 * (k * width + (size_t)i), sizeof two);
+                sum[i] = (vf)_mm512_dpbf16_ps((__m512)sum[i], (__m512bh)pairs[k], (__m512bh)_mm512_set1_epi32(two));
+            }
+        }
+        UNROLL for (int i = 0; i < n; i++) total[i] += sum[i];
+    }
+    UNROLL for (int i = 0; i < n; i++) totals[i] = total[i];
+}
+
+/// `count` of sixteen bf16 numbers; the others are 0.
+INLINE __m256bh load_bf16(const void *at, size_t count) {
+    return (__m256bh)_mm256_maskz_loadu_epi16((__mmask16)(count < 16 ? (1u << count) - 1 : 0xFFFF), at);
+}
+
+/// The only row of activations: eight chains of pairs side by side, for four rows of weights at a time.
+static void one_row(const hub_tile *t) {
+    enum { TOGETHER = 4, PAIRS = 16 };
+    const hub_matrix *m = t->matrix;
+    const uint8_t *rows = (const uint8_t *)m->weights + t->row * m->stride;
+    __m256 sums[LANES];
+    vf total = (vf)0.0f;
+    for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {
+        size_t end = m->columns - from < HUB_CHUNK ? m->columns : from + HUB_CHUNK;
+        for (size_t lane = 0; lane < LANES; lane += TOGETHER) {
+            __m256 sum[TOGETHER];
+            UNROLL for (int i = 0; i < TOGETHER; i++) sum[i] = _mm256_setzero_ps();
+            for (size_t k = from; k < end; k += PAIRS) {
+                __m256bh x = load_bf16(t->panels->bf16 + k, end - k);
+                UNROLL for (size_t i = 0; i < TOGETHER; i++) {
+                    const uint8_t *at = rows + (lane + i) * m->stride + 2 * k;
+                    if (k % 32 == 0) __builtin_prefetch(at + LANES * m->stride, 0, 2);
+                    sum[i] = _mm256_dpbf16_ps(sum[i], load_bf16(at, end - k), x);
+                }
+            }
+            UNROLL for (int i = 0; i < TOGETHER; i++) sums[lane + (size_t)i] = sum[i];
+        }
+        for (size_t chain = 0; chain < HUB_CHAINS; chain += 4) {
+            __m512i v[4];
+            load_pairs((const uint8_t *)sums + 4 * chain, sizeof *sums, v);
+            UNROLL for (int i = 0; i < 4; i++) total += (vf)v[i];
         }
     }
-    UNROLL for (int i = 0; i < n; i++) totals[i] += sum[i];
+    *(vf *)t->sums = total;
 }
 
 void hub_tile_bf16_avx512(const hub_tile *t) {
+    if (t->count == 1) {
+        one_row(t);
+        return;
+    }
     const hub_matrix *m = t->matrix;
     vf *sums = (vf *)t->sums;
     __m512i *pairs = t->scratch;

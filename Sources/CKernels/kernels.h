@@ -4,11 +4,13 @@
 
 enum {
     HUB_BLOCK = 32,       ///< columns of a block of activations
-    HUB_CHUNK = 256,      ///< columns whose products are summed before they are added to the total, in exact mode
+    HUB_CHUNK = 256,      ///< columns whose products are summed before they are added to the total, for float weights
+    HUB_CHAINS = 8,       ///< sums in a chunk: column k belongs to sum k % 8, of pairs of bf16 pair k
     HUB_PANEL = 12,       ///< rows of activations that are packed side by side
     HUB_TOKENS = 264,     ///< rows of activations that a tile is multiplied with at once, whole panels
     HUB_RUN = 1024,       ///< columns of a tile that are unpacked at once
     HUB_MOST_LANES = 16,
+    HUB_AHEAD = 16 << 10, ///< bytes that are prefetched, at least: what memory takes to answer, at full speed
 };
 
 /// Rows of activations as the tiles read them, in panels of HUB_PANEL rows side by side; the last panel has fewer. What
@@ -33,6 +35,8 @@ typedef struct {
     const hub_panel *panels;
     size_t count;           ///< rows of activations, at most HUB_TOKENS
     size_t blocks;          ///< of 32 columns
+    size_t block_bytes;     ///< of a block's weights, all rows together
+    size_t ahead;           ///< bytes from the tile's weights to those that are prefetched meanwhile, whole tiles
     float *sums;            ///< [count][lanes]: the result
     void *scratch;          ///< HUB_SCRATCH bytes, 64-byte aligned
 } hub_tile;

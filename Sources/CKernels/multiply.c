@@ -73,39 +73,43 @@ struct multiplication {
     size_t count;
 };
 
-static void multiply_tile(const struct multiplication *m, const hub_product *p, size_t tile, size_t worker) {
+/// A product's tiles `begin` to `end`, with at most HUB_TOKENS rows of activations at a time.
+static void multiply_product(
+    const struct multiplication *m, const hub_product *p, size_t begin, size_t end, size_t worker) {
     const hub_input *input = m->input;
     const hub_matrix *matrix = p->matrix;
-    size_t lanes = m->kernels->lanes, rows = matrix->rows, row = tile * lanes, skipped = 0;
-    if (row + lanes > rows && rows >= lanes) {
-        // The last tile begins earlier; what the one before computes is left to it.
-        skipped = row - (rows - lanes);
-        row = rows - lanes;
-    }
-    const hub_kernels *kernels = rows < lanes ? &hub_kernels_scalar : m->kernels;
-    size_t valid = rows < lanes ? rows : lanes;
-    uint8_t *scratch = hub_team_scratch(m->team, worker);
-    float *sums = (float *)(void *)(scratch + HUB_SCRATCH);
+    const size_t lanes = m->kernels->lanes, rows = matrix->rows, blocks = blocks_of(input->columns);
+    // Fewer outputs than a vector has lanes: one at a time, with the same arithmetic.
+    const bool is_small = rows < lanes;
+    const hub_kernels *kernels = is_small ? &hub_kernels_scalar : m->kernels;
     uint32_t how = form(m->kernels, matrix, input->exact);
+    void (*kernel)(const hub_tile *) =
+        how == PACKED_Q8 ? kernels->fast[matrix->format] : how == PACKED_BF16 ? kernels->bf16 : kernels->exact[matrix->format];
+    if (is_small) end = rows;
+    hub_panel panels[HUB_TOKENS / HUB_PANEL];
+    uint8_t *scratch = hub_team_scratch(m->team, worker);
+    const size_t tile_bytes = matrix->transposed || matrix->stride == 0 ? 1 : kernels->lanes * matrix->stride;
+    hub_tile t = {
+        .matrix = matrix, .panels = panels, .blocks = blocks, .scratch = scratch,
+        .block_bytes = tile_bytes / blocks, .ahead = (HUB_AHEAD + tile_bytes - 1) / tile_bytes * tile_bytes,
+        .sums = (float *)(void *)(scratch + HUB_SCRATCH)};
     for (size_t start = 0; start < input->rows; start += HUB_TOKENS) {
-        size_t count = input->rows - start < HUB_TOKENS ? input->rows - start : HUB_TOKENS;
-        hub_panel panels[HUB_TOKENS / HUB_PANEL];
-        for (size_t at = 0; at < count; at += HUB_PANEL) panels[at / HUB_PANEL] = panel_at(input, start + at);
-        hub_tile t = {
-            .matrix = matrix, .row = row, .panels = panels, .count = count, .blocks = blocks_of(input->columns),
-            .sums = sums, .scratch = scratch};
-        // Fewer outputs than a vector has lanes: one at a time, with the same arithmetic.
-        size_t lanes_now = rows < lanes ? 1 : lanes;
-        for (size_t lane = 0; lane < valid; lane += lanes_now) {
-            t.row = row + lane;
-            if (how == PACKED_Q8) kernels->fast[matrix->format](&t);
-            else if (how == PACKED_BF16) kernels->bf16(&t);
-            else kernels->exact[matrix->format](&t);
-            for (size_t b = 0; b < count; b++) {
+        t.count = input->rows - start < HUB_TOKENS ? input->rows - start : HUB_TOKENS;
+        for (size_t at = 0; at < t.count; at += HUB_PANEL) panels[at / HUB_PANEL] = panel_at(input, start + at);
+        for (size_t tile = begin; tile < end; tile++) {
+            size_t row = tile * kernels->lanes;
+            // The last tile begins earlier; what the one before computes is left to it.
+            size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
+            t.row = row - skipped;
+            kernel(&t);
+            for (size_t b = 0; b < t.count; b++) {
                 float *out = p->out + (start + b) * p->stride + t.row;
-                const float *from = sums + b * lanes_now;
-                for (size_t i = skipped; i < lanes_now; i++)
-                    out[i] = from[i] + (p->bias ? p->bias[t.row + i] : 0);
+                const float *from = t.sums + b * kernels->lanes;
+                const float *bias = p->bias ? p->bias + t.row : NULL;
+                size_t i = skipped;
+                // A call of memcpy for a few numbers takes as long as a block of weights.
+                if (!bias && i == 0) for (; i + 4 <= kernels->lanes; i += 4) __builtin_memcpy(out + i, from + i, 16);
+                for (; i < kernels->lanes; i++) out[i] = from[i] + (bias ? bias[i] : 0);
             }
         }
     }
@@ -117,7 +121,7 @@ static void multiply_tiles(void *context, size_t worker, size_t begin, size_t en
     for (size_t index = 0; index < m->count && first < end; index++) {
         size_t tiles = (m->products[index].matrix->rows + lanes - 1) / lanes;
         size_t from = begin > first ? begin - first : 0, to = end - first < tiles ? end - first : tiles;
-        for (size_t tile = from; tile < to; tile++) multiply_tile(m, &m->products[index], tile, worker);
+        if (from < to) multiply_product(m, &m->products[index], from, to, worker);
         first += tiles;
     }
 }
@@ -137,12 +141,8 @@ void hub_multiply(hub_team *team, hub_input *input, const hub_product *products,
         weights += matrix->rows * matrix->columns;
     }
     if (tiles == 0 || input->rows == 0) return;
-    // A piece of some 64k multiplications is worth an exchange of the ticket. Larger pieces suit caches, as long as
-    // every thread gets several.
+    // A piece of at least some 64k multiplications is worth an exchange.
     size_t each = weights / tiles * input->rows, grain = each ? 65536 / each : tiles;
-    size_t share = tiles / (8 * hub_team_threads(team));
-    if (share > 16) share = 16;
-    if (grain < share) grain = share;
     struct multiplication m = {team, kernels, input, products, count};
     hub_team_run(team, tiles, grain, multiply_tiles, &m);
 }

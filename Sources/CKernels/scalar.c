@@ -53,9 +53,11 @@ static void exact(const hub_tile *t) {
         for (size_t row = 0; row < t->count; row++) {
             const hub_panel *panel = &t->panels[row / HUB_PANEL];
             const float *x = panel->values + from * panel->width + row % HUB_PANEL;
-            float sum = 0;
-            for (size_t k = 0; k < count; k++) sum = fmaf(weights[k], x[k * panel->width], sum);
-            t->sums[row] += sum;
+            for (size_t chain = 0; chain < HUB_CHAINS; chain++) {
+                float sum = 0;
+                for (size_t k = chain; k < count; k += HUB_CHAINS) sum = fmaf(weights[k], x[k * panel->width], sum);
+                t->sums[row] += sum;
+            }
         }
     }
 }

@@ -8,6 +8,18 @@
 
 typedef void team_body(void *context, size_t worker, size_t begin, size_t end);
 
+/// The items that a thread has yet to begin, side by side so that it reads memory in order, and others take from their
+/// end when they have none: the round in 16 bits, begin and end in 24 each. A member that wakes late finds another
+/// round, or no items, and touches nothing.
+struct share {
+    _Alignas(64) atomic_ullong items;
+};
+enum { MOST_ITEMS = (1 << 24) - 1 };
+
+static inline unsigned long long items(unsigned round, size_t begin, size_t end) {
+    return (unsigned long long)(round & 0xFFFF) << 48 | (unsigned long long)begin << 24 | end;
+}
+
 struct hub_team {
     size_t threads; // the caller included
     const hub_kernels *kernels;
@@ -16,13 +28,11 @@ struct hub_team {
     pthread_mutex_t lock;
     pthread_cond_t begun;
     // The work of a round. Atomic because a late member may read it while the next round is written; then it cannot
-    // take a piece, for the ticket has changed.
+    // take a piece, for the share has changed.
     team_body *_Atomic body;
     void *_Atomic context;
-    atomic_size_t count, grain;
-    // The round in the upper half, the first item not yet taken in the lower one. A member that wakes late finds
-    // another round, or no items, and touches nothing.
-    _Alignas(64) atomic_ullong ticket;
+    atomic_size_t grain;
+    struct share *shares; // one for each thread
     _Alignas(64) atomic_size_t done; // items of this round that are finished
     atomic_uint round, sleeping;
     atomic_bool closing;
@@ -44,26 +54,33 @@ static inline void relax(void) {
 #endif
 }
 
-/// Takes pieces of a round until there are none.
-static void work(hub_team *team, unsigned round, size_t worker) {
+/// Takes pieces of a thread's share until there are none.
+static bool work_on(hub_team *team, unsigned round, size_t owner, size_t worker) {
+    atomic_ullong *share = &team->shares[owner].items;
     for (;;) {
-        unsigned long long ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
-        if ((unsigned)(ticket >> 32) != round) return;
-        // Read after the ticket that published them; the exchange fails if the round has changed since.
-        size_t begin = (uint32_t)ticket;
-        size_t count = atomic_load_explicit(&team->count, memory_order_relaxed);
+        unsigned long long had = atomic_load_explicit(share, memory_order_acquire);
+        if (had >> 48 != (round & 0xFFFF)) return false;
+        // Read after the share that published them; the exchange fails if the round has changed since.
+        size_t begin = had >> 24 & MOST_ITEMS, end = had & MOST_ITEMS;
         size_t grain = atomic_load_explicit(&team->grain, memory_order_relaxed);
         team_body *body = atomic_load_explicit(&team->body, memory_order_relaxed);
         void *context = atomic_load_explicit(&team->context, memory_order_relaxed);
-        if (begin >= count) return;
-        size_t end = begin + grain < count ? begin + grain : count;
-        unsigned long long next = (ticket & ~0xFFFFFFFFull) | end;
-        if (!atomic_compare_exchange_weak_explicit(
-                &team->ticket, &ticket, next, memory_order_acq_rel, memory_order_relaxed))
+        if (begin >= end) return true;
+        // Large pieces first; small ones last, so that nobody waits long for the others.
+        size_t count = (end - begin) / 4 > grain ? (end - begin) / 4 : end - begin < grain ? end - begin : grain;
+        unsigned long long left = owner == worker ? items(round, begin + count, end) : items(round, begin, end - count);
+        if (!atomic_compare_exchange_weak_explicit(share, &had, left, memory_order_acq_rel, memory_order_relaxed))
             continue;
-        body(context, worker, begin, end);
-        atomic_fetch_add_explicit(&team->done, end - begin, memory_order_release);
+        if (owner != worker) begin = end - count;
+        body(context, worker, begin, begin + count);
+        atomic_fetch_add_explicit(&team->done, count, memory_order_release);
     }
+}
+
+/// A thread's own share, then the others'.
+static void work(hub_team *team, unsigned round, size_t worker) {
+    for (size_t i = 0; i < team->threads; i++)
+        if (!work_on(team, round, (worker + i) % team->threads, worker)) return;
 }
 
 static void *serve(void *argument) {
@@ -95,7 +112,10 @@ hub_team *hub_team_create(size_t threads, const hub_kernels *kernels) {
     team->kernels = kernels;
     team->members = calloc(threads, sizeof *team->members);
     if (posix_memalign((void **)&team->scratch, 64, threads * HUB_WORKER_BYTES) != 0) team->scratch = NULL;
-    if (!team->members || !team->scratch) {
+    if (posix_memalign((void **)&team->shares, 64, threads * sizeof *team->shares) != 0) team->shares = NULL;
+    if (team->shares) memset(team->shares, 0, threads * sizeof *team->shares);
+    if (!team->members || !team->scratch || !team->shares) {
+        free(team->shares);
         free(team->members);
         free(team->scratch);
         free(team);
@@ -117,18 +137,6 @@ hub_team *hub_team_create(size_t threads, const hub_kernels *kernels) {
     return team;
 }
 
-/// Begins a round whose ticket is closed; only the caller's thread does.
-static void announce(hub_team *team, unsigned round) {
-    atomic_store_explicit(&team->ticket, (unsigned long long)round << 32, memory_order_release);
-    // Sequentially consistent: either the member sees the round before it sleeps, or it is seen sleeping.
-    atomic_store(&team->round, round);
-    if (atomic_load(&team->sleeping) > 0) {
-        pthread_mutex_lock(&team->lock);
-        pthread_cond_broadcast(&team->begun);
-        pthread_mutex_unlock(&team->lock);
-    }
-}
-
 void hub_team_destroy(hub_team *team) {
     if (!team) return;
     atomic_store(&team->closing, true);
@@ -141,6 +149,7 @@ void hub_team_destroy(hub_team *team) {
     pthread_mutex_destroy(&team->lock);
     free(team->members);
     free(team->scratch);
+    free(team->shares);
     free(team);
 }
 
@@ -151,20 +160,32 @@ void *hub_team_scratch(hub_team *team, size_t worker) { return team->scratch + w
 void hub_team_run(hub_team *team, size_t count, size_t grain, team_body *body, void *context) {
     if (count == 0) return;
     if (grain == 0) grain = 1;
-    if (team->threads == 1 || count <= grain) {
-        for (size_t begin = 0; begin < count; begin += grain)
-            body(context, 0, begin, begin + grain < count ? begin + grain : count);
+    if (team->threads == 1 || count <= grain || count > MOST_ITEMS) {
+        body(context, 0, 0, count);
         return;
     }
-    // Closed before the work changes: a late member of the last round must not take a piece of this one.
     unsigned round = atomic_load(&team->round) + 1;
-    atomic_store(&team->ticket, (unsigned long long)round << 32 | 0xFFFFFFFF);
+    // Emptied before the work changes: a late member of the last round must not take a piece of this one.
+    for (size_t worker = 0; worker < team->threads; worker++) atomic_store(&team->shares[worker].items, items(round, 0, 0));
     atomic_store_explicit(&team->body, body, memory_order_relaxed);
     atomic_store_explicit(&team->context, context, memory_order_relaxed);
-    atomic_store_explicit(&team->count, count, memory_order_relaxed);
     atomic_store_explicit(&team->grain, grain, memory_order_relaxed);
     atomic_store_explicit(&team->done, 0, memory_order_relaxed);
-    announce(team, round);
+    // Whole pieces for each.
+    size_t pieces = (count + grain - 1) / grain, begin = 0;
+    for (size_t worker = 0; worker < team->threads; worker++) {
+        size_t end = pieces * (worker + 1) / team->threads * grain;
+        if (end > count) end = count;
+        atomic_store_explicit(&team->shares[worker].items, items(round, begin, end), memory_order_release);
+        begin = end;
+    }
+    // Sequentially consistent: either the member sees the round before it sleeps, or it is seen sleeping.
+    atomic_store(&team->round, round);
+    if (atomic_load(&team->sleeping) > 0) {
+        pthread_mutex_lock(&team->lock);
+        pthread_cond_broadcast(&team->begun);
+        pthread_mutex_unlock(&team->lock);
+    }
     work(team, round, 0);
     // Pieces that members have begun.
     for (unsigned look = 0; atomic_load_explicit(&team->done, memory_order_acquire) < count; look++) {

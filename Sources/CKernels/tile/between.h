@@ -122,30 +122,29 @@ static void soft_cap(float *x, float cap, size_t count) {
 
 /// Blocks of 32 columns as 8-bit numbers, the last one padded with zeros.
 static void quantize(const float *x, size_t columns, const hub_panel *panel, size_t row) {
+    typedef float floats __attribute__((ext_vector_type(HUB_BLOCK)));
+    typedef int32_t integers __attribute__((ext_vector_type(HUB_BLOCK)));
+    typedef int8_t bytes __attribute__((ext_vector_type(HUB_BLOCK)));
     size_t at = row;
     for (size_t from = 0; from < columns; from += HUB_BLOCK, at += panel->width) {
         size_t count = columns - from < HUB_BLOCK ? columns - from : HUB_BLOCK;
-        float block[HUB_BLOCK] = {0}, largest = 0;
-        memcpy(block, x + from, count * sizeof(float));
-        for (int i = 0; i < HUB_BLOCK; i++) {
-            float magnitude = __builtin_fabsf(block[i]);
-            largest = magnitude > largest ? magnitude : largest;
-        }
-        // Infinite or NaN: the sums become NaN, which the sampler reports.
+        floats block = (floats)0.0f;
+        memcpy(&block, x + from, count < HUB_BLOCK ? count * sizeof(float) : sizeof block);
+        // As integers magnitudes have the same order, and NaN is the largest. With NaN or an infinity the scale is NaN
+        // or infinite, and the sums are NaN, which the sampler reports.
+        float largest = hub_from_bits((uint32_t)__builtin_reduce_max((integers)block & 0x7FFFFFFF));
         float scale = largest / 127, inverse = largest > 0 ? 127 / largest : 0;
-        int8_t *q = (int8_t *)panel->q + at * HUB_BLOCK;
-        int32_t sum[2] = {0, 0};
-        for (int i = 0; i < HUB_BLOCK; i++) {
-            float rounded = __builtin_rintf(block[i] * inverse);
-            q[i] = (int8_t)(int32_t)(rounded == rounded ? rounded : 0);
-            sum[i / 16] += q[i];
-        }
+        floats rounded = __builtin_elementwise_rint(block * inverse);
+        integers q = __builtin_convertvector(rounded == rounded ? rounded : (floats)0.0f, integers);
+        int32_t low = __builtin_reduce_add(q.lo), high = __builtin_reduce_add(q.hi);
+        bytes narrow = __builtin_convertvector(q, bytes);
+        memcpy((int8_t *)panel->q + at * HUB_BLOCK, &narrow, sizeof narrow);
         ((float *)panel->scales)[at] = scale;
-        ((float *)panel->sums)[at] = scale * (float)(sum[0] + sum[1]);
-        ((int32_t *)panel->negated)[at] = -(sum[0] + sum[1]);
-        for (int half = 0; half < 2; half++) {
-            ((float *)panel->half_sums)[2 * at + (size_t)half] = scale * (float)sum[half];
-            ((int32_t *)panel->half_negated)[2 * at + (size_t)half] = -sum[half];
-        }
+        ((float *)panel->sums)[at] = scale * (float)(low + high);
+        ((int32_t *)panel->negated)[at] = -(low + high);
+        ((float *)panel->half_sums)[2 * at] = scale * (float)low;
+        ((float *)panel->half_sums)[2 * at + 1] = scale * (float)high;
+        ((int32_t *)panel->half_negated)[2 * at] = -low;
+        ((int32_t *)panel->half_negated)[2 * at + 1] = -high;
     }
 }

@@ -1,27 +1,12 @@
 // Products of a tile with rows of activations, for any instruction set.
 //
 // The arithmetic of an output is the same in every function and instruction set: blocks of columns in order, in each
-// block an exact integer sum (fast) or a chain of fused multiply-adds (exact), added to the total by fused
-// multiply-adds. So its bits depend neither on the rows of activations beside it nor on the instruction set.
-//
-// The including file defines LANES, the vector types, dot, and what unpack.h needs.
+// block an exact integer sum (fast), or in each chunk HUB_CHAINS chains of fused multiply-adds (exact), added to the
+// total. So its bits depend neither on the rows of activations beside it nor on the instruction set.
 #pragma once
-#include "unpack.h"
+#include "few.h"
 
 // MARK: 8-bit activations
-
-/// The sum of four columns' products: dot for unsigned bytes, or where those would not fit dot_signed.
-INLINE vi dot4(vi sum, vu w, const int8_t *q, int offset) {
-    int32_t four;
-    memcpy(&four, q, sizeof four);
-    return offset == 128 && !DOT_TAKES_ANY_BYTE ? dot_signed(sum, w ^ 0x80808080u, four) : dot(sum, w, four);
-}
-
-/// Where an integer sum starts, so that the weights' offset is taken from it.
-INLINE vi start(int32_t negated, const int offset) {
-    if (offset == 0 || (offset == 128 && !DOT_TAKES_ANY_BYTE)) return (vi)0;
-    return (vi)negated * offset;
-}
 
 /// Adds the products of blocks with rows `first` to `first + n` of a panel to their sums.
 INLINE void fast_rows(
@@ -41,7 +26,7 @@ INLINE void fast_rows(
             UNROLL for (int i = 0; i < n; i++) sum[i] = start(negated[step * i], offset);
             UNROLL for (int c = half * columns; c < half * columns + columns; c++) {
                 vu w = blocks->w[c];
-                UNROLL for (int i = 0; i < n; i++) sum[i] = dot4(sum[i], w, q + i * HUB_BLOCK + 4 * c, offset);
+                UNROLL for (int i = 0; i < n; i++) sum[i] = products(sum[i], w, same_four(q + i * HUB_BLOCK + 4 * c), offset);
             }
             UNROLL for (int i = 0; i < n; i++) {
                 total[i] = FMA(blocks->d[half], FLOATS(sum[i]) * (vf)panel->scales[at + (size_t)i], total[i]);
@@ -52,49 +37,26 @@ INLINE void fast_rows(
     UNROLL for (int i = 0; i < n; i++) sums[i] = total[i];
 }
 
-typedef void unpacking(const hub_tile *t, size_t unit, int part, tile_raw *raw, tile_block *b);
-
-/// Few rows of activations: each block is used as soon as it is unpacked.
-INLINE void fast_few(
-    const int n, const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima) {
-    vf sums[4];
-    UNROLL for (int i = 0; i < n; i++) sums[i] = (vf)0.0f;
-    // The tile's rows lie side by side, and so do the next tile's.
-    const uint8_t *next = (const uint8_t *)t->matrix->weights + (t->row + LANES) * t->matrix->stride;
-    size_t units = t->blocks / (size_t)parts, each = LANES * t->matrix->stride / (units ? units : 1);
-    for (size_t unit = 0; unit < units; unit++) {
-        tile_raw raw;
-        prefetch(next + unit * each, each);
-        UNROLL for (int part = 0; part < parts; part++) {
-            tile_block b;
-            unpack(t, unit, part, &raw, &b);
-            fast_rows(n, &b, unit * (size_t)parts + (size_t)part, 1, t->panels, 0, offset, has_halves, has_minima, sums);
-        }
-    }
-    UNROLL for (int i = 0; i < n; i++) ((vf *)t->sums)[i] = sums[i];
-}
-
 INLINE void fast_tile(
-    const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima) {
+    const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima,
+    bool alternates) {
     switch (t->count) {
-    case 1: fast_few(1, t, unpack, parts, offset, has_halves, has_minima); return;
-    case 2: fast_few(2, t, unpack, parts, offset, has_halves, has_minima); return;
-    case 3: fast_few(3, t, unpack, parts, offset, has_halves, has_minima); return;
-    case 4: fast_few(4, t, unpack, parts, offset, has_halves, has_minima); return;
+    case 1: fast_few(1, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
+    case 2: fast_few(2, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
+    case 3: fast_few(3, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
     default: break;
     }
     vf *sums = (vf *)t->sums;
     tile_block *run = t->scratch;
-    const uint8_t *next = (const uint8_t *)t->matrix->weights + (t->row + LANES) * t->matrix->stride;
-    size_t units = t->blocks / (size_t)parts, each = LANES * t->matrix->stride / (units ? units : 1);
+    const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
     for (size_t row = 0; row < t->count; row++) sums[row] = (vf)0.0f;
     for (size_t from = 0; from < t->blocks; from += HUB_RUN / HUB_BLOCK) {
         size_t count = t->blocks - from < HUB_RUN / HUB_BLOCK ? t->blocks - from : HUB_RUN / HUB_BLOCK;
         for (size_t block = 0; block < count; block += (size_t)parts) {
             tile_raw raw;
-            size_t unit = (from + block) / (size_t)parts;
-            prefetch(next + unit * each, each);
-            UNROLL for (int part = 0; part < parts; part++) unpack(t, unit, part, &raw, &run[block + (size_t)part]);
+            prefetch(next + (from + block) * t->block_bytes, t->block_bytes * (size_t)parts);
+            UNROLL for (int part = 0; part < parts; part++)
+                unpack(t, from + block, part, false, &raw, &run[block + (size_t)part]);
         }
         const hub_panel *panel = t->panels;
         for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
@@ -116,7 +78,7 @@ INLINE void fast_tile(
 }
 
 #define FAST(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                      \
-    static void fast_##NAME(const hub_tile *t) { fast_tile(t, unpack_##NAME, PARTS, OFFSET, HALVES, MINIMA); }
+    static void fast_##NAME(const hub_tile *t) { fast_tile(t, unpack_##NAME, PARTS, OFFSET, HALVES, MINIMA, false); }
 FAST(Q4_0, 1, 8, false, false)
 FAST(Q4_1, 1, 0, false, true)
 FAST(Q5_0, 1, 16, false, false)
@@ -130,9 +92,13 @@ FAST(Q6_K, 8, 32, true, false)
 FAST(IQ4_NL, 1, 128, false, false)
 FAST(IQ4_XS, 8, 128, false, false)
 FAST(MLX8, 1, 128, false, true)
+FAST(MLXn, 1, 0, false, true)
 static void fast_MLX(const hub_tile *t) {
-    if (t->matrix->bits == 8) fast_MLX8(t);
-    else fast_tile(t, unpack_MLX, 1, 0, false, true);
+    // A group of 64 or more has one scale for two blocks.
+    if (t->matrix->bits == 4 && t->matrix->group % 64 == 0) fast_tile(t, unpack_MLX4, 2, 0, false, true, true);
+    else if (t->matrix->bits == 4) fast_tile(t, unpack_MLX4, 1, 0, false, true, true);
+    else if (t->matrix->bits == 8) fast_MLX8(t);
+    else fast_MLXn(t);
 }
 
 // MARK: float32 activations
@@ -144,24 +110,40 @@ typedef void widening(const hub_tile *t, size_t block, vf *out);
 INLINE void exact_rows(
     const int n, const vf *columns, size_t from, size_t count, const hub_panel *panel, size_t first, vf *totals) {
     const float *x = panel->values + from * panel->width + first;
-    vf sum[HUB_PANEL];
-    UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
-    for (size_t k = 0; k < count; k++, x += panel->width) {
-        vf w = columns[k];
-        UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(w, (vf)x[i], sum[i]);
+    const size_t width = panel->width;
+    vf total[HUB_PANEL], sum[HUB_PANEL > HUB_CHAINS ? HUB_PANEL : HUB_CHAINS];
+    if (n == 1) {
+        // The chains side by side: alone, each would wait for its own last product.
+        size_t k = 0;
+        UNROLL for (int chain = 0; chain < HUB_CHAINS; chain++) sum[chain] = (vf)0.0f;
+        for (; k + HUB_CHAINS <= count; k += HUB_CHAINS)
+            UNROLL for (size_t c = 0; c < HUB_CHAINS; c++) sum[c] = FMA(columns[k + c], (vf)x[(k + c) * width], sum[c]);
+        UNROLL for (size_t c = 0; c < HUB_CHAINS; c++) {
+            if (k + c < count) sum[c] = FMA(columns[k + c], (vf)x[(k + c) * width], sum[c]);
+            totals[0] += sum[c];
+        }
+        return;
     }
-    UNROLL for (int i = 0; i < n; i++) totals[i] += sum[i];
+    UNROLL for (int i = 0; i < n; i++) total[i] = totals[i];
+    for (size_t chain = 0; chain < HUB_CHAINS; chain++) {
+        UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
+        for (size_t k = chain; k < count; k += HUB_CHAINS) {
+            vf w = columns[k];
+            UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(w, (vf)x[k * width + (size_t)i], sum[i]);
+        }
+        UNROLL for (int i = 0; i < n; i++) total[i] += sum[i];
+    }
+    UNROLL for (int i = 0; i < n; i++) totals[i] = total[i];
 }
 
 /// - step: columns that are widened at once.
 INLINE void exact_tile(const hub_tile *t, widening *widen, const size_t step) {
     vf *sums = (vf *)t->sums, *columns = t->scratch;
-    size_t each = LANES * t->matrix->stride / (t->matrix->columns / HUB_CHUNK + 1);
-    const uint8_t *next = (const uint8_t *)t->matrix->weights + (t->row + LANES) * t->matrix->stride;
+    const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
     for (size_t row = 0; row < t->count; row++) sums[row] = (vf)0.0f;
     for (size_t from = 0; from < t->matrix->columns; from += HUB_CHUNK) {
         size_t count = t->matrix->columns - from < HUB_CHUNK ? t->matrix->columns - from : HUB_CHUNK;
-        if (!t->matrix->transposed) prefetch(next + from / HUB_CHUNK * each, each);
+        prefetch(next + from / HUB_BLOCK * t->block_bytes, count / HUB_BLOCK * t->block_bytes);
         for (size_t k = 0; k < count; k += step) widen(t, (from + k) / HUB_BLOCK, columns + k);
         const hub_panel *panel = t->panels;
         for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
@@ -182,7 +164,7 @@ INLINE void widen_unit(
     tile_raw raw;
     UNROLL for (int part = 0; part < parts; part++, out += HUB_BLOCK) {
         tile_block b;
-        unpack(t, block / (size_t)parts, part, &raw, &b);
+        unpack(t, block, part, false, &raw, &b);
         UNROLL for (int c = 0; c < 8; c++) {
             vf d = b.d[halves ? c / 4 : 0], m = minima ? b.m[halves ? c / 4 : 0] : (vf)0.0f;
             UNROLL for (int i = 0; i < 4; i++)
@@ -209,12 +191,12 @@ EXACT(Q6_K, 8, 32, true, false)
 EXACT(IQ4_NL, 1, 128, false, false)
 EXACT(IQ4_XS, 8, 128, false, false)
 EXACT(MLX8, 1, 128, false, true)
-INLINE void widen_MLXn(const hub_tile *t, size_t block, vf *out) {
-    widen_unit(t, block, out, unpack_MLX, 1, 0, false, true);
-}
+EXACT(MLX4, 1, 0, false, true)
+EXACT(MLXn, 1, 0, false, true)
 static void exact_MLX(const hub_tile *t) {
-    if (t->matrix->bits == 8) exact_MLX8(t);
-    else exact_tile(t, widen_MLXn, HUB_BLOCK);
+    if (t->matrix->bits == 4) exact_MLX4(t);
+    else if (t->matrix->bits == 8) exact_MLX8(t);
+    else exact_MLXn(t);
 }
 
 /// A number of a float format.
@@ -230,8 +212,7 @@ INLINE void widen_floats(const hub_tile *t, size_t block, vf *out, const hub_for
     const uint8_t *at = (const uint8_t *)m->weights;
     if (m->transposed) {
         for (size_t k = 0; k < count; k++)
-            for (size_t lane = 0; lane < LANES; lane++)
-                out[k][lane] = number(format, at + (from + k) * m->stride + (t->row + lane) * bytes);
+            out[k] = load_numbers(format, at + (from + k) * m->stride + t->row * bytes);
         return;
     }
     at += t->row * m->stride + from * bytes;
@@ -242,7 +223,7 @@ INLINE void widen_floats(const hub_tile *t, size_t block, vf *out, const hub_for
     }
     UNROLL for (size_t word = 0; word < HUB_BLOCK * bytes; word += 16) {
         vu v[4];
-        load_rows(at + word, m->stride, v);
+        load_words(t, at + word, v);
         UNROLL for (int c = 0; c < 4; c++) {
             size_t k = word / bytes + (size_t)c * (4 / bytes);
             if (format == HUB_F32) out[k] = (vf)v[c];
@@ -259,6 +240,11 @@ INLINE void widen_floats(const hub_tile *t, size_t block, vf *out, const hub_for
 INLINE void widen_F32(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_F32); }
 INLINE void widen_F16(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_F16); }
 INLINE void widen_BF16(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_BF16); }
-static void exact_F32(const hub_tile *t) { exact_tile(t, widen_F32, HUB_BLOCK); }
-static void exact_F16(const hub_tile *t) { exact_tile(t, widen_F16, HUB_BLOCK); }
-static void exact_BF16(const hub_tile *t) { exact_tile(t, widen_BF16, HUB_BLOCK); }
+#define EXACT_FLOATS(NAME)                                                                                             \
+    static void exact_##NAME(const hub_tile *t) {                                                                      \
+        if (t->count == 1 && !t->matrix->transposed) one_of_floats(t, HUB_##NAME);                                     \
+        else exact_tile(t, widen_##NAME, HUB_BLOCK);                                                                   \
+    }
+EXACT_FLOATS(F32)
+EXACT_FLOATS(F16)
+EXACT_FLOATS(BF16)

@@ -1,0 +1,147 @@
+// Products of a tile with few rows of activations, as when a text is continued: each weight is read once, so memory is
+// the limit, and what is done to a weight counts.
+#pragma once
+#include "unpack.h"
+
+// MARK: 8-bit activations
+
+/// Four columns of activations in every lane.
+INLINE vu same_four(const int8_t *q) {
+    uint32_t four;
+    memcpy(&four, q, sizeof four);
+    return (vu)four;
+}
+
+/// Adds four products to each lane: with dot for unsigned bytes, or where those would not fit with dot_signed.
+INLINE vi products(vi sum, vu w, vu x, const int offset) {
+    return offset == 128 && !DOT_TAKES_ANY_BYTE ? dot_signed(sum, w ^ 0x80808080u, x) : dot(sum, w, x);
+}
+
+/// Where an integer sum starts, so that the weights' offset is taken from it.
+INLINE vi start(int32_t negated, const int offset) {
+    if (offset == 0 || (offset == 128 && !DOT_TAKES_ANY_BYTE)) return (vi)0;
+    return (vi)negated * offset;
+}
+
+typedef void unpacking(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b);
+
+/// A block's activations as the weights' pieces need them: columns 0 to 15 and 16 to 31, or even and odd ones.
+INLINE void two_pieces(const int8_t *q, const bool alternates, vu x[2]) {
+    if (alternates) {
+        typedef int8_t all __attribute__((ext_vector_type(32)));
+        typedef int8_t part __attribute__((ext_vector_type(16)));
+        all v;
+        memcpy(&v, q, sizeof v);
+        part even = __builtin_shufflevector(v, v, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        part odd = __builtin_shufflevector(v, v, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+        x[0] = spread(&even), x[1] = spread(&odd);
+    } else {
+        x[0] = spread(q), x[1] = spread(q + 16);
+    }
+}
+
+/// Adds a block's products with the first `n` rows of a panel to their sums; the weights are in pieces.
+INLINE void fast_block(
+    const int n, const tile_block *b, size_t block, const hub_panel *panel, const int offset, const bool has_halves,
+    const bool has_minima, const bool alternates, vf *sums) {
+    size_t at = block * panel->width;
+    UNROLL for (int i = 0; i < n; i++, at++) {
+        vu x[2];
+        two_pieces(panel->q + at * HUB_BLOCK, alternates, x);
+        UNROLL for (int half = 0; half < (has_halves ? 2 : 1); half++) {
+            vi sum[4];
+            UNROLL for (int k = 0; k < 4; k++) {
+                sum[k] = products((vi)0, b->w[4 * half + k], x[half], offset);
+                if (!has_halves) sum[k] = products(sum[k], b->w[4 + k], x[1], offset);
+            }
+            int32_t negated = has_halves ? panel->half_negated[2 * at + (size_t)half] : panel->negated[at];
+            vf whole = FLOATS(sum_pieces(sum) + start(negated, offset));
+            sums[i] = FMA(b->d[half], whole * (vf)panel->scales[at], sums[i]);
+            float weighted = has_halves ? panel->half_sums[2 * at + (size_t)half] : panel->sums[at];
+            if (has_minima) sums[i] = FMA(b->m[half], (vf)weighted, sums[i]);
+        }
+    }
+}
+
+/// The tile's products with its only `n` rows of activations.
+INLINE void fast_few(
+    const int n, const hub_tile *t, unpacking *unpack, const int parts, const int offset, const bool has_halves,
+    const bool has_minima, const bool alternates) {
+    vf sums[4];
+    UNROLL for (int i = 0; i < n; i++) sums[i] = (vf)0.0f;
+    // The tile's rows lie side by side, and so do those of the tiles to come.
+    const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
+    const size_t each = t->block_bytes * (size_t)parts;
+    for (size_t block = 0; block < t->blocks; block += (size_t)parts, next += each) {
+        tile_raw raw;
+        prefetch(next, each);
+        UNROLL for (int part = 0; part < parts; part++) {
+            tile_block b;
+            unpack(t, block, part, true, &raw, &b);
+            fast_block(n, &b, block + (size_t)part, t->panels, offset, has_halves, has_minima, alternates, sums);
+        }
+    }
+    UNROLL for (int i = 0; i < n; i++) ((vf *)t->sums)[i] = sums[i];
+}
+
+// MARK: Float weights
+
+/// The chains of a chunk: a row's columns side by side.
+typedef float chains __attribute__((ext_vector_type(HUB_CHAINS)));
+
+/// `count` numbers of a float format; the others are 0.
+INLINE chains load_chains(const hub_format format, const uint8_t *at, size_t count) {
+    typedef uint16_t bits __attribute__((ext_vector_type(HUB_CHAINS)));
+    typedef uint32_t words __attribute__((ext_vector_type(HUB_CHAINS)));
+    typedef _Float16 halves __attribute__((ext_vector_type(HUB_CHAINS)));
+    if (format == HUB_F32) {
+        chains v = (chains)0.0f;
+        memcpy(&v, at, count < HUB_CHAINS ? count * 4 : sizeof v);
+        return v;
+    }
+    bits v = (bits)(uint16_t)0;
+    memcpy(&v, at, count < HUB_CHAINS ? count * 2 : sizeof v);
+    if (format == HUB_F16) return __builtin_convertvector((halves)v, chains);
+    return (chains)(__builtin_convertvector(v, words) << 16);
+}
+
+/// The tile's products with its only row of activations, whose columns lie side by side.
+INLINE void one_of_floats(const hub_tile *t, const hub_format format) {
+    enum { TOGETHER = 4 };
+    const hub_matrix *m = t->matrix;
+    const size_t bytes = format == HUB_F32 ? 4 : 2;
+    const uint8_t *rows = (const uint8_t *)m->weights + t->row * m->stride;
+    chains sums[LANES];
+    vf total = (vf)0.0f;
+    for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {
+        size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK;
+        const float *x = t->panels->values + from;
+        for (size_t lane = 0; lane < LANES; lane += TOGETHER) {
+            const uint8_t *at = rows + lane * m->stride + from * bytes;
+            chains sum[TOGETHER];
+            size_t k = 0;
+            UNROLL for (int i = 0; i < TOGETHER; i++) sum[i] = (chains)0.0f;
+            for (; k + HUB_CHAINS <= count; k += HUB_CHAINS) {
+                chains v = load_chains(HUB_F32, (const uint8_t *)(x + k), HUB_CHAINS);
+                UNROLL for (size_t i = 0; i < TOGETHER; i++) {
+                    const uint8_t *weights = at + i * m->stride + k * bytes;
+                    // The same row's part of the next tile.
+                    if (k * bytes % 64 == 0) __builtin_prefetch(weights + LANES * m->stride, 0, 2);
+                    sum[i] = FMA(load_chains(format, weights, HUB_CHAINS), v, sum[i]);
+                }
+            }
+            if (k < count) {
+                chains v = load_chains(HUB_F32, (const uint8_t *)(x + k), count - k);
+                UNROLL for (size_t i = 0; i < TOGETHER; i++)
+                    sum[i] = FMA(load_chains(format, at + i * m->stride + k * bytes, count - k), v, sum[i]);
+            }
+            UNROLL for (size_t i = 0; i < TOGETHER; i++) sums[lane + i] = sum[i];
+        }
+        for (size_t chain = 0; chain < HUB_CHAINS; chain += 4) {
+            vu v[4];
+            load_words_at((const uint8_t *)sums + 4 * chain, sizeof(chains), v);
+            UNROLL for (int i = 0; i < 4; i++) total += (vf)v[i];
+        }
+    }
+    *(vf *)t->sums = total;
+}
