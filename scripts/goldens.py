@@ -253,10 +253,10 @@ def random_weights(model, seed, scale, gemma=False):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
-            if "norm" in name:
-                values = noise * 0.3 + (0.0 if gemma else 1.0)
-            elif name.endswith("bias"):
+            if name.endswith("bias"):
                 values = noise * 0.5
+            elif "norm" in name:
+                values = noise * 0.3 + (0.0 if gemma else 1.0)
             else:
                 values = noise * scale(name) / parameter.shape[-1] ** 0.5
             parameter.copy_(values.bfloat16().float())
@@ -304,6 +304,44 @@ def gemma():
         "rope": settings(folder, rope_parameters={"rope_type": "linear", "factor": 1e9, "rope_theta": 10000.0}),
     }, weights="bfloat16, random, computed in float32",
        notes=NOTES + "; hidden_act gelu means the tanh form here")
+
+
+def opt():
+    """OPT: learned positions behind two rows that no position has, ReLU, biases. All but OPT-350m look like this."""
+    folder = MICRO / "opt"
+    short_tokenizer(folder)
+    config = dict(
+        architectures=["OPTForCausalLM"], model_type="opt", _remove_final_layer_norm=False, activation_function="relu",
+        attention_dropout=0.0, bos_token_id=0, do_layer_norm_before=True, dropout=0.0, eos_token_id=1, ffn_dim=64,
+        hidden_size=32, layerdrop=0.0, max_position_embeddings=128, num_attention_heads=4, num_hidden_layers=2,
+        pad_token_id=4, torch_dtype="bfloat16", use_cache=True, vocab_size=320, word_embed_proj_dim=32,
+    )
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    model = transformers.OPTForCausalLM(transformers.OPTConfig(**config))
+    random_weights(model, 4, lambda name: 1.5 if "embed_tokens" in name else 3.0)
+    save(folder, model)
+
+    def offset(model):
+        model.model.decoder.embed_positions.offset = 0
+
+    def positions(model):
+        model.model.decoder.embed_positions.weight.zero_()
+
+    def norm_biases(model):
+        for name, parameter in model.named_parameters():
+            if name.endswith("norm.bias"):
+                parameter.zero_()
+
+    def matrix_biases(model):
+        for name, parameter in model.named_parameters():
+            if name.endswith("bias") and "norm" not in name:
+                parameter.zero_()
+
+    golden("opt", folder, {
+        "positions": weights(folder, positions), "position offset": weights(folder, offset),
+        "norm biases": weights(folder, norm_biases), "matrix biases": weights(folder, matrix_biases),
+        "relu": settings(folder, activation_function="gelu_new"),
+    }, weights="bfloat16, random, computed in float32")
 
 
 # Sentences
@@ -391,5 +429,6 @@ def decoder_embedding():
 if __name__ == "__main__":
     rope_models()
     gemma()
+    opt()
     poolings()
     decoder_embedding()

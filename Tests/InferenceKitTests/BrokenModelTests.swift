@@ -17,10 +17,11 @@ import Testing
         return try await error(folder.path)
     }
 
-    /// tiny-shakespeare with some members of config.json changed; nil takes one away.
-    private func folder(_ changes: [String: JSON?]) throws -> TemporaryFolder {
-        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["config.json"])
-        var config = try #require(try Fixtures.json("tiny-shakespeare/config.json").object)
+    /// A model with some members of config.json changed; nil takes one away.
+    private func folder(_ changes: [String: JSON?], of model: String = "tiny-shakespeare") throws -> TemporaryFolder
+    {
+        let folder = try TemporaryFolder(linking: model, except: ["config.json"])
+        var config = try #require(try Fixtures.json("\(model)/config.json").object)
         for (key, value) in changes { config[key] = value }
         try folder.write("config.json", .object(config))
         return folder
@@ -59,6 +60,16 @@ import Testing
         #expect(error.message.contains(name), "\(error.message)")
         let inspection = try await ModelInspection.inspect(folder: folder.path)
         #expect(!inspection.isSupported && inspection.obstacles.contains { $0.contains(name) })
+    }
+
+    @Test(arguments: [
+        ("word_embed_proj_dim", 16 as JSON), ("do_layer_norm_before", false),
+        ("layer_norm_elementwise_affine", false), ("_remove_final_layer_norm", true),
+    ])
+    func formsOfOPTThatDoNotRunAreNamed(key: String, value: JSON) async throws {
+        let error = try await error(folder([key: value], of: "micro/opt"))
+        #expect(error.code == .unsupportedModel)
+        #expect(error.message.contains("\(key) \(value.text())"), "\(error.message)")
     }
 
     @Test(arguments: [

@@ -13,7 +13,7 @@ import Testing
         "micro-llama-yarn", "micro-llama-yarn-explicit", "micro-mistral", "micro-qwen2", "micro-qwen3",
         "micro-gemma",
         "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
-        "micro-phi3-longrope-long", "micro-gpt2",
+        "micro-phi3-longrope-long", "micro-gpt2", "micro-opt",
     ]
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",

@@ -56,6 +56,7 @@ MODELS = {
     "falcon-multi": dict(multi_query=True),
     "falcon-serial": dict(multi_query=False, parallel_attn=False, bias=True, num_key_value_heads=4),
     "bloom": dict(n_layer=2, n_head=4), "opt": dict(ffn_dim=24, word_embed_proj_dim=16),
+    "opt-unbiased": dict(ffn_dim=24, word_embed_proj_dim=16, enable_bias=False),
     "opt-projected": dict(ffn_dim=24, word_embed_proj_dim=8, do_layer_norm_before=False),
     "bert": {}, "roberta": dict(max_position_embeddings=22), "distilbert": dict(dim=16, n_layers=2, n_heads=4, hidden_dim=24),
     "t5": dict(d_model=16, d_kv=3, d_ff=24, num_layers=3, num_decoder_layers=2, num_heads=4),

@@ -53,7 +53,7 @@ struct Architecture: Sendable {
 /// Every architecture that runs.
 enum Architectures {
     static let all: [Architecture] = [
-        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .bert,
+        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert,
     ]
 
     private static let byModelType = Dictionary(

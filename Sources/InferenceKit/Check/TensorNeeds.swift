@@ -26,8 +26,11 @@ struct TensorNeeds {
 
     /// nil for an unknown architecture, or a configuration without the sizes.
     init?(_ c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {
-        // A llama of GGUF may be a mixture of experts, which does not run.
-        if let architecture = Architectures.of(c), c.experts == nil {
+        // What a description cannot say may have a plan: a llama of GGUF with experts, OPT with a narrow embedding.
+        let plans = isGGUF ? TensorPlan.gguf : TensorPlan.transformers
+        let isPlanned = c.modelType.map { plans[$0] != nil } ?? false
+        let isWhole = !isPlanned || Architectures.obstacles(c, stored: Set(names)).isEmpty
+        if let architecture = Architectures.of(c), c.experts == nil, isWhole {
             self.init(architecture, c, names: Set(names))
         } else {
             self.init(planned: c, names: names, isGGUF: isGGUF)

@@ -4,7 +4,7 @@ package import ModelFormats
 package enum RunnableModels {
     /// A sentence for people.
     package static let sentence =
-        "hub runs Llama, Mistral, Qwen 2 and 3, Gemma 1 to 3, Phi-3, GPT-2 and BERT models"
+        "hub runs Llama, Mistral, Qwen 2 and 3, Gemma 1 to 3, Phi-3, GPT-2, OPT and BERT models"
 
     /// By `model_type` in `config.json`.
     package static var architectures: Set<String> { Architectures.modelTypes }
