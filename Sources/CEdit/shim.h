@@ -62,9 +62,10 @@ static inline hub_editor *hub_editor_open(const char *prompt, int lines) {
     // Keys that would send signals come as characters, so that ^C can clear the line.
     el_set(editor->line, EL_SETTY, "-d", "-isig", NULL);
     el_set(editor->line, EL_BIND, "^C", "em-kill-line", NULL);
-    el_set(editor->line, EL_ADDFN, "hub-stop", "Stops the program for a while", hub_editor_stop);
+    // Wide strings, for el_set copies narrow ones and never frees them.
+    el_wset(editor->line, EL_ADDFN, L"hub-stop", L"Stops the program for a while", hub_editor_stop);
     el_set(editor->line, EL_BIND, "^Z", "hub-stop", NULL);
-    el_set(editor->line, EL_ADDFN, "hub-quit", "Ends the program at once", hub_editor_quit);
+    el_wset(editor->line, EL_ADDFN, L"hub-quit", L"Ends the program at once", hub_editor_quit);
     el_set(editor->line, EL_BIND, "^\\", "hub-quit", NULL);
     return editor;
 }

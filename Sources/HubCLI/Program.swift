@@ -28,6 +28,8 @@ enum Program {
             failure = await report(error, context)
         }
         context.output.finish(error: failure)
+        // It holds the context, which holds the output.
+        context.output.onUnknownName { $0 }
         return status(failure, context) ?? answer
     }
 
@@ -71,7 +73,10 @@ enum Program {
             try await invocation.run(context, arguments)
         }
         let key = context.interruption.onRequest { work.cancel() }
-        defer { context.interruption.remove(key) }
+        defer {
+            context.interruption.remove(key)
+            context.output.onFailure { _ in }
+        }
         context.output.onFailure { _ in
             if invocation.purpose == .answers { work.cancel() }
         }
