@@ -22,7 +22,7 @@ import Testing
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "cache_ids", "caches", "cards", "checks", "choices", "deletions", "facts", "files",
+                    "bandwidth", "cache_ids", "caches", "cards", "checks", "choices", "facts", "files",
                     "mirrors",
                     "models",
                     "pins",

@@ -7,8 +7,6 @@ extension Schema {
     ///   own is a cache of its own.
     /// - `range_digests`: what SHA-256 came to at each 16 MiB of a blob that was proven, by which later damage is placed.
     /// - `checks`: what looking through the numbers of a blob gave, and which file was looked through.
-    /// - `deletions`: what is being deleted. A row is there from before the first step to after the last, so that a later
-    ///   run finishes what was cut off. `names` are entries of `blobs/`, `payloads` those of the shared store, both as JSON.
     static let caches = """
         CREATE TABLE caches (cache INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
         CREATE TABLE repositories (
@@ -37,10 +35,5 @@ extension Schema {
             version INTEGER NOT NULL, whole INTEGER NOT NULL, checked_at REAL NOT NULL, findings TEXT NOT NULL,
             PRIMARY KEY (sha256, device, inode)
         ) STRICT, WITHOUT ROWID;
-        CREATE TABLE deletions (
-            deletion INTEGER PRIMARY KEY,
-            cache TEXT NOT NULL, folder TEXT NOT NULL, "commit" TEXT, names TEXT NOT NULL, payloads TEXT NOT NULL,
-            began_at REAL NOT NULL
-        ) STRICT;
         """
 }

@@ -3,11 +3,10 @@ package import HubCore
 
 extension Workspace {
     /// The cache's pins; empty if the catalog cannot be used.
-    package func pins() async -> [Pin] { await Blocking.run { [self] in readPins() } }
-
-    /// As ``pins()``. Blocks.
-    private func readPins() -> [Pin] {
-        dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).pins() } ?? []
+    package func pins() async -> [Pin] {
+        await Blocking.run { [dispensable, layout] in
+            dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).pins() } ?? []
+        }
     }
 
     /// The current protection of a cache.
@@ -47,8 +46,6 @@ extension Workspace {
         }
     }
 
-    package var journal: DeletionJournal { DeletionJournal(dispensable, cache: layout.root) }
-
     /// Removes verification results of deleted files.
     package func forgetVerified(after plan: DeletionPlan) async {
         let folders = Set(plan.rows.compactMap(\.folder))
@@ -61,18 +58,6 @@ extension Workspace {
                     }
                 }
             }
-        }
-    }
-
-    /// A planner with pins, files in use, and interrupted deletions.
-    ///
-    /// - Parameter keep: items that interrupted deletions must not continue with.
-    package func planner(_ state: CacheState, keep: [ModelReference] = []) async throws -> DeletionPlanner {
-        let protection = try await protection(for: state)
-        return try await Blocking.run { [journal] in
-            var planner = DeletionPlanner(state, protection: protection)
-            try planner.addInterrupted(journal.interrupted(), keep: keep)
-            return planner
         }
     }
 }

@@ -28,10 +28,10 @@ extension RmCommand {
         let targets = try request.words.map { text throws(AIError) in (text, try target(text, context)) }
         let workspace = try await context.workspace()
         // Moves that a user agreed to and that were interrupted; nothing is lost by them.
-        if !request.dryRun { await context.finishTrash(of: workspace) }
+        if !request.dryRun { await context.finishDeletions(of: workspace) }
         let state = try await workspace.state(fresh: true)
         var failures = Failures()
-        var planner = try await workspace.planner(state)
+        var planner = DeletionPlanner(state, protection: try await workspace.protection(for: state))
         var told: Set<DeletionPlan.Protected> = []
         var rows: [(text: String, rows: Range<Int>)] = []
         for (text, target) in targets {

@@ -69,9 +69,9 @@ struct DeletionView {
     }
 
     private func delete(_ protection: Protection) async -> Deletion.Outcome {
-        let (plan, layout, journal) = (plan, workspace.layout, workspace.journal)
+        let (plan, layout) = (plan, workspace.layout)
         let outcome = await Blocking.run {
-            Deletion(plan, layout: layout, journal: journal, protection: protection).carryOut()
+            Deletion(plan, layout: layout, protection: protection).carryOut()
         }
         context.output.line(Styled(Self.amount(outcome.freed.size, outcome.freed.allocated) + " freed", .strong))
         if outcome.failed.isEmpty, outcome.freedBytes != plan.freedBytes {
@@ -83,8 +83,8 @@ struct DeletionView {
     }
 
     private func moveIntoTrash(_ protection: Protection) async throws -> Deletion.Outcome {
-        let (plan, trash, journal) = (plan, Trash(workspace.layout), workspace.journal)
-        let outcome = try await Blocking.run { try trash.take(plan, protection: protection, journal: journal) }
+        let (plan, trash) = (plan, Trash(workspace.layout))
+        let outcome = try await Blocking.run { try trash.take(plan, protection: protection) }
         guard outcome.hasChanged else {
             context.output.line(Styled("nothing was moved", .strong))
             return outcome
@@ -173,6 +173,7 @@ struct DeletionView {
         switch row.subject {
         case .local(let folder, _): folder.path
         case .payload(let hash): "shared \(hash.prefix(12))"
+        case .xet: "chunks kept by Xet"
         default: (row.repository?.description ?? "") + (row.subject.commit.map { "@\($0.short)" } ?? "")
         }
     }
@@ -185,17 +186,15 @@ struct DeletionView {
         }
     }
 
+    /// Name, kind and refs.
+    static func title(_ row: DeletionPlan.Row) -> String {
+        let isPlain = if case .revision = row.subject { true } else { what(row).isEmpty }
+        return name(row) + (isPlain ? "" : ", \(what(row))")
+            + (row.refs.isEmpty ? "" : " (\(row.refs.joined(separator: ", ")))")
+    }
+
     /// - Parameter outcome: nil before anything is done; what the plan says stands there then.
     private func json(_ outcome: Deletion.Outcome?, isTrash: Bool) -> JSONObject {
-        func files(_ subject: DeletionPlan.Row.Subject) -> JSON? {
-            switch subject {
-            case .files(_, let paths), .local(_, let paths): .array(paths.map { .string($0) })
-            default: nil
-            }
-        }
-        func path(_ subject: DeletionPlan.Row.Subject) -> JSON? {
-            if case .local(let folder, _) = subject { .string(folder.path) } else { nil }
-        }
         let faults = Dictionary(outcome?.failed.map { ($0.row, $0.error) } ?? []) { first, _ in first }
         let (freed, allocated) =
             isTrash
@@ -207,7 +206,8 @@ struct DeletionView {
                         "id": row.repository.map { .string($0.id.name) },
                         "kind": row.repository.map { .string($0.kind.rawValue) },
                         "commit": row.subject.commit.map { .string($0.hash) },
-                        "files": files(row.subject), "path": path(row.subject),
+                        "files": row.subject.files.map { .array($0.map { .string($0) }) },
+                        "path": row.subject.path.map { .string($0) },
                         "refs": .array(row.refs.map { .string($0) }), "reason": .string(row.reason),
                         "freed_bytes": .int(row.freedBytes),
                         "last_used_at": row.lastUsedAt.map { .string(Timestamp.iso8601($0)) },
@@ -233,9 +233,14 @@ struct DeletionView {
 }
 
 extension Context {
-    /// Finishes interrupted moves into the trash. Failures are reported and do not stop the rest.
-    func finishTrash(of workspace: Workspace) async {
-        let faults = await Blocking.run { Trash(workspace.layout).finish() }
+    /// Finishes deletions and moves into the trash that a user agreed to and that were interrupted. Failures are reported
+    /// and do not stop the rest.
+    func finishDeletions(of workspace: Workspace) async {
+        let (freed, faults) = await Blocking.run {
+            let (freed, faults) = workspace.layout.finishDeletions()
+            return (freed, faults + Trash(workspace.layout).finish())
+        }
+        if freed > 0 { output.note("finished a deletion that was cut off: \(ByteCount(freed)) freed") }
         for fault in faults { output.warning(fault.message, advice: fault.specificAdvice) }
     }
 }

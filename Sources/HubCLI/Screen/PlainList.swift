@@ -3,24 +3,13 @@ import HubCore
 
 /// The list of `hub gc` as numbered lines, for screen readers and for terminals that cannot move their cursor.
 struct PlainList {
-    private let model: ScreenModel
-    private let context: Context
-    private let actions: ScreenActions
+    let model: ScreenModel
+    let context: Context
 
-    init(
-        _ inventory: CacheInventory, goal: Int64?, isTrash: Bool, isDryRun: Bool, context: Context,
-        actions: ScreenActions
-    ) {
-        model = ScreenModel(
-            inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, columns: 80, lines: 24, now: context.now)
-        self.context = context
-        self.actions = actions
-    }
-
-    /// What a person has chosen and said yes to; nil for nothing.
+    /// The items that a person has chosen; nil for none.
     ///
     /// - Throws: ``ErrorCode/confirmationRequired`` without a terminal; the rows have been shown.
-    func choose() async throws -> ScreenReview? {
+    func choose() async throws -> [Int]? {
         showRows()
         guard model.shown.contains(where: { model.refusal($0) == nil }) else {
             context.output.note("nothing can be deleted: every row is pinned or in use; hub unpin removes a pin")
@@ -31,27 +20,7 @@ struct PlainList {
                 .confirmationRequired, "choosing rows needs a terminal; nothing was deleted",
                 advice: "without a terminal, give a rule such as --older-than 30d")
         }
-        while true {
-            guard let items = try await askForRows() else { return nil }
-            var trial = model
-            trial.mark(items, true)
-            let actions = actions
-            let (inventory, marked) = (model.inventory, trial.marked)
-            let review = try await Blocking.run { try actions.review(inventory, marked) }
-            for line in review.lines + (context.output.settings.isVerbose ? review.paths : []) {
-                let size = line.size.map { "\(ByteCount($0))  " } ?? ""
-                context.output.line(Styled(size + line.text, line.isProtected ? .caution : .plain))
-            }
-            guard !review.isEmpty else { continue }
-            for remark in review.plan.remarks { context.output.note(remark) }
-            let free = review.freeAfterwards(model.inventory.diskFree)
-            let sum = model.isTrash ? review.amount : "frees \(review.amount), then \(free) free"
-            context.output.line(Styled("\(review.rowCount); \(sum)", .strong))
-            let isAgreed = try await context.confirm(
-                model.isTrash ? "Move this to the trash?" : "Delete this?", isGiven: false,
-                otherwise: "refusing to delete without confirmation")
-            return isAgreed ? review : nil
-        }
+        return try await askForRows()
     }
 
     private func showRows() {
@@ -63,25 +32,16 @@ struct PlainList {
         for (place, index) in model.shown.enumerated() {
             let row = model.rows[index]
             table.add([
-                Styled("\(place + 1)"), Styled(row.name, .name), Styled(row.refs), Styled(row.size),
-                Styled(row.frees), Styled(row.used, .faint), Styled(row.downloaded, .faint),
-                Styled(ScreenRow.flags(model.inventory.items[index]), .caution),
+                Styled("\(place + 1)"), Styled(row.name, .name), Styled(row[.refs]), Styled(row[.size]),
+                Styled(row[.frees]), Styled(row[.used], .faint), Styled(row[.downloaded], .faint),
+                Styled(row[.flags], .caution),
             ])
         }
         context.output.table(table)
-        var line =
-            (model.isDryRun ? "dry run: " : "")
-            + "cache \(ByteCount(model.inventory.size)), \(ByteCount(model.inventory.diskFree)) free on the disk"
-        if let goal = model.goal {
-            if let suggestion = model.suggestion {
-                line += "; deleting rows 1-\(suggestion) makes \(ByteCount(goal)) free"
-            } else if model.isGoalWithinReach {
-                line += "; \(ByteCount(goal)) already free"
-            } else {
-                line += "; deleting all rows does not free enough for \(ByteCount(goal))"
-            }
+        let suggestion = model.suggestion.flatMap { rows in
+            model.goal.map { "; deleting rows 1-\(rows) makes \(ByteCount($0)) free" }
         }
-        context.output.line(Styled(line, .faint))
+        context.output.line(Styled(model.cacheText + (suggestion ?? model.goalText), .faint))
     }
 
     /// The items of the rows typed; nil if none was.

@@ -1,46 +1,32 @@
 /// Which lines of the screen there is room for. On a low screen the help lines go first, then the totals.
 struct ScreenLayout: Sendable, Hashable {
-    var showsPlace: Bool
-    var showsTotals: Bool
-    var showsHeader: Bool
-    var showsMessage: Bool
-    var showsKeys: Bool
-    var bodyHeight: Int
+    let showsPlace: Bool
+    let showsTotals: Bool
+    let showsHeader: Bool
+    let showsMessage: Bool
+    let showsKeys: Bool
+    /// The first line of the list.
+    let bodyTop: Int
+    let bodyHeight: Int
 
     init(lines: Int) {
-        showsPlace = lines >= 8
-        showsTotals = lines >= 3
-        showsHeader = lines >= 6
-        showsMessage = lines >= 4
-        showsKeys = lines >= 7
-        let others = [showsPlace, showsTotals, showsHeader, showsMessage, showsKeys].count { $0 }
-        bodyHeight = max(lines - others, 1)
+        (showsPlace, showsTotals, showsHeader) = (lines >= 8, lines >= 3, lines >= 6)
+        (showsMessage, showsKeys) = (lines >= 4, lines >= 7)
+        bodyTop = [showsPlace, showsTotals, showsHeader].count { $0 }
+        bodyHeight = max(lines - bodyTop - [showsMessage, showsKeys].count { $0 }, 1)
     }
-
-    /// The first line of the list.
-    var bodyTop: Int { [showsPlace, showsTotals, showsHeader].count { $0 } }
 }
 
 /// The columns of the list on a screen of some width. On a narrow screen the least useful ones go first.
-struct ScreenColumns: Sendable, Hashable {
-    enum Kind: CaseIterable, Sendable, Hashable {
+struct ScreenColumns: Sendable {
+    enum Kind: Int, CaseIterable, Sendable {
         case name, refs, size, frees, used, downloaded, flags
 
-        var header: String {
-            switch self {
-            case .name: "NAME"
-            case .refs: "REFS"
-            case .size: "SIZE"
-            case .frees: "FREES"
-            case .used: "USED"
-            case .downloaded: "ADDED"
-            case .flags: ""
-            }
-        }
-        var isRight: Bool { self == .size || self == .frees || self == .used || self == .downloaded }
+        var header: String { ["NAME", "REFS", "SIZE", "FREES", "USED", "ADDED", ""][rawValue] }
+        var isRight: Bool { self != .name && self != .refs && self != .flags }
     }
 
-    struct Column: Sendable, Hashable {
+    struct Column: Sendable {
         var kind: Kind
         var start: Int
         var width: Int
@@ -50,29 +36,28 @@ struct ScreenColumns: Sendable, Hashable {
     private(set) var columns: [Column] = []
 
     /// Cells before the name: the cursor and the mark.
-    static let markWidth = 6
+    private static let markWidth = 6
     private static let gap = 2
     private static let leastName = 18
     /// The columns to drop if there is no room, in this order.
     private static let dispensable: [Kind] = [.downloaded, .refs, .frees, .flags, .used, .size]
 
     /// - Parameter natural: the widest text of each column.
-    init(natural: [Kind: Int], width: Int) {
-        var widths = natural
-        for kind in Kind.allCases { widths[kind] = max(widths[kind] ?? 0, kind.header.utf8.count) }
-        widths[.refs] = min(widths[.refs]!, 12)
-        widths[.flags] = min(widths[.flags]!, 19)
-        var kinds = Kind.allCases.filter { $0 != .flags || widths[.flags]! > 0 }
+    init(natural: [Int], width: Int) {
+        var widths = zip(natural, Kind.allCases).map { max($0, $1.header.utf8.count) }
+        widths[Kind.refs.rawValue] = min(widths[Kind.refs.rawValue], 12)
+        widths[Kind.flags.rawValue] = min(widths[Kind.flags.rawValue], 19)
+        var kinds = Kind.allCases
         func room() -> Int {
-            kinds.reduce(width - Self.markWidth) { $0 - ($1 == .name ? 0 : widths[$1]! + Self.gap) }
+            kinds.reduce(width - Self.markWidth) { $0 - ($1 == .name ? 0 : widths[$1.rawValue] + Self.gap) }
         }
-        let wanted = min(Self.leastName, widths[.name]!)
+        let wanted = min(Self.leastName, widths[0])
         for kind in Self.dispensable where room() < wanted { kinds.removeAll { $0 == kind } }
-        widths[.name] = max(min(widths[.name]!, room()), 0)
+        widths[0] = max(min(widths[0], room()), 0)
         var start = Self.markWidth
         for kind in kinds {
-            columns.append(Column(kind: kind, start: start, width: widths[kind]!))
-            start += widths[kind]! + Self.gap
+            columns.append(Column(kind: kind, start: start, width: widths[kind.rawValue]))
+            start += widths[kind.rawValue] + Self.gap
         }
     }
 }

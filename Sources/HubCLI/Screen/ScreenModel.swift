@@ -4,26 +4,15 @@ import HubCore
 /// What the full-screen list of `hub gc` is at one moment: which rows, which marks, where the cursor stands. Keys change
 /// it; no terminal and no disk is touched.
 struct ScreenModel: Sendable {
-    /// What the keys mean and what is shown.
-    enum Mode: Sendable, Hashable {
-        case list
-        /// A filter is being typed.
-        case filter
-        /// The files of the row, from this line on.
-        case files(top: Int)
-        case help(top: Int)
-        /// What would be deleted, from this line on: a line for each row, or each path.
-        case review(top: Int, showsPaths: Bool)
-    }
-
     private(set) var inventory: CacheInventory
     private(set) var rows: [ScreenRow]
     /// The items marked, and what they free.
     private var marks: Set<Int> = []
     private(set) var ledger: DeletionLedger
-    /// The sum of what the marked rows would free each by itself.
-    private(set) var freedApart: Int64 = 0
-    private(set) var mode = Mode.list
+    /// What is shown instead of the list.
+    var page: ScreenText?
+    /// Whether a filter is being typed.
+    var isFiltering = false
     private(set) var order = ScreenOrder.used
     private(set) var filter = ""
     /// The items shown, in their order.
@@ -40,14 +29,13 @@ struct ScreenModel: Sendable {
     let isTrash: Bool
     /// Whether a yes only shows what would go: `--dry-run`.
     let isDryRun: Bool
+    private let now: Double
     /// The number of leading rows that reach ``goal``; nil without a goal, or in another order.
     private(set) var suggestion: Int?
     /// Whether all rows together reach ``goal``.
     private(set) var isGoalWithinReach = true
     /// Shown below the list until the next key.
-    private(set) var message: String?
-    private(set) var review: ScreenReview?
-    private(set) var files: [ItemFile] = []
+    var message: String?
     /// For each step that can be undone: the items whose marks it changed.
     private var steps: [[Int]] = []
 
@@ -59,12 +47,12 @@ struct ScreenModel: Sendable {
         self.goal = goal
         self.isTrash = isTrash
         self.isDryRun = isDryRun
+        self.now = now
         self.columns = columns
         self.lines = lines
         ledger = inventory.ledger
         rows = inventory.items.map { ScreenRow($0, now: now) }
         arrange()
-        suggest()
     }
 
     var layout: ScreenLayout { ScreenLayout(lines: lines) }
@@ -76,42 +64,29 @@ struct ScreenModel: Sendable {
     func isMarked(_ item: Int) -> Bool { marks.contains(item) }
     /// Bytes free once what is marked has gone.
     var freeAfterwards: Int64 { inventory.diskFree + ledger.freedBytes }
+    /// Bytes freed only because rows that share files are marked together.
+    var freedTogether: Int64 { marks.reduce(ledger.freedBytes) { $0 - inventory.items[$1].freedAlone } }
+    /// What a dry run says first of itself.
+    var dryRun: String { isDryRun ? "dry run: " : "" }
 
     mutating func resize(columns: Int, lines: Int) {
         self.columns = columns
         self.lines = lines
         scroll()
-        if case .files(let top) = mode { mode = .files(top: clamped(top, files.count)) }
-        if case .help(let top) = mode { mode = .help(top: clamped(top, ScreenHelp.lines.count)) }
-        if case .review(let top, let showsPaths) = mode {
-            mode = .review(top: clamped(top, reviewLines.count), showsPaths: showsPaths)
-        }
+        if let top = page?.top { scrollPage(to: top) }
     }
 
     // MARK: Answers to effects
-
-    mutating func say(_ text: String) { message = text }
 
     /// An item was pinned or unpinned.
     mutating func setPinned(_ item: Int, _ isPinned: Bool) {
         inventory.items[item].isPinned = isPinned
         inventory.items[item].pinNote = nil
+        rows[item] = ScreenRow(inventory.items[item], now: now)
         if isPinned, isMarked(item) { mark([item], false) }
         message = isPinned ? "pinned; p unpins it" : "no longer pinned"
         suggest()
         scroll()
-    }
-
-    /// Shows what would go.
-    mutating func show(_ review: ScreenReview) {
-        self.review = review
-        mode = .review(top: 0, showsPaths: false)
-    }
-
-    /// What the review shows now.
-    var reviewLines: [ScreenReview.Line] {
-        guard case .review(_, let showsPaths) = mode, let review else { return [] }
-        return showsPaths ? review.paths : review.lines
     }
 
     // MARK: Marks
@@ -137,7 +112,6 @@ struct ScreenModel: Sendable {
             let isMarked = marks.insert(item).inserted
             if !isMarked { marks.remove(item) }
             ledger.take(inventory.items[item].choice, back: !isMarked)
-            freedApart += (isMarked ? 1 : -1) * inventory.items[item].freedAlone
         }
     }
 
@@ -146,13 +120,8 @@ struct ScreenModel: Sendable {
         let isMarked = isMarked(item)
         if !isMarked, let refusal = refusal(item) {
             message = refusal
-            return
-        }
-        let before = ledger.freedBytes
-        mark([item], !isMarked)
-        let more = (ledger.freedBytes - before) - inventory.items[item].freedAlone
-        if !isMarked, more > 0 {
-            message = "\(ByteCount(more)) more than alone: files shared with marked rows are freed too"
+        } else {
+            mark([item], !isMarked)
         }
     }
 
@@ -176,17 +145,13 @@ struct ScreenModel: Sendable {
 
     mutating func setOrder(_ order: ScreenOrder) {
         self.order = order
-        message = order.description
+        message = order.rawValue
         arrange()
-        suggest()
-        scroll()
     }
 
     mutating func setFilter(_ text: String) {
         filter = text
         arrange()
-        suggest()
-        scroll()
     }
 
     /// Sorts and filters; the cursor stays on its item where that is still shown.
@@ -199,6 +164,8 @@ struct ScreenModel: Sendable {
             ? sorted
             : sorted.filter { index in words.allSatisfy { rows[index].searched.contains($0) } }
         cursor = former.flatMap { shown.firstIndex(of: $0) } ?? 0
+        suggest()
+        scroll()
     }
 
     /// Finds how many rows from the first on have to be marked to reach the goal.
@@ -238,45 +205,8 @@ struct ScreenModel: Sendable {
         top = max(top, 0)
     }
 
-    func clamped(_ top: Int, _ count: Int) -> Int { min(max(top, 0), max(count - layout.bodyHeight, 0)) }
-
-    mutating func setMode(_ mode: Mode) {
-        if case .files = mode, let current { files = inventory.files(of: inventory.items[current]) }
-        self.mode = mode
+    mutating func scrollPage(to top: Int) {
+        let last = max((page?.lines.count ?? 0) - layout.bodyHeight, 0)
+        page?.top = min(max(top, 0), last)
     }
-
-    mutating func forgetMessage() { message = nil }
-}
-
-/// What would be deleted, for a person who is about to say yes.
-struct ScreenReview: Sendable {
-    struct Line: Sendable, Hashable {
-        var text: String
-        /// Bytes freed; nil if no total counts them.
-        var size: Int64?
-        /// Whether it stays although it was marked.
-        var isProtected = false
-    }
-
-    var plan: DeletionPlan
-    /// What stays although it was marked, then a line for each row of the plan.
-    var lines: [Line]
-    /// Every path, in the order of the plan.
-    var paths: [Line]
-    /// Bytes that go, Xet's folder included.
-    var freedBytes: Int64
-    /// What those take on the disk; nil if that is much the same.
-    var allocatedBytes: Int64?
-    var includesXet: Bool
-    var isEmpty: Bool { plan.isEmpty && !includesXet }
-
-    /// `3 rows`.
-    var rowCount: String { Humanize.plural(lines.count { !$0.isProtected }, "row") }
-    /// `41 paths`.
-    var pathCount: String { Humanize.plural(paths.count, "path") }
-
-    /// Such as `3.0 GB`, or `3.0 GB (1.2 GB on the disk)`.
-    var amount: String { DeletionView.amount(freedBytes, allocatedBytes ?? freedBytes) }
-    /// Bytes free afterwards, with so many free now.
-    func freeAfterwards(_ free: Int64) -> ByteCount { ByteCount(free + (allocatedBytes ?? freedBytes)) }
 }

@@ -5,12 +5,8 @@ import Libc
 
 /// The full-screen list on a terminal, on a thread of its own: keys go to the model, pages to the terminal.
 final class ScreenSession: Sendable {
-    /// How it ended.
-    enum Ending: Sendable {
-        case quit
-        /// What the review showed is to go, or to be moved into the trash.
-        case delete(ScreenReview, isTrash: Bool)
-    }
+    /// What the review showed is to go, or to be moved into the trash; nil for nothing.
+    typealias Ending = (plan: DeletionPlan, isTrash: Bool)?
 
     /// What other threads have to say to the loop.
     private struct Mail {
@@ -20,26 +16,15 @@ final class ScreenSession: Sendable {
         var isContinued = false
     }
 
-    private let inventory: CacheInventory
-    private let goal: Int64?
-    private let isTrash: Bool
-    private let isDryRun: Bool
+    private let model: ScreenModel
     private let context: Context
-    private let actions: ScreenActions
+    private let workspace: Workspace
     private let mail = Lock(Mail())
     /// What wakes the loop: reading and writing end.
     private let pipe: (reading: Int32, writing: Int32)
 
-    init(
-        _ inventory: CacheInventory, goal: Int64?, isTrash: Bool, isDryRun: Bool, context: Context,
-        actions: ScreenActions
-    ) throws(AIError) {
-        self.inventory = inventory
-        self.goal = goal
-        self.isTrash = isTrash
-        self.isDryRun = isDryRun
-        self.context = context
-        self.actions = actions
+    init(_ model: ScreenModel, _ context: Context, _ workspace: Workspace) throws(AIError) {
+        (self.model, self.context, self.workspace) = (model, context, workspace)
         var ends: [Int32] = [0, 0]
         guard makePipe(&ends) == 0 else { throw .system("cannot make", path: "a pipe", errno: errno) }
         for end in ends {
@@ -92,10 +77,8 @@ final class ScreenSession: Sendable {
         // A thread waiting for the terminal to stop the process must not wait forever.
         defer { mail.withLock { $0.stopping.take() }?() }
         defer { terminal.leave() }
-        let size = terminal.size() ?? (80, 24)
-        var model = ScreenModel(
-            inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, columns: size.columns, lines: size.rows,
-            now: context.now)
+        var model = model
+        if let size = terminal.size() { model.resize(columns: size.columns, lines: size.rows) }
         let renderer = ScreenRenderer(model, isUnicode: context.isUnicode)
         while true {
             // After a long step the terminal may be the shell's.
@@ -104,7 +87,10 @@ final class ScreenSession: Sendable {
             guard try waitForSomething() else { continue }
             try hearMail(terminal, &model)
             while let key = terminal.key() {
-                if let ending = perform(model.press(key), terminal, &model) { return ending }
+                let effect = model.press(key)
+                if effect == .quit { return nil }
+                if case .delete(let isTrash) = effect, let plan = model.page?.plan { return (plan, isTrash) }
+                do throws(AIError) { try perform(effect, terminal, &model) } catch { model.message = error.message }
             }
         }
     }
@@ -158,36 +144,42 @@ final class ScreenSession: Sendable {
         mail.withLock { $0.isContinued = false }
     }
 
-    private func perform(_ effect: ScreenEffect, _ terminal: ScreenTerminal, _ model: inout ScreenModel) -> Ending?
+    private func perform(_ effect: ScreenEffect, _ terminal: ScreenTerminal, _ model: inout ScreenModel)
+        throws(AIError)
     {
         switch effect {
-        case .none: break
+        case .none, .quit, .delete: break
         case .beep: terminal.beep()
         case .redraw: terminal.forget()
-        case .quit: return .quit
-        case .delete(let isTrash): return model.review.map { .delete($0, isTrash: isTrash) }
         case .pin(let item, let isPinned):
-            do throws(AIError) {
-                try actions.pin(model.inventory, item, isPinned)
-                model.setPinned(item, isPinned)
-            } catch {
-                model.say(error.message)
-            }
+            try pin(model.inventory, item, isPinned)
+            model.setPinned(item, isPinned)
         case .review:
-            do throws(AIError) {
-                let review = try actions.review(model.inventory, model.marked)
-                if review.isEmpty {
-                    model.say(review.lines.first?.text ?? "nothing of it can be deleted")
-                } else {
-                    model.show(review)
-                    // A y typed ahead has not seen what it says yes to.
-                    terminal.dropInput()
-                }
-            } catch {
-                model.say(error.message)
+            let protection = try workspace.readProtection(for: model.inventory.state.files)
+            let plan = try model.inventory.plan(model.marked, protection: protection, now: Timestamp.now)
+            guard !plan.isEmpty else {
+                let first = plan.protected.first
+                model.message = first.map { "\($0.name): \($0.reason)" } ?? "nothing of it can be deleted"
+                return
             }
+            model.page = model.reviewText(plan)
+            // A y typed ahead has not seen what it says yes to.
+            terminal.dropInput()
         }
-        return nil
+    }
+
+    private func pin(_ inventory: CacheInventory, _ place: Int, _ isPinned: Bool) throws(AIError) {
+        let item = inventory.items[place]
+        guard let commit = item.commit, let folder = inventory.repository(of: item)?.folder.name else { return }
+        guard let catalog = workspace.catalog else {
+            throw AIError(.catalogUnusable, "cannot change the pin: the catalog is unusable")
+        }
+        let record = CacheRecord(workspace.layout, in: catalog)
+        if isPinned {
+            try record.pin(folder, commit, note: nil)
+        } else {
+            try record.unpin(folder, commit)
+        }
     }
 }
 

@@ -60,7 +60,7 @@ import Testing
         #expect(ledger.freedBytes(repository.revisions, of: repository) == 0)
         #expect(try delete("models--org--m", in: cache) == (0, 0))
         #expect(FileSystem.exists(payload))
-        #expect(try PayloadRemoval(store: SharedStore(layout: cache.layout)).remove(hash).size == 0)
+        #expect(try SharedStore(layout: cache.layout).remove(unused: hash).size == 0)
         #expect(FileSystem.exists(payload))
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(try delete("models--org--m", in: cache).freed == 0)
         #expect(FileSystem.exists(payload))
         lock.unlock()
-        #expect(try PayloadRemoval(store: SharedStore(layout: cache.layout)).remove(hash).size == 1000)
+        #expect(try SharedStore(layout: cache.layout).remove(unused: hash).size == 1000)
     }
 
     @Test func aLinkIntoAStoreThatIsGoneCanBeDeleted() throws {

@@ -22,50 +22,21 @@ import Testing
             isComplete: isComplete)
     }
 
-    private func cutPayload() throws -> TrashEntry {
+    /// A payload gets its second name before it loses its own, and comes back with a manifest.
+    @Test func aPayloadGoesIntoTheTrashAndComesBack() throws {
         try cache.makeStore()
-        try cache.payload(hash)
-        try cache.write(Path.join(cache.layout.root, "notes.txt"), "mine")
-        try trash.create()
-        let cut = entry("", ["blobs/ab/\(hash).refs", "blobs/ab/\(hash)"])
-        try trash.write(cut)
-        return cut
-    }
-
-    @Test(arguments: [false, true]) func aPayloadThatWasCutOffGoesAloneWithItsManifest(isHalf: Bool) throws {
-        let cut = try cutPayload()
+        try cache.payload(hash, references: [])
+        let before = try cache.listing().filter { !$0.key.hasSuffix(".refs") }
+        var planner = DeletionPlanner(try cache.scan())
+        planner.addUnusedPayloads()
+        #expect(planner.plan.rows.count == 1)
+        let outcome = try trash.take(planner.plan, protection: Protection())
+        #expect(outcome.failed.isEmpty && outcome.trashedBytes == planner.plan.freedBytes)
         let payload = SharedStore(layout: cache.layout).payload(hash)
-        if isHalf { try FileSystem.rename(payload + ".refs", to: trash.place("1", of: cut)) }
-        var expected = try cache.listing()
-        #expect(trash.finish().isEmpty)
-        for name in ["", ".refs"] { expected["blobs/ab/\(hash)\(name)"] = nil }
-        #expect(try cache.listing() == expected)
-        #expect(try trash.entries().map(\.isComplete) == [true])
-        #expect(try FileSystem.entries(trash.place(cut)) == ["0", "1", "manifest.json"])
-    }
-
-    @Test(arguments: [false, true]) func aPayloadThatIsNeededAgainStays(isHalf: Bool) throws {
-        let cut = try cutPayload()
-        try cache.share(sha256("1"), hash, in: cache.repository())
-        let expected = try cache.listing()
-        if isHalf {
-            try FileSystem.rename(
-                SharedStore(layout: cache.layout).payload(hash) + ".refs", to: trash.place("1", of: cut))
-        }
-        #expect(trash.finish().isEmpty)
-        #expect(try cache.listing() == expected)
-        #expect(try trash.entries().isEmpty && !FileSystem.exists(trash.place(cut)))
-    }
-
-    @Test func aPayloadWhoseLockIsHeldWaits() throws {
-        let cut = try cutPayload()
-        let before = try cache.listing()
-        let lock = try FileDescriptor(SharedStore(layout: cache.layout).payload(hash) + ".lock", [.write])
-        try lock.lock()
-        #expect(trash.finish().isEmpty)
-        #expect(try cache.listing() == before)
-        #expect(try trash.entries() == [cut])
-        try lock.setMode(0o666)
+        #expect(!FileSystem.exists(payload) && !FileSystem.exists(payload + ".refs"))
+        try trash.restore(try #require(try trash.entries().first))
+        #expect(try cache.listing().filter { before[$0.key] != nil } == before)
+        #expect(SharedStore(layout: cache.layout).references(hash) == [])
     }
 
     @Test(arguments: [
@@ -85,8 +56,8 @@ import Testing
         try cache.write(Path.join(cache.layout.root, "notes.txt"), "mine")
         let before = try cache.listing()
         for name in ["", "notes", "models--org--m/.."] {
-            var removal = RepositoryRemoval(folder: cache.repository(name), openFiles: OpenFiles())
-            try removal.remove(partials: [])
+            var removal = RepositoryRemoval(folder: cache.repository(name))
+            try removal.removeIfEmpty()
         }
         #expect(try cache.listing() == before)
     }
@@ -124,8 +95,8 @@ import Testing
         try cache.write(cache.folder("elsewhere/models--org--m/hub.deleted/kept"), "mine")
         try FileSystem.createDirectories(Path.parent(Path.join(cache.layout.root, name)))
         try FileSystem.createSymlink(cache.folder("elsewhere"), at: Path.join(cache.layout.root, name))
-        var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
-        try removal.remove(.of("a"), left: [])
+        var removal = RepositoryRemoval(folder: folder)
+        try removal.remove(.of("a"))
         #expect(!FileSystem.exists(folder.path) && FileSystem.exists(kept))
         #expect(FileSystem.exists(cache.folder("elsewhere/models--org--m/hub.deleted/kept")))
     }
@@ -143,19 +114,18 @@ import Testing
         return made
     }
 
-    /// Where the name tells nothing, only the same bytes are the same.
-    @Test(arguments: ["odd-etag", "\(sha256("1")).incomplete"]) func aNameThatIsNoDigestIsComparedByItsBytes(
-        name: String
-    ) throws {
-        let made = try trashed(name, holding: [1, 2, 3])
-        try cache.write(cache.repository().blob(name), [1, 2, 4])
+    /// Of one name and size the cache's stays; another size is refused.
+    @Test func whatIsThereAlreadyStays() throws {
+        let made = try trashed(sha1("1"), holding: [1, 2, 3])
+        try cache.write(cache.repository().blob(sha1("1")), [1, 2])
         let before = try cache.listing()
         let fault = #expect(throws: AIError.self) { try trash.restore(made) }
         #expect(fault?.code == .invalidInput)
         #expect(try cache.listing() == before && trash.entries().map(\.name) == [made.name])
-        try cache.write(cache.repository().blob(name), [1, 2, 3])
+        try cache.write(cache.repository().blob(sha1("1")), [1, 2, 4])
+        let now = try cache.listing()
         try trash.restore(made)
-        #expect(try cache.listing() == before && !FileSystem.exists(trash.path))
+        #expect(try cache.listing() == now && !FileSystem.exists(trash.path))
     }
 
     /// Both lead to one payload of the shared store.

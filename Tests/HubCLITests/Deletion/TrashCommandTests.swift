@@ -145,30 +145,6 @@ import Testing
         return try #require(paths.first { try FileSystem.linkText($0) == nil && FileSystem.text($0) == text })
     }
 
-    /// Of two files of one name and size the name tells which is right.
-    @Test func whatIsRightByItsNameIsKeptOfTwo() async throws {
-        let before = try contents()
-        for (there, inTrash) in [("xxxxxx", "bbbbbb"), ("xxx", "bbbbbb"), ("bbbbbb", "xxxxxx")] {
-            #expect(try await stage.run("rm", "org/one@main", "--trash", "--yes").status == 0)
-            try FileSystem.replace(try kept("bbbbbb"), with: Array(inTrash.utf8))
-            try FileSystem.replace(blob("bbbbbb"), with: Array(there.utf8))
-            let result = try await stage.run("trash", "restore", "org/one")
-            #expect(result.status == 0, "\(result.error)")
-            #expect(try contents() == before, "\(there)")
-            #expect(!FileSystem.exists(trash))
-        }
-    }
-
-    @Test func ofTwoThatAreBothWrongNoneGoes() async throws {
-        #expect(try await stage.run("rm", "org/one@main", "--trash", "--yes").status == 0)
-        try FileSystem.replace(try kept("bbbbbb"), with: Array("yyyyyy".utf8))
-        try FileSystem.replace(blob("bbbbbb"), with: Array("xxxxxx".utf8))
-        let (there, inTrash) = (try contents(), try stage.listing(trash))
-        let refused = try await stage.run("trash", "restore", "org/one")
-        #expect(refused.status == 2 && refused.error.contains("\(blob("bbbbbb")) already exists"))
-        #expect(try contents() == there && stage.listing(trash) == inTrash)
-    }
-
     @Test func whatIsGoneFromTheTrashIsNotSaidToBeBack() async throws {
         #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
         let entry = try #require(try FileSystem.entries(trash)?.first)

@@ -74,7 +74,7 @@ import Testing
     @Test func byAnInterruptionOfTheReview() async throws {
         let (screen, mode) = try await atList()
         screen.process.write(" ")
-        try await screen.type("\r", line: "y delete  t move to trash  v paths  arrows scroll  any other key: back")
+        try await screen.type("\r", line: "y delete  t move to trash  arrows scroll  other keys: back")
         screen.process.send(SIGTERM)
         #expect(try await screen.process.wait().status == 130)
         try await expectGivenBack(screen, mode)

@@ -90,8 +90,7 @@ import Testing
         #expect(model.ledger.freedBytes == 7000 || model.ledger.freedBytes == 3000)
         #expect(text(model)[1].hasPrefix("1 marked: frees ") && !text(model)[1].contains("together"))
         _ = press(&model, [.up, .character(" ")])
-        #expect(model.ledger.freedBytes == 510_000 && model.freedApart == 10_000)
-        #expect(model.message == "500 kB more than alone: files shared with marked rows are freed too")
+        #expect(model.ledger.freedBytes == 510_000 && model.freedTogether == 500_000)
         #expect(text(model)[1] == "2 marked: frees 510 kB (500 kB only together), then 510 kB free")
         _ = press(&model, [.character(" ")])
         #expect(model.markedCount == 1 && model.ledger.freedBytes < 8000)
@@ -102,7 +101,7 @@ import Testing
         _ = press(&model, [.character(" "), .down, .character(" "), .character("a")])
         #expect(model.markedCount == 6)
         _ = press(&model, [.character("n")])
-        #expect(model.markedCount == 0 && model.ledger.freedBytes == 0 && model.freedApart == 0)
+        #expect(model.markedCount == 0 && model.ledger.freedBytes == 0 && model.freedTogether == 0)
         for expected in [6, 2, 1, 0] {
             _ = press(&model, [.character("u")])
             #expect(model.markedCount == expected)
@@ -151,14 +150,14 @@ import Testing
         _ = press(&model, [.backspace, .backspace, .character("9")])
         #expect(names(model) == ["org/m0029"])
         _ = press(&model, [.enter, .character("a")])
-        #expect(model.mode == .list && model.markedCount == 1, "what is not shown is not marked")
+        #expect(!model.isFiltering && model.markedCount == 1, "what is not shown is not marked")
         _ = press(&model, [.escape])
         #expect(model.filter.isEmpty && model.shown.count == 31 && model.markedCount == 1)
         #expect(names(model)[model.cursor] == "org/m0029")
         _ = press(&model, [.character("/"), .character("z"), .character("z")])
         #expect(model.shown.isEmpty && model.current == nil)
         _ = press(&model, [.enter, .character(" "), .character("i"), .character("p"), .end])
-        #expect(model.mode == .list && model.markedCount == 1)
+        #expect(model.page == nil && model.markedCount == 1)
         #expect(text(model)[10] == "no row matches \"zz\"")
         _ = press(&model, [.character("/"), .escape])
         #expect(model.shown.count == 31)
@@ -192,22 +191,19 @@ import Testing
         #expect(model.press(.enter) == .none)
         #expect(model.message == "nothing is marked: space marks the row under the cursor")
         #expect(press(&model, [.character("y"), .character(" "), .enter]) == [.beep, .none, .review])
-        let lines = (1...30).map { ScreenReview.Line(text: "path \($0)", size: 1) }
-        model.show(
-            ScreenReview(
-                plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
+        var plan = DeletionPlan()
+        plan.rows = (1...30).map { _ in
+            .init(subject: .remains, refs: [], reason: "chosen", freedBytes: 1)
+        }
+        model.page = model.reviewText(plan)
         #expect(press(&model, [.down, .character("j"), .pageDown, .end, .home, .up]).allSatisfy { $0 == .none })
-        #expect(model.mode == .review(top: 0, showsPaths: false))
+        #expect(model.page?.top == 0)
         _ = press(&model, [.end])
-        #expect(model.mode == .review(top: 23, showsPaths: false) && text(model)[10] == "lines 24-30 of 30")
-        _ = press(&model, [.character("v"), .end])
-        #expect(model.mode == .review(top: 53, showsPaths: true) && text(model)[10] == "lines 54-60 of 60")
+        #expect(model.page?.top == 23 && text(model)[10] == "lines 24-30 of 30")
         #expect(press(&model, [.enter]) == [.none])
-        #expect(model.mode == .list && model.markedCount == 1, "Enter is no yes")
+        #expect(model.page == nil && model.markedCount == 1, "Enter is no yes")
         _ = press(&model, [.enter])
-        model.show(
-            ScreenReview(
-                plan: DeletionPlan(), lines: lines, paths: lines + lines, freedBytes: 30, includesXet: true))
+        model.page = model.reviewText(plan)
         #expect(model.press(.character("y")) == .delete(isTrash: false))
         #expect(model.press(.character("t")) == .delete(isTrash: true))
     }
@@ -215,14 +211,16 @@ import Testing
     @Test func theFilesOfARowSayWithWhomTheyAreShared() throws {
         var model = try Self.model(2)
         _ = press(&model, [.end, .character("i")])
-        #expect(model.files.count == 2)
-        #expect(model.files.filter { !$0.sharedWith.isEmpty }.map(\.path) == ["shared.bin"])
-        #expect(model.files.flatMap(\.sharedWith).allSatisfy { $0.hasPrefix("org/m0002@") })
+        let lines = try #require(model.page?.lines.map(\.text))
+        #expect(lines.count == 2)
+        #expect(lines.filter { $0.contains("  shared with ") }.count == 1)
+        #expect(lines.contains { $0.hasPrefix("shared.bin  shared with org/m0002@") })
         _ = press(&model, [.character("i")])
-        #expect(model.mode == .list)
+        #expect(model.page == nil)
         _ = press(&model, [.character("?")])
-        #expect(text(model)[0] == "hub gc: keys" && text(model)[3] == ScreenHelp.lines[0])
-        #expect(ScreenHelp.lines.count <= ScreenLayout(lines: 24).bodyHeight, "a usual terminal shows all of it")
+        #expect(text(model)[0] == "hub gc: keys" && text(model)[3] == ScreenText.help.lines[0].text)
+        #expect(
+            ScreenText.help.lines.count <= ScreenLayout(lines: 24).bodyHeight, "a usual terminal shows all of it")
     }
 
     @Test func aDryRunSaysSo() throws {

@@ -1,7 +1,7 @@
 package import HubCore
 
-/// Carries out a plan. If killed at any moment, it leaves a cache that Python can read and a journal to finish it: refs
-/// are deleted before their snapshots, snapshots before their blobs, the folder last.
+/// Carries out a plan. If killed at any moment, it leaves a cache that Python can read, in which a revision is whole or
+/// gone.
 ///
 /// Deletions never use a path that was checked before: each starts at an open folder, see ``OpenFolder``.
 package struct Deletion {
@@ -25,80 +25,73 @@ package struct Deletion {
 
     private let plan: DeletionPlan
     private let layout: CacheLayout
-    private let journal: DeletionJournal?
     private let protection: Protection
 
-    /// - Parameters:
-    ///   - journal: nil if interruptions need not be finished.
-    ///   - protection: read now, because the plan may be minutes old.
-    package init(
-        _ plan: DeletionPlan, layout: CacheLayout, journal: DeletionJournal? = nil,
-        protection: Protection = Protection()
-    ) {
-        (self.plan, self.layout, self.journal, self.protection) = (plan, layout, journal, protection)
+    /// - Parameter protection: read now, because the plan may be minutes old.
+    package init(_ plan: DeletionPlan, layout: CacheLayout, protection: Protection = Protection()) {
+        (self.plan, self.layout, self.protection) = (plan, layout, protection)
     }
 
     /// Deletes all rows; a failed row does not stop the others.
     ///
     /// Before a blob is deleted, its lock is taken and every snapshot is checked again: a pull may need it now.
     package func carryOut() -> Outcome {
-        let rows = journal?.begin(plan.rows.filter { $0.folder != nil || !$0.payloads.isEmpty }) ?? []
-        // They are included in this plan, or settled.
-        journal?.end(plan.interrupted)
-        var remaining = rows[...]
-        var outcome = Outcome()
-        for (index, row) in plan.rows.enumerated() {
-            // A row that has not begun needs no finishing.
-            var hasBegun = row.isRest
-            do throws(AIError) {
-                if try carryOut(row, &outcome, &hasBegun) { outcome.done.insert(index) }
-                hasBegun = false
-            } catch {
-                outcome.failed.append((index, error))
-            }
-            guard row.folder != nil || !row.payloads.isEmpty, let note = remaining.popFirst() else { continue }
-            if !hasBegun { journal?.end([note]) }
-        }
-        return outcome
+        Outcome(of: plan) { row, outcome throws(AIError) in try carryOut(row, &outcome) }
     }
 
     /// Returns whether it is done; false if it was spared.
-    private func carryOut(
-        _ row: DeletionPlan.Row, _ outcome: inout Outcome, _ hasBegun: inout Bool
-    ) throws(AIError) -> Bool {
-        if case .local(let folder, let files) = row.subject {
-            outcome.freed += try LocalRemoval(folder: folder, openFiles: protection.openFiles).delete(files)
-            return true
+    private func carryOut(_ row: DeletionPlan.Row, _ outcome: inout Outcome) throws(AIError) -> Bool {
+        let openFiles = protection.openFiles
+        switch row.subject {
+        case .local(let folder, let files):
+            outcome.freed += try LocalRemoval(folder: folder, openFiles: openFiles).delete(files)
+        case .xet(let folder):
+            let bytes = try folder.sweep(now: Timestamp.now)
+            outcome.freed += FreedBytes(size: bytes, allocated: bytes)
+        case .payload(let hash):
+            outcome.freed += try SharedStore(layout: layout).remove(unused: hash, sparing: openFiles)
+        default: return try carryOut(row, of: row.folder!, &outcome)
         }
-        guard let folder = row.folder else {
-            if case .payload(let hash) = row.subject {
-                outcome.freed += try PayloadRemoval(
-                    store: SharedStore(layout: layout), openFiles: protection.openFiles
-                ).remove(hash)
-            }
-            return true
-        }
+        return true
+    }
+
+    private func carryOut(_ row: DeletionPlan.Row, of folder: RepositoryFolder, _ outcome: inout Outcome)
+        throws(AIError) -> Bool
+    {
         guard let claim = try outcome.claim(folder, for: row, protection) else { return false }
         var removal = RepositoryRemoval(folder: folder, openFiles: protection.openFiles)
         // Counts also what was deleted before an error.
         defer {
             withExtendedLifetime(claim) {}
             outcome.freed += removal.freed
-            hasBegun = hasBegun || removal.hasRemoved
         }
         switch row.subject {
-        case .revision(let commit): try removal.remove(commit, left: row.blobs)
+        case .revision(let commit): try removal.remove(commit)
         case .files(let commit, let paths): try removal.remove(paths, of: commit)
-        case .partial(let names): try removal.remove(partials: names)
-        case .orphan(let name): try removal.remove(orphans: [name])
-        case .remains: try removal.removeRemains()
-        case .payload, .local: break
+        case .partial(let names): try removal.remove(blobs: Set(names))
+        case .orphan(let name): try removal.remove(blobs: [name])
+        case .remains: try removal.removeWhole([])
+        case .payload, .local, .xet: break
         }
         return true
     }
 }
 
 extension Deletion.Outcome {
+    /// Calls a closure for each row, which returns whether it is done; false if it was spared.
+    init(
+        of plan: DeletionPlan,
+        _ carryOut: (DeletionPlan.Row, inout Deletion.Outcome) throws(AIError) -> Bool
+    ) {
+        for (index, row) in plan.rows.enumerated() {
+            do throws(AIError) {
+                if try carryOut(row, &self) { done.insert(index) }
+            } catch {
+                failed.append((index, error))
+            }
+        }
+    }
+
     /// Locks the folder of a row for this deletion; nil if there is an obstacle, which is recorded.
     mutating func claim(
         _ folder: RepositoryFolder, for row: DeletionPlan.Row, _ protection: Protection

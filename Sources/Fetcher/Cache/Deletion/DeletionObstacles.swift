@@ -50,21 +50,15 @@ struct DeletionObstacles {
         return try findWork(on: repository.folder, change.names) ?? findReader(of: repository, change.names)
     }
 
-    /// Why the unfinished downloads of one blob must be kept.
-    mutating func find(partials: [CachedBlob], of etag: String, in folder: RepositoryFolder) throws(AIError)
-        -> Obstacle?
-    {
-        if try locks(in: folder).contains(etag) { return .inUse(.downloading(etag)) }
-        return partials.compactMap { user(of: $0.file) }.first.map { .inUse(.open(by: $0, "\(etag.prefix(12))")) }
-            ?? freshness(of: partials)
-    }
-
-    /// Why a blob without links must be kept.
-    mutating func find(orphan blob: CachedBlob, of repository: CachedRepository) throws(AIError) -> Obstacle? {
-        let folder = repository.folder
+    /// Why the unfinished downloads of one blob, or a blob without links, must be kept.
+    mutating func find(_ blobs: [CachedBlob], of repository: CachedRepository) throws(AIError) -> Obstacle? {
         if let why = repository.obstacle ?? repository.unwritable { return why }
-        if try locks(in: folder).contains(blob.name) { return .inUse(.linking(blob.name)) }
-        return user(of: blob.file).map { .inUse(.open(by: $0, "\(blob.name.prefix(12))")) }
+        let etag = RepositoryFolder.etag(ofPartial: blobs[0].name)
+        if try locks(in: repository.folder).contains(etag) { return .inUse(.locked(etag)) }
+        if let user = blobs.compactMap({ user(of: $0.file) }).first {
+            return .inUse(.open(by: user, "\(etag.prefix(12))"))
+        }
+        return freshness(of: repository.partials.filter { blobs.contains($0) })
     }
 
     /// A process that has a file open.
@@ -74,14 +68,25 @@ struct DeletionObstacles {
 
     /// Why a row of a plan must be kept now. Its caller holds the repository's lock.
     mutating func find(_ row: DeletionPlan.Row, in folder: RepositoryFolder) throws(AIError) -> Obstacle? {
-        guard let commit = row.subject.commit else { return nil }
-        if let pin = protection.pin(folder, commit) { return .pinned(note: pin.note) }
-        let download = try findDownload(of: commit, in: folder) { () throws(AIError) in
-            try folder.linkedBlobs(below: folder.snapshots, besides: commit.hash)
+        var places: [String] = []
+        if let commit = row.subject.commit {
+            if let pin = protection.pin(folder, commit) { return .pinned(note: pin.note) }
+            let download = try findDownload(of: commit, in: folder) { () throws(AIError) in
+                try folder.linkedBlobs(below: folder.snapshots, besides: commit.hash)
+            }
+            if let download { return download }
+            places = [folder.snapshot(commit)]
         }
-        if let download { return download }
+        if try row.isWhole(in: folder) {
+            if let held = try locks(in: folder).min() { return .inUse(.locked(held)) }
+            if let why = try folder.folderAmongBlobs() { return why }
+            places.append(folder.blobs)
+        }
         guard !protection.openFiles.users.isEmpty else { return nil }
-        return try user(below: folder.snapshot(commit)).map { .inUse(.open(by: $0, "a file of it")) }
+        for place in places {
+            if let user = try user(below: place) { return .inUse(.open(by: user, "a file of it")) }
+        }
+        return nil
     }
 
     /// A process that has a file below a folder open, links followed.
@@ -104,7 +109,7 @@ struct DeletionObstacles {
         if beingPulled[folder] == true { return .inUse(.pulled) }
         let held = try locks(in: folder)
         return held.intersection(names.map { RepositoryFolder.etag(ofPartial: $0) }).min().map {
-            .inUse(.writing($0))
+            .inUse(.locked($0))
         }
     }
 
@@ -116,20 +121,16 @@ struct DeletionObstacles {
         let held = try locks(in: folder)
         guard !held.isEmpty else { return nil }
         let tree = try folder.readTree(commit)
-        guard let tree else { return try held.subtracting(others()).min().map { .inUse(.downloading($0)) } }
-        return held.intersection(tree.files.map(\.digest.hex)).min().map { .inUse(.downloading($0)) }
+        guard let tree else { return try held.subtracting(others()).min().map { .inUse(.locked($0)) } }
+        return held.intersection(tree.files.map(\.digest.hex)).min().map { .inUse(.locked($0)) }
     }
 
     private func findReader(of repository: CachedRepository, _ names: [String]) -> Obstacle? {
-        for name in names.sorted() {
-            if let user = user(of: repository.blobs[name]?.file) {
-                return .inUse(.open(by: user, "\(name.prefix(12))"))
-            }
-        }
-        let names = Set(names)
         let partials = repository.partials.filter { names.contains($0.name) }
-        return partials.compactMap { user(of: $0.file) }.first.map { .inUse(.written(by: $0)) }
-            ?? freshness(of: partials)
+        for blob in names.sorted().compactMap({ repository.blobs[$0] }) + partials {
+            if let user = user(of: blob.file) { return .inUse(.open(by: user, "\(blob.name.prefix(12))")) }
+        }
+        return freshness(of: partials)
     }
 
     /// Other clients' unfinished downloads are kept for an hour after their last change, because not all of them take a
@@ -160,6 +161,17 @@ extension CachedRepository {
     }
 }
 
+extension DeletionPlan.Row {
+    /// Whether the repository goes with it: nothing else is in `snapshots/`.
+    func isWhole(in folder: RepositoryFolder) throws(AIError) -> Bool {
+        switch subject {
+        case .revision(let commit): try folder.snapshotNames() == [commit.hash]
+        case .remains: try folder.snapshotNames().isEmpty
+        default: false
+        }
+    }
+}
+
 extension RepositoryFolder {
     /// The folder that this user cannot change.
     fileprivate func unwritable(_ folders: [String]) -> Obstacle? {
@@ -173,4 +185,9 @@ extension RepositoryFolder {
         }
         return nil
     }
+}
+
+extension CachedRevision {
+    /// The entries of `blobs/` that its links point to.
+    fileprivate var usedBlobs: Set<String> { Set(files.compactMap(\.blob)) }
 }

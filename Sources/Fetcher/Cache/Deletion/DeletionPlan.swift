@@ -19,6 +19,8 @@ package struct DeletionPlan: Sendable {
             case payload(String)
             /// Unchanged files of a `--local-dir` folder.
             case local(LocalFolder, [String])
+            /// Chunks and shards of the Xet client.
+            case xet(XetFolder)
 
             /// The revision that it is, or is of.
             package var commit: Commit? {
@@ -28,17 +30,35 @@ package struct DeletionPlan: Sendable {
                 }
             }
 
-            /// The kind in a word.
+            /// The files that are named, of a revision or a folder.
+            package var files: [String]? {
+                switch self {
+                case .files(_, let paths), .local(_, let paths): paths
+                default: nil
+                }
+            }
+
+            /// The folder outside the cache.
+            package var path: String? {
+                switch self {
+                case .local(let folder, _): folder.path
+                case .xet(let folder): folder.path
+                default: nil
+                }
+            }
+
+            /// The kind in a word or two.
             package var word: String {
                 switch self {
                 case .revision: "revision"
-                case .files(_, let paths): paths.count == 1 ? "1 file" : "\(paths.count) files"
                 case .partial: "partial"
                 case .orphan: "blob"
                 case .remains: "leftover folder"
                 case .payload: "payload"
                 case .local(_, let files) where files.isEmpty: "bookkeeping"
-                case .local(_, let files): files.count == 1 ? "1 file" : "\(files.count) files"
+                case .files(_, let files), .local(_, let files):
+                    files.count == 1 ? "1 file" : "\(files.count) files"
+                case .xet: ""
                 }
             }
         }
@@ -54,10 +74,6 @@ package struct DeletionPlan: Sendable {
         package var allocatedBytes: Int64 = 0
         /// Entries of `blobs/` deleted with it.
         var blobs: Set<String> = []
-        /// Payloads of the shared store that they link to.
-        var payloads: Set<String> = []
-        /// Whether it finishes a deletion that began earlier.
-        var isRest = false
     }
 
     /// A requested item that is kept: of a repository, or a path in a `--local-dir` folder.
@@ -109,10 +125,6 @@ package struct DeletionPlan: Sendable {
     package internal(set) var pinsFault: AIError?
     /// Whether it deletes anything that could be pinned.
     package var concernsPins: Bool { rows.contains { $0.subject.commit != nil } }
-    /// The files freed by its rows.
-    var freedFiles: Set<PhysicalFile.Identity> = []
-    /// The catalog's rows of interrupted deletions that this plan finishes or settles.
-    var interrupted: [Int64] = []
     package var freedBytes: Int64 { rows.reduce(0) { $0 + $1.freedBytes } }
     package var allocatedBytes: Int64 { rows.reduce(0) { $0 + $1.allocatedBytes } }
     package var isEmpty: Bool { rows.isEmpty }

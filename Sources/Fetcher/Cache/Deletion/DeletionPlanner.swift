@@ -7,8 +7,6 @@ package struct DeletionPlanner {
     var obstacles: DeletionObstacles
     package internal(set) var plan = DeletionPlan()
     var ledger: DeletionLedger
-    /// The number of kept items.
-    private(set) var refusals = 0
     /// By repository: the revisions that go. An empty set if the rest of one without revisions goes.
     private var going: [RepositoryFolder: Set<Commit>] = [:]
     /// Deleted paths of revisions that stay.
@@ -45,18 +43,9 @@ package struct DeletionPlanner {
     package mutating func add(_ revision: CachedRevision, of repository: CachedRepository, reason: String)
         throws(AIError)
     {
-        try add(revision, of: repository, reason: reason, blobs: [])
-    }
-
-    /// - Parameter left: entries of `blobs/` that the revision needed before its deletion was interrupted.
-    mutating func add(
-        _ revision: CachedRevision, of repository: CachedRepository, reason: String, blobs left: Set<String>
-    ) throws(AIError) {
         guard !isGoing(revision, of: repository) else { return }
         let files = files(of: revision, repository.folder)
-        // That of an interrupted deletion may have lost its snapshot.
-        let isThere = repository.revisions.contains { $0.commit == revision.commit }
-        let choice = try ledger.choice(files, of: repository, isRevision: isThere, left: left)
+        let choice = try ledger.choice(files, of: repository, isRevision: true)
         let change = ledger.preview(choice)
         if let why = try obstacles.find(revision, of: repository, change) {
             return protect(repository, revision.commit, why)
@@ -64,8 +53,7 @@ package struct DeletionPlanner {
         going[repository.folder, default: []].insert(revision.commit)
         take(
             choice, repository, .revision(revision.commit), refs: revision.refs, reason,
-            // Nothing is known of a revision without a snapshot.
-            lastUsedAt: revision.lastUsedAt > 0 ? revision.lastUsedAt : nil, blobs: change.names)
+            lastUsedAt: revision.lastUsedAt)
     }
 
     /// Plans the deletion of some files of a revision; of all of them, that of the revision.
@@ -103,74 +91,56 @@ package struct DeletionPlanner {
             for revision in repository.revisions { try add(revision, of: repository, reason: reason) }
             return
         }
-        // An interrupted deletion's revision may have taken it.
         guard going[repository.folder] == nil else { return }
         let choice = try ledger.choice([], of: repository, isRevision: false)
         let change = ledger.preview(choice)
         if let why = try obstacles.find(restOf: repository, change) { return protect(repository, nil, why) }
         going[repository.folder] = []
-        take(choice, repository, .remains, refs: repository.danglingRefs, reason, blobs: change.names)
+        take(choice, repository, .remains, refs: repository.danglingRefs, reason)
     }
 
     // MARK: Items without a revision
 
     /// Plans the deletion of unfinished downloads.
     package mutating func addPartials(of repository: CachedRepository) throws(AIError) {
-        for (etag, partials) in repository.partialsByEtag {
-            let left = partials.filter { !ledger.isGone($0.name, of: repository) }.map(\.name)
-            guard !left.isEmpty else { continue }
-            if let why = try obstacles.find(partials: partials, of: etag, in: repository.folder) {
-                protect(repository, nil, why)
-            } else {
-                take(
-                    try ledger.choice(left, of: repository), repository, .partial(left), "unfinished download",
-                    lastUsedAt: partials.compactMap { $0.file?.modified }.max())
-            }
+        for partials in repository.partialsByEtag {
+            try add(partials, of: repository, "unfinished download", \.modified) { .partial($0) }
         }
     }
 
     /// Plans the deletion of blobs that no snapshot links to.
-    ///
-    /// - Parameter names: only these; nil for all.
-    package mutating func addOrphans(
-        of repository: CachedRepository, among names: Set<String>? = nil, reason: String = "no snapshot links to it"
-    ) throws(AIError) {
+    package mutating func addOrphans(of repository: CachedRepository) throws(AIError) {
         if let why = repository.obstacle { return protect(repository, nil, why) }
-        for blob in try repository.freeOrphans() where names?.contains(blob.name) ?? true {
-            if ledger.isGone(blob.name, of: repository) { continue }
-            if let why = try obstacles.find(orphan: blob, of: repository) {
-                protect(repository, nil, why)
-            } else {
-                take(
-                    try ledger.choice([blob.name], of: repository), repository, .orphan(blob.name), reason,
-                    lastUsedAt: blob.file?.accessed, blobs: [blob.name])
-            }
+        for blob in try repository.freeOrphans() {
+            try add([blob], of: repository, "no snapshot links to it", \.accessed) { .orphan($0[0]) }
         }
     }
 
+    private mutating func add(
+        _ blobs: [CachedBlob], of repository: CachedRepository, _ reason: String,
+        _ usedAt: KeyPath<PhysicalFile, Double>, _ subject: ([String]) -> DeletionPlan.Row.Subject
+    ) throws(AIError) {
+        let left = blobs.filter { !ledger.isGone($0.name, of: repository) }.map(\.name)
+        guard !left.isEmpty else { return }
+        if let why = try obstacles.find(blobs, of: repository) { return protect(repository, nil, why) }
+        take(
+            try ledger.choice(left, of: repository), repository, subject(left), reason,
+            lastUsedAt: blobs.compactMap { $0.file?[keyPath: usedAt] }.max())
+    }
+
     /// Plans the deletion of payloads of the shared store that no repository links to.
-    ///
-    /// - Parameter hashes: only these; nil for all.
-    package mutating func addUnusedPayloads(
-        among hashes: Set<String>? = nil, reason: String = "no repository links to it"
-    ) {
-        for payload in state.unusedPayloads where hashes?.contains(payload.name) ?? true {
+    package mutating func addUnusedPayloads() {
+        for payload in state.unusedPayloads {
             // A payload without a manifest must not be deleted, and one with valid lines is needed by an unknown
             // folder.
-            guard let file = payload.file, store.references(payload.name)?.isEmpty == true,
-                !plan.rows.contains(where: { $0.subject == .payload(payload.name) })
-            else { continue }
+            guard let file = payload.file, store.references(payload.name)?.isEmpty == true else { continue }
             if let user = obstacles.user(of: file) {
-                refusals += 1
                 plan.remarks.append("the shared payload \(payload.name.prefix(12)) stays: \(user) has it open")
             } else {
-                take(ledger.choice([file]), nil, .payload(payload.name), reason, lastUsedAt: file.accessed)
+                take(
+                    ledger.choice([file]), nil, .payload(payload.name), "no repository links to it",
+                    lastUsedAt: file.accessed)
             }
-        }
-        // A payload was deleted, but its manifest was not.
-        for hash in (hashes ?? []).sorted() where !FileSystem.exists(store.payload(hash)) {
-            guard store.references(hash)?.isEmpty == true else { continue }
-            take(ledger.choice([]), nil, .payload(hash), reason)
         }
     }
 
@@ -185,29 +155,29 @@ package struct DeletionPlanner {
         take(ledger.choice(files), nil, .local(folder, names), reason)
     }
 
+    /// Plans the deletion of what Xet's folder can do without.
+    mutating func add(_ folder: XetFolder, size: Int64, reason: String) {
+        take(ledger.choice(bytes: size), nil, .xet(folder), reason)
+    }
+
     // MARK: Rows
 
     package mutating func protect(_ repository: CachedRepository, _ commit: Commit?, _ obstacle: Obstacle) {
-        refusals += 1
         let entry = DeletionPlan.Protected(repository: repository.repository, commit: commit, obstacle: obstacle)
         if !plan.protected.contains(entry) { plan.protected.append(entry) }
     }
 
-    /// - Parameter names: entries of `blobs/` that the row names in the journal.
+    /// - Parameter blobs: entries of `blobs/` that go with some files.
     private mutating func take(
         _ choice: DeletionLedger.Choice, _ repository: CachedRepository?, _ subject: DeletionPlan.Row.Subject,
-        refs: [String] = [], _ reason: String, lastUsedAt: Double? = nil, blobs names: [String] = []
+        refs: [String] = [], _ reason: String, lastUsedAt: Double? = nil, blobs: [String] = []
     ) {
         let change = ledger.take(choice)
-        plan.freedFiles.formUnion(change.files)
-        let blobs = names.filter { repository?.blobs[$0] != nil }
-        var payloads = Set(blobs.compactMap { repository?.blobs[$0]?.sharedHash })
-        if case .payload(let hash) = subject { payloads = [hash] }
         plan.rows.append(
             .init(
                 repository: repository?.repository, folder: repository?.folder, subject: subject, refs: refs,
                 reason: reason, freedBytes: change.freed.size, lastUsedAt: lastUsedAt,
-                allocatedBytes: change.freed.allocated, blobs: Set(blobs), payloads: payloads))
+                allocatedBytes: change.freed.allocated, blobs: Set(blobs)))
     }
 }
 
@@ -219,15 +189,8 @@ extension CachedRepository {
     }
 
     /// The unfinished downloads of each blob.
-    var partialsByEtag: [(etag: String, partials: [CachedBlob])] {
-        Dictionary(grouping: partials) { RepositoryFolder.etag(ofPartial: $0.name) }.sorted { $0.key < $1.key }.map
-        {
-            ($0.key, $0.value)
-        }
+    var partialsByEtag: [[CachedBlob]] {
+        Dictionary(grouping: partials) { RepositoryFolder.etag(ofPartial: $0.name) }.sorted { $0.key < $1.key }
+            .map(\.value)
     }
-}
-
-extension CachedRevision {
-    /// The entries of `blobs/` that its links point to.
-    var usedBlobs: Set<String> { Set(files.compactMap(\.blob)) }
 }

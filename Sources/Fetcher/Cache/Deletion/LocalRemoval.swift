@@ -30,13 +30,7 @@ struct LocalRemoval {
         {
             return .changed
         }
-        if let user = openFiles.users[PhysicalFile(status).identity] { return .inUse(.open(by: user, "it")) }
-        let lock = String(folder.notePath(file).dropLast("metadata".count)) + "lock"
-        if let file = try? FileDescriptor(lock, [.noFollow, .nonBlocking]), try file.tryLock(shared: true) == false
-        {
-            return .inUse(.pulled)
-        }
-        return nil
+        return openFiles.users[PhysicalFile(status).identity].map { .inUse(.open(by: $0, "it")) }
     }
 
     /// Whether a pull is working there.

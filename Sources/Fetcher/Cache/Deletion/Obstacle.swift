@@ -19,14 +19,15 @@ package enum Obstacle: Sendable, Hashable {
     case gone, changed, notDownloaded
     /// The bookkeeping of a `--local-dir` folder is behind this link.
     case recordsElsewhere(String)
+    /// Not part of the cache, and so not of its trash.
+    case notForTheTrash
 
     /// How another process uses it.
     package enum Use: Sendable, Hashable {
         case pulled
         /// By etag.
-        case downloading(String), writing(String), linking(String)
+        case locked(String)
         case open(by: String, String)
-        case written(by: String)
         /// Xet's folder changed within the hour.
         case recent
     }
@@ -50,6 +51,7 @@ package enum Obstacle: Sendable, Hashable {
         case .gone: "it is gone"
         case .changed: "changed since it was downloaded"
         case .notDownloaded: "not downloaded by a pull"
+        case .notForTheTrash: "it is not in the cache, so it does not go into the trash"
         case .recordsElsewhere(let path): "its records are elsewhere: \(path) is a symbolic link"
         }
     }
@@ -79,11 +81,8 @@ extension Obstacle.Use {
     fileprivate var text: String {
         switch self {
         case .pulled: "it is being downloaded"
-        case .downloading(let etag): "\(etag.prefix(12)) is being downloaded"
-        case .writing(let etag): "another process is writing \(etag.prefix(12))"
-        case .linking(let etag): "another process is about to link \(etag.prefix(12))"
+        case .locked(let etag): "\(etag.prefix(12)) is being downloaded"
         case .open(let user, let what): "\(user) has \(what) open"
-        case .written(let user): "\(user) is writing to it"
         case .recent: "another program may still be writing into it"
         }
     }

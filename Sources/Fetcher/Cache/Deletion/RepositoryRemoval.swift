@@ -1,45 +1,41 @@
-import HubCore
+package import HubCore
 
 /// The steps by which parts of one repository are deleted. The caller holds ``RepositoryUse``.
+///
+/// A snapshot, and a repository with its last one, is first set aside by one rename into `.locks`, where Python does not
+/// look. What was set aside says which blobs are to follow: if hub is killed, ``finish()`` continues from it.
 ///
 /// Every step starts at the cache's folder and goes down by descriptors, never through a link: nothing outside the
 /// cache is deleted, even if a folder is replaced meanwhile.
 struct RepositoryRemoval {
     let folder: RepositoryFolder
     /// Files that other processes read are kept.
-    let openFiles: OpenFiles
+    var openFiles = OpenFiles()
     private(set) var freed = FreedBytes()
-    /// Whether anything was deleted.
-    private(set) var hasRemoved = false
     private let store: SharedStore
+    /// Payloads of the shared store that removed blobs linked to.
+    private var payloads: Set<String> = []
 
-    init(folder: RepositoryFolder, openFiles: OpenFiles) {
+    /// What is set aside below `.locks/<repository>`: a whole repository, and, with its commit appended, a snapshot.
+    static let (whole, snapshot) = ("hub.deleted", "hub.deleted.")
+
+    init(folder: RepositoryFolder, openFiles: OpenFiles = OpenFiles()) {
         (self.folder, self.openFiles) = (folder, openFiles)
         store = SharedStore(layout: folder.cache)
     }
 
-    // MARK: Revisions
-
-    /// - Parameter left: entries of `blobs/` in the plan that, after an interruption, nothing links to any more.
-    mutating func remove(_ commit: Commit, left: Set<String>) throws(AIError) {
-        guard let top = try folder.open() else { return }
+    mutating func remove(_ commit: Commit) throws(AIError) {
+        guard let top = try folder.open(), try folder.snapshotNames(in: top) != [commit.hash] else {
+            return try removeWhole([commit.hash])
+        }
+        guard let snapshots = try top.ownFolder("snapshots") else { return }
+        let aside = try asideFolder()
+        // A ref without its snapshot is damage to Python.
         if let refs = try top.ownFolder("refs") { try removeRefs(naming: commit, in: refs) }
-        var blobs = left
-        if let snapshots = try top.ownFolder("snapshots"), let snapshot = try snapshots.ownFolder(commit.hash) {
-            try removeFiles(in: snapshot, blobs: &blobs)
-            if try snapshots.removeEmptyFolder(commit.hash) { hasRemoved = true }
-        }
-        if try folder.snapshotNames(in: top).isEmpty { return try removeRemains() }
-        try remove(orphans: blobs)
-        // A link in their place is not followed; they contain no model files.
-        if try top.status(of: "trees")?.kind == .directory, let trees = try top.ownFolder("trees") {
-            try trees.remove(commit.hash + ".json")
-            try top.removeEmptyFolder("trees")
-        }
-        if try top.status(of: ".no_exist")?.kind == .directory, let missing = try top.ownFolder(".no_exist") {
-            try missing.removeTree(commit.hash)
-            try top.removeEmptyFolder(".no_exist")
-        }
+        try finish()
+        guard let status = try snapshots.status(of: commit.hash), status.kind == .directory else { return }
+        try snapshots.move(commit.hash, to: aside, as: Self.snapshot + commit.hash)
+        try finish()
     }
 
     /// Removes files of a revision, folders that become empty, and blobs that nothing else needs.
@@ -47,146 +43,192 @@ struct RepositoryRemoval {
         guard let snapshot = try folder.open()?.ownFolder("snapshots/\(commit.hash)") else { return }
         var blobs: Set<String> = []
         for path in paths {
-            guard let (place, name) = try snapshot.place(of: path) else { continue }
-            try removeEntry(OpenFolder.Entry(name), in: place, blobs: &blobs)
+            guard let (place, name) = try snapshot.place(of: path), let status = try place.status(of: name) else {
+                continue
+            }
+            if let blob = folder.blob(ofLink: OpenFolder.Entry(name), in: place) { blobs.insert(blob) }
+            if try place.remove(name) { freed.add(status) }
             try snapshot.removeEmptyFolders(above: path)
         }
-        try remove(orphans: blobs)
+        try remove(blobs: blobs)
     }
 
-    private mutating func removeRefs(naming commit: Commit, in place: OpenFolder) throws(AIError) {
+    private func removeRefs(naming commit: Commit, in place: OpenFolder) throws(AIError) {
         for entry in try place.entries() {
             if try place.status(of: entry)?.kind == .directory {
                 if let inner = try place.ownFolder(entry) { try removeRefs(naming: commit, in: inner) }
                 try place.removeEmptyFolder(entry)
             } else if try place.isRef(entry, to: commit) {
-                if try place.remove(entry) { hasRemoved = true }
+                try place.remove(entry)
             }
         }
-    }
-
-    /// Removes a snapshot's entries and collects the blobs they linked to.
-    private mutating func removeFiles(in place: OpenFolder, blobs: inout Set<String>) throws(AIError) {
-        for entry in try place.entries() {
-            if try place.status(of: entry)?.kind == .directory {
-                if let inner = try place.ownFolder(entry) { try removeFiles(in: inner, blobs: &blobs) }
-                try place.removeEmptyFolder(entry)
-            } else {
-                try removeEntry(entry, in: place, blobs: &blobs)
-            }
-        }
-    }
-
-    private mutating func removeEntry(
-        _ entry: OpenFolder.Entry, in place: OpenFolder, blobs: inout Set<String>
-    ) throws(AIError) {
-        guard let status = try place.status(of: entry) else { return }
-        if let blob = folder.blob(ofLink: entry, in: place) { blobs.insert(blob) }
-        guard try place.remove(entry) else { return }
-        hasRemoved = true
-        freed.add(status)
     }
 
     // MARK: Blobs
 
-    mutating func remove(partials names: [String]) throws(AIError) {
-        let folder = folder
-        try folder.withBlobLocks(Set(names)) { names throws(AIError) in try removeBlobs(names) }
+    /// Removes those entries of `blobs/` that no snapshot links to, and the repository if it is empty then.
+    mutating func remove(blobs names: Set<String>) throws(AIError) {
+        try remove(names, into: nil)
         try removeIfEmpty()
     }
 
-    /// Removes those entries of `blobs/` that no snapshot links to. The locks come first: the holder of a lock may be
-    /// about to make a link.
-    mutating func remove(orphans names: Set<String>) throws(AIError) {
-        guard !names.isEmpty else { return }
+    /// The locks come first: the holder of a lock may be about to make a link.
+    ///
+    /// - Parameter gone: takes links into the shared store, so that ``finish()`` finds their payloads.
+    private mutating func remove(_ names: Set<String>, into gone: OpenFolder?) throws(AIError) {
         let folder = folder
         try folder.withBlobLocks(names) { names throws(AIError) in
-            guard let top = try folder.open() else { return }
+            guard let top = try folder.open(), let blobs = try top.ownFolder("blobs") else { return }
             let needed = try top.ownFolder("snapshots").map { snapshots throws(AIError) in
                 try folder.linkedBlobs(in: snapshots)
             }
-            try removeBlobs(names.filter { needed?.contains($0) != true })
+            for name in names where needed?.contains(name) != true {
+                try remove(name, in: blobs, into: gone)
+            }
         }
-        try removeIfEmpty()
+        try removePayloads()
     }
 
-    private mutating func removeBlobs(_ names: [String]) throws(AIError) {
-        guard let blobs = try folder.open()?.ownFolder("blobs") else { return }
-        for name in names { try removeBlob(name, in: blobs) }
-    }
-
-    private mutating func removeBlob(_ name: String, in blobs: OpenFolder) throws(AIError) {
+    private mutating func remove(_ name: String, in blobs: OpenFolder, into gone: OpenFolder?) throws(AIError) {
         // A folder is not a blob.
         guard let status = try blobs.status(of: name), status.kind != .directory else { return }
         if let target = try blobs.target(name), openFiles.users[PhysicalFile(target).identity] != nil { return }
-        let hash = blobs.linkText(name).flatMap { store.exists() ? store.hash(ofLink: $0, in: folder) : nil }
-        guard try blobs.remove(name) else { return }
-        hasRemoved = true
-        if let hash {
-            freed += try PayloadRemoval(store: store, openFiles: openFiles).remove(hash)
-        } else {
-            freed.add(status)
+        if let hash = blobs.linkText(name).flatMap({ store.hash(ofLink: $0, in: folder) }), store.exists() {
+            payloads.insert(hash)
+            if let gone { return try blobs.move(name, to: gone, as: name) }
         }
+        if try blobs.remove(name) { freed.add(status) }
+    }
+
+    /// Remembers the payload that a link leads to.
+    private mutating func note(_ link: String) {
+        if let hash = store.hash(ofLink: link, in: folder) { payloads.insert(hash) }
+    }
+
+    private mutating func removePayloads() throws(AIError) {
+        for hash in payloads { freed += try store.remove(unused: hash, sparing: openFiles) }
+        payloads = []
     }
 
     // MARK: The whole folder
 
-    /// Removes the rest of a repository without snapshots.
-    mutating func removeRemains() throws(AIError) {
-        // A pull may have put a snapshot there since.
-        let folder = folder
-        guard let top = try folder.open(), try folder.snapshotNames(in: top).isEmpty else { return }
-        try top.removeTree("refs")
-        if let blobs = try top.ownFolder("blobs") {
-            let names = Set(try blobs.entries().filter(\.isText).map(\.name))
-            try folder.withBlobLocks(names) { names throws(AIError) in try removeBlobs(names) }
-        }
-        try removeIfEmpty()
+    /// A folder without snapshots and blobs is removed.
+    mutating func removeIfEmpty() throws(AIError) {
+        guard let top = try folder.open(), try folder.snapshotNames(in: top).isEmpty,
+            try !folder.hasBlobs(in: top)
+        else { return }
+        try removeWhole([], isEmpty: true)
     }
 
-    /// Removes a repository that has become empty. Python reports a folder without `snapshots` as damaged, so it is
-    /// first renamed to where Python does not look.
-    private mutating func removeIfEmpty() throws(AIError) {
+    /// Removes the repository with all that is in it.
+    ///
+    /// - Parameters:
+    ///   - snapshots: what there is of them; with others it stays.
+    ///   - isEmpty: whether it stays if it has a blob.
+    mutating func removeWhole(_ snapshots: [String], isEmpty: Bool = false) throws(AIError) {
         // A folder of any other name is not ours, above all the cache itself.
-        guard RepositoryFolder.isName(folder.name), let root = try OpenFolder.open(folder.cache.root),
-            let top = try root.ownFolder(folder.name), try folder.snapshotNames(in: top).isEmpty
+        guard RepositoryFolder.isName(folder.name), let top = try folder.open(),
+            try folder.snapshotNames(in: top) == snapshots
         else { return }
-        // A blob added meanwhile is kept.
-        try top.removeEmptyFolder("blobs")
-        guard try top.status(of: "blobs") == nil else { return }
-        hasRemoved = true
-        for entry in try top.entries() where entry.name != "snapshots" { try top.removeTree(entry) }
-        guard let aside = try lockFolder(in: root) else { return try removeInPlace(top, in: root) }
-        let name = "hub.deleted"
-        try aside.removeTree(name)
-        try root.move(folder.name, to: aside, as: name)
-        guard let moved = try aside.ownFolder(name), try folder.snapshotNames(in: moved).isEmpty,
-            try moved.entries().count <= 1
+        try finish()
+        let (root, aside) = (try OpenFolder.open(existing: folder.cache.root), try asideFolder())
+        try root.move(folder.name, to: aside, as: Self.whole)
+        guard let moved = try aside.ownFolder(Self.whole), try folder.snapshotNames(in: moved) == snapshots,
+            try isEmpty ? !folder.hasBlobs(in: moved) : true
         else {
             // Another client used the folder before the rename.
-            return try aside.move(name, to: root, as: folder.name)
+            return try aside.move(Self.whole, to: root, as: folder.name)
         }
-        try aside.removeTree(name)
+        try finish()
     }
 
-    /// `.locks/<repository>`; nil if it is behind a link, which is not followed.
-    private func lockFolder(in root: OpenFolder) throws(AIError) -> OpenFolder? {
+    // MARK: What was set aside
+
+    /// `.locks/<repository>`; the cache's folder if it is behind a link, which is not followed.
+    private func asideFolder() throws(AIError) -> OpenFolder {
+        let root = try OpenFolder.open(existing: folder.cache.root)
         var place = root
         for name in [".locks", folder.name] {
-            if let status = try place.status(of: name), status.kind != .directory { return nil }
+            if try place.status(of: name)?.kind == .symlink { return root }
             place = try place.makeFolder(OpenFolder.Entry(name))
         }
         return place
     }
 
-    /// In two steps, between which Python would find a folder without `snapshots`.
-    private func removeInPlace(_ top: OpenFolder, in root: OpenFolder) throws(AIError) {
-        if let snapshots = try top.ownFolder("snapshots") {
-            for entry in try snapshots.entries() where RepositoryFolder.isLitter(entry.name) {
-                try snapshots.remove(entry)
-            }
+    /// Deletes what was set aside, now or before an interruption, with the blobs that only it needed.
+    mutating func finish() throws(AIError) {
+        let aside = try asideFolder()
+        if let gone = try aside.ownFolder(Self.whole) {
+            for text in try gone.linkTexts() { note(text) }
+            try removePayloads()
+            if let blobs = try gone.ownFolder("blobs") { try empty(blobs) }
+            if let snapshots = try gone.ownFolder("snapshots") { try empty(snapshots) }
+            try aside.removeTree(Self.whole)
         }
-        if try top.removeEmptyFolder("snapshots") { try root.removeEmptyFolder(folder.name) }
+        for entry in try aside.entries() {
+            guard let commit = entry.name.dropping(prefix: Self.snapshot),
+                let gone = try aside.ownFolder(entry)
+            else { continue }
+            for text in try gone.linkTexts() { note(text) }
+            try remove(gone.linkedBlobNames(), into: gone)
+            if let top = try folder.open() { try removeNotes(of: commit, in: top) }
+            try empty(gone)
+            try aside.removeTree(entry)
+            try removeIfEmpty()
+        }
+    }
+
+    /// Removes what is noted of a commit. A link in the folders' place is not followed; they contain no model files.
+    private func removeNotes(of commit: String, in top: OpenFolder) throws(AIError) {
+        if try top.status(of: "trees")?.kind == .directory, let trees = try top.ownFolder("trees") {
+            try trees.remove(commit + ".json")
+            try top.removeEmptyFolder("trees")
+        }
+        if try top.status(of: ".no_exist")?.kind == .directory, let missing = try top.ownFolder(".no_exist") {
+            try missing.removeTree(commit)
+            try top.removeEmptyFolder(".no_exist")
+        }
+    }
+
+    /// Deletes and counts what is in a folder, but for file managers' files, which no plan counts.
+    private mutating func empty(_ place: OpenFolder) throws(AIError) {
+        var freed = FreedBytes()
+        defer { self.freed += freed }
+        for entry in try place.entries() where !RepositoryFolder.isLitter(entry.name) {
+            try place.removeTree(entry) { freed.add($0) }
+        }
+    }
+}
+
+extension CacheLayout {
+    /// Finishes deletions in this cache that were interrupted; those of running processes are left to them.
+    ///
+    /// - Returns: the bytes freed, and the errors of what could not be finished.
+    package func finishDeletions() -> (freed: Int64, faults: [AIError]) {
+        var (freed, faults): (Int64, [AIError]) = (0, [])
+        let locks = Path.join(root, ".locks")
+        do throws(AIError) {
+            for name in try FileSystem.entries(locks) ?? [] where RepositoryFolder.isName(name) {
+                let folder = RepositoryFolder(cache: self, name: name)
+                let aside = try FileSystem.entries(folder.locks)?.first { $0.hasPrefix(RepositoryRemoval.whole) }
+                guard let path = aside.map({ Path.join(folder.locks, $0) }) else { continue }
+                var removal = RepositoryRemoval(folder: folder)
+                defer { freed += removal.freed.size }
+                do throws(AIError) {
+                    // A repository that is set aside is locked itself.
+                    let lock = try FileDescriptor(path, [.directory])
+                    guard let claim = try RepositoryUse.claim(folder), try lock.tryLock() != false else { continue }
+                    try removal.finish()
+                    withExtendedLifetime(claim) {}
+                    withExtendedLifetime(lock) {}
+                } catch {
+                    faults.append(error)
+                }
+            }
+        } catch {
+            faults.append(error)
+        }
+        return (freed, faults)
     }
 }
 
@@ -201,9 +243,33 @@ extension RepositoryFolder {
         let entries = try top.ownFolder("snapshots")?.entries() ?? []
         return entries.map(\.name).filter { !Self.isLitter($0) }
     }
+
+    fileprivate func hasBlobs(in top: OpenFolder) throws(AIError) -> Bool {
+        try top.ownFolder("blobs")?.entries().isEmpty == false
+    }
 }
 
 extension OpenFolder {
+    /// The texts of all links below.
+    func linkTexts() throws(AIError) -> [String] {
+        var out: [String] = []
+        for entry in try entries() {
+            if let text = linkText(entry) {
+                out.append(text)
+            } else if try status(of: entry)?.kind == .directory, let inner = try ownFolder(entry) {
+                out += try inner.linkTexts()
+            }
+        }
+        return out
+    }
+
+    /// The entries of `blobs/` that links below led to when this was in its repository.
+    func linkedBlobNames() throws(AIError) -> Set<String> { Set(try linkTexts().compactMap(Self.blobName)) }
+
+    static func blobName(_ link: String) -> String? {
+        Path.name(Path.parent(link)) == "blobs" ? Path.name(link) : nil
+    }
+
     /// Whether a file is a ref to a commit.
     func isRef(_ entry: Entry, to commit: Commit) throws(AIError) -> Bool {
         guard entry.isText, let bytes = try contents(entry.name, limit: 4096) else { return false }

@@ -7,8 +7,9 @@ package struct CacheInventory: Sendable {
     package var items: [CacheItem]
     /// The bytes freed by a selection of ``items``; initially empty.
     package var ledger: DeletionLedger
+    private let xet: XetFolder?
     /// Xet's removable files.
-    package var xet = XetFolder.Removable()
+    let chunks: XetFolder.Removable
     /// The cache's size in bytes: snapshots, unfinished downloads, orphans, and Xet's folder.
     package var size: Int64
     /// Bytes free on the cache's disk.
@@ -22,11 +23,13 @@ package struct CacheInventory: Sendable {
     ///   - verified: damage found by verification.
     package init(
         _ state: CacheState, protection: Protection = Protection(), verified: VerifiedContent = VerifiedContent(),
-        xet folder: XetFolder? = nil, now: Double
+        xet: XetFolder? = nil, now: Double
     ) throws(AIError) {
         self.state = state
-        let kept = folder?.contents() ?? .init()
-        size = state.size(with: kept)
+        self.xet = xet
+        let kept = xet?.contents() ?? .init()
+        chunks = try xet?.removable() ?? .init()
+        size = state.totalSize + state.partialSize + state.otherSize + kept.bytes
         diskFree = try FileSystem.diskSpace(state.layout.root).available
         items = []
         ledger = DeletionLedger(state.layout)
@@ -43,53 +46,47 @@ package struct CacheInventory: Sendable {
             let files = unused.compactMap(\.file)
             append(
                 CacheItem(
-                    subject: .payloads(names: unused.map(\.name)), size: files.reduce(0) { $0 + $1.size },
+                    subject: .payloads(unused.map(\.name)), size: files.reduce(0) { $0 + $1.size },
                     lastUsedAt: files.map(\.accessed).max()),
                 ledger.choice(files))
         }
-        if let folder { xet = try folder.removable() }
-        if let folder, !xet.isEmpty {
+        if let xet, !chunks.isEmpty {
             append(
                 CacheItem(
-                    subject: .xet, size: xet.size, lastUsedAt: xet.lastUsedAt,
-                    obstacle: folder.isIdle(kept, now: now) ? nil : .inUse(.recent)),
-                ledger.choice(bytes: xet.size))
+                    subject: .xet, size: chunks.size, lastUsedAt: chunks.lastUsedAt,
+                    obstacle: xet.isIdle(kept, now: now) ? nil : .inUse(.recent)),
+                ledger.choice(bytes: chunks.size))
         }
     }
 
     /// The repository of an item.
-    package func repository(of item: CacheItem) -> CachedRepository? {
-        switch item.subject {
-        case .revision(let index, _), .remains(let index), .partials(let index, _), .orphans(let index, _):
-            state.repositories[index]
-        case .payloads, .xet: nil
-        }
-    }
+    package func repository(of item: CacheItem) -> CachedRepository? { item.place.map { state.repositories[$0] } }
 
-    /// The plan for deleting these items, including protected ones. Xet's folder is not part of it. Blocks.
+    /// The plan for deleting these items, including protected ones. Blocks.
     ///
-    /// - Parameters:
-    ///   - protection: read now.
-    ///   - interrupted: interrupted deletions, which are finished too.
-    package func plan(
-        _ chosen: [Int], protection: Protection = Protection(), interrupted: [BegunDeletion] = [], now: Double
-    ) throws(AIError) -> DeletionPlan {
+    /// - Parameter protection: read now.
+    package func plan(_ chosen: [Int], protection: Protection = Protection(), now: Double) throws(AIError)
+        -> DeletionPlan
+    {
         var planner = DeletionPlanner(state, protection: protection, now: now)
-        try planner.addInterrupted(interrupted)
         // Leftovers first, as in gc: otherwise the last revision would include them.
-        for item in chosen.map({ items[$0] }) {
+        let items = chosen.map { self.items[$0] }
+        for item in items {
+            let repository = repository(of: item)
             switch item.subject {
-            case .partials(let index, _): try planner.addPartials(of: state.repositories[index])
-            case .orphans(let index, _): try planner.addOrphans(of: state.repositories[index])
+            case .partials: try planner.addPartials(of: repository!)
+            case .orphans: try planner.addOrphans(of: repository!)
+            case .remains: try planner.add(repository!, reason: "chosen")
             case .payloads: planner.addUnusedPayloads()
-            case .remains(let index): try planner.add(state.repositories[index], reason: "chosen")
             case .revision, .xet: break
             }
         }
-        for item in chosen.map({ items[$0] }) {
-            guard case .revision(let index, let revision) = item.subject else { continue }
-            let repository = state.repositories[index]
-            try planner.add(repository.revisions[revision], of: repository, reason: "chosen")
+        for item in items {
+            if case .revision(let number) = item.subject, let repository = repository(of: item) {
+                try planner.add(repository.revisions[number], of: repository, reason: "chosen")
+            } else if let xet, item.subject == .xet {
+                planner.add(xet, size: chunks.size, reason: "chosen")
+            }
         }
         return planner.plan
     }

@@ -3,22 +3,25 @@ package import HubCore
 
 /// An item of the cache that can be selected for deletion.
 package struct CacheItem: Sendable, Hashable {
-    /// The kind of item; repositories and revisions by index in the state.
+    /// The kind of item.
     package enum Subject: Sendable, Hashable {
-        case revision(repository: Int, index: Int)
+        /// By index in its repository.
+        case revision(Int)
         /// The rest of a repository without revisions and partials.
-        case remains(repository: Int)
+        case remains
         /// Unfinished downloads of a repository.
-        case partials(repository: Int, names: [String])
+        case partials([String])
         /// Blobs of a repository that no snapshot links to.
-        case orphans(repository: Int, names: [String])
+        case orphans([String])
         /// Payloads of the shared store that no repository links to.
-        case payloads(names: [String])
+        case payloads([String])
         /// The Xet client's files.
         case xet
     }
 
     package var subject: Subject
+    /// The place of its repository in the state; nil if it belongs to none.
+    package var place: Int?
     /// nil if it belongs to none.
     package var repository: Repository?
     package var commit: Commit?
@@ -51,7 +54,7 @@ extension CacheInventory {
         throws(AIError)
     {
         let repository = state.repositories[index]
-        for (place, revision) in repository.revisions.enumerated() {
+        for (number, revision) in repository.revisions.enumerated() {
             let pin = obstacles.protection.pin(repository.folder, revision.commit)
             let choice = try ledger.choice(revision.files, of: repository, isRevision: true)
             let change = ledger.preview(choice)
@@ -62,7 +65,7 @@ extension CacheInventory {
                 : revision.knownDamage(verified, in: repository.folder) != nil
             items.append(
                 CacheItem(
-                    subject: .revision(repository: index, index: place), repository: repository.repository,
+                    subject: .revision(number), place: index, repository: repository.repository,
                     commit: revision.commit, refs: revision.refs,
                     size: repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size },
                     freedAlone: change.freed.size, lastUsedAt: revision.lastUsedAt,
@@ -81,32 +84,24 @@ extension CacheInventory {
             let choice = try ledger.choice([], of: repository, isRevision: false)
             return append(
                 CacheItem(
-                    subject: .remains(repository: index), repository: repository.repository,
+                    subject: .remains, place: index, repository: repository.repository,
                     refs: repository.danglingRefs, size: Self.size(repository.orphans.compactMap(\.ownFile)),
                     obstacle: try obstacles.find(restOf: repository, ledger.preview(choice))),
                 choice)
         }
+        try addEntries(repository.partialsByEtag, of: index, CacheItem.Subject.partials, \.modified, &obstacles)
         try addEntries(
-            repository.partialsByEtag.map(\.partials), of: index, { .partials(repository: index, names: $0) },
-            usedAt: \.modified
-        ) { partials throws(AIError) in
-            let etag = RepositoryFolder.etag(ofPartial: partials[0].name)
-            return try obstacles.find(partials: partials, of: etag, in: repository.folder)
-        }
-        try addEntries(
-            repository.freeOrphans().map { [$0] }, of: index, { .orphans(repository: index, names: $0) },
-            usedAt: \.accessed
-        ) { orphans throws(AIError) in try obstacles.find(orphan: orphans[0], of: repository) }
+            repository.freeOrphans().map { [$0] }, of: index, CacheItem.Subject.orphans, \.accessed, &obstacles)
     }
 
     /// Adds groups of entries of `blobs/` as one item, which stays only if each of them has an obstacle.
     private mutating func addEntries(
         _ groups: [[CachedBlob]], of index: Int, _ subject: ([String]) -> CacheItem.Subject,
-        usedAt: KeyPath<PhysicalFile, Double>, _ find: ([CachedBlob]) throws(AIError) -> Obstacle?
+        _ usedAt: KeyPath<PhysicalFile, Double>, _ obstacles: inout DeletionObstacles
     ) throws(AIError) {
         var (going, why): ([String], Obstacle?) = ([], nil)
         for group in groups {
-            let obstacle = try find(group)
+            let obstacle = try obstacles.find(group, of: state.repositories[index])
             if obstacle == nil { going += group.map(\.name) }
             why = obstacle ?? why
         }
@@ -115,7 +110,7 @@ extension CacheInventory {
         let names = (going.isEmpty ? entries.map(\.name) : going).sorted()
         append(
             CacheItem(
-                subject: subject(names), repository: state.repositories[index].repository,
+                subject: subject(names), place: index, repository: state.repositories[index].repository,
                 size: Self.size(entries.compactMap(\.ownFile)),
                 lastUsedAt: entries.compactMap { $0.file?[keyPath: usedAt] }.max(),
                 obstacle: going.isEmpty ? why : nil),

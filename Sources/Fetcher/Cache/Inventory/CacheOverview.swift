@@ -16,24 +16,12 @@ package struct CacheOverview: Sendable {
     /// Unneeded bytes, each physical file once: orphans and payloads of the shared store.
     package var otherSize: Int64 = 0
 
+    /// Bytes of everything, with what Xet transfers keep: what lists call the size of the cache.
+    package func size(with xet: XetFolder.Contents) -> Int64 { totalSize + partialSize + otherSize + xet.bytes }
+
     /// The problems, for people.
     package var remarks: [String] { (foreign + repositories.flatMap(\.problems)).map(\.text) }
 }
-
-/// What a cache takes of the disk, by its parts.
-package protocol CacheSizes {
-    var totalSize: Int64 { get }
-    var partialSize: Int64 { get }
-    var otherSize: Int64 { get }
-}
-
-extension CacheSizes {
-    /// Bytes of everything, with what Xet transfers keep: what lists call the size of the cache.
-    package func size(with xet: XetFolder.Contents) -> Int64 { totalSize + partialSize + otherSize + xet.bytes }
-}
-
-extension CacheOverview: CacheSizes {}
-extension CacheState: CacheSizes {}
 
 extension CacheScanner {
     /// The sums over the cache; only changed parts are read from the disk. An absent folder is an empty cache.

@@ -14,20 +14,21 @@ extension CacheInventory {
     package func files(of item: CacheItem) -> [ItemFile] {
         var files: [(path: String, file: PhysicalFile?)]
         var own: String?
+        let repository = repository(of: item)
         switch item.subject {
-        case .revision(let index, let place):
-            let (repository, revision) = (state.repositories[index], state.repositories[index].revisions[place])
+        case .revision(let number):
+            let (repository, revision) = (repository!, repository!.revisions[number])
             own = Self.name(repository, revision)
             files = revision.files.map { ($0.path, $0.file ?? $0.blob.flatMap { repository.blobs[$0]?.file }) }
             files.sort { $0.path < $1.path }
-        case .remains(let index): files = entries(state.repositories[index].blobs.keys.sorted(), of: index)
-        case .partials(let index, let names), .orphans(let index, let names): files = entries(names, of: index)
+        case .remains: files = Self.entries(repository!.blobs.keys.sorted(), of: repository!)
+        case .partials(let names), .orphans(let names): files = Self.entries(names, of: repository!)
         case .payloads(let names):
             files = names.map { name in
                 ("blobs/\(name.prefix(2))/\(name)", state.unusedPayloads.first { $0.name == name }?.file)
             }
         case .xet:
-            return xet.entries.compactMap { entry in
+            return chunks.entries.compactMap { entry in
                 entry.size.map { ItemFile(path: entry.path, size: $0, sharedWith: []) }
             }
         }
@@ -38,9 +39,10 @@ extension CacheInventory {
     }
 
     /// Entries of a repository's `blobs/`.
-    private func entries(_ names: [String], of index: Int) -> [(path: String, file: PhysicalFile?)] {
-        let repository = state.repositories[index]
-        return names.map { name in
+    private static func entries(_ names: [String], of repository: CachedRepository)
+        -> [(path: String, file: PhysicalFile?)]
+    {
+        names.map { name in
             let blob = repository.blobs[name] ?? repository.partials.first { $0.name == name }
             return ("blobs/\(name)", blob?.file)
         }

@@ -7,7 +7,6 @@ import HubCore
 /// A repository is entered when it is first named. Taking a choice, or giving it back, costs time proportional to it.
 package struct DeletionLedger: Sendable {
     private struct File: Sendable {
-        var identity: PhysicalFile.Identity
         var bytes: FreedBytes
         /// Remaining names, including those outside the cache.
         var names: Int
@@ -69,7 +68,6 @@ package struct DeletionLedger: Sendable {
     /// What goes with a choice.
     package struct Change {
         var freed = FreedBytes()
-        var files: [PhysicalFile.Identity] = []
         /// Entries of `blobs/`.
         var names: [String] = []
         /// Whether nothing of the repository is left.
@@ -99,25 +97,18 @@ package struct DeletionLedger: Sendable {
 
     /// A revision, or some of its files. If there is no revision, all that is left of the repository.
     ///
-    /// - Parameters:
-    ///   - files: its files that were not taken before.
-    ///   - left: entries of `blobs/` that it needed before its deletion was interrupted.
-    mutating func choice(
-        _ files: [CachedFile], of repository: CachedRepository, isRevision: Bool, left: Set<String> = []
-    ) throws(AIError) -> Choice {
+    /// - Parameter files: its files that were not taken before.
+    mutating func choice(_ files: [CachedFile], of repository: CachedRepository, isRevision: Bool) throws(AIError)
+        -> Choice
+    {
         let place = try enter(repository)
         if repository.revisions.isEmpty, !repositories[place].hasForeign {
             return Choice(entries: Array(repositories[place].entries), isRest: true)
         }
         let places = repositories[place].places
-        let links = files.compactMap { $0.blob.flatMap { places[$0] } }
-        let own = links.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let free = left.compactMap { places[$0] }.filter {
-            !entries[$0].isForeign && entries[$0].links == own[$0] ?? 0
-        }
         return Choice(
-            links: links, entries: free, files: files.compactMap(\.file).map { enter($0) }, isRevision: isRevision,
-            repository: place)
+            links: files.compactMap { $0.blob.flatMap { places[$0] } },
+            files: files.compactMap(\.file).map { enter($0) }, isRevision: isRevision, repository: place)
     }
 
     /// Entries of `blobs/`.
@@ -196,7 +187,6 @@ package struct DeletionLedger: Sendable {
         files[file].names -= step
         // The count may go below zero if links changed since the scan.
         guard min(before, files[file].names) == 0 else { return }
-        change.files.append(files[file].identity)
         if step > 0 { change.freed += files[file].bytes } else { change.freed -= files[file].bytes }
     }
 
@@ -254,7 +244,7 @@ package struct DeletionLedger: Sendable {
         filePlaces[file.identity] = files.count
         files.append(
             File(
-                identity: file.identity, bytes: FreedBytes(size: file.size, allocated: file.allocated),
+                bytes: FreedBytes(size: file.size, allocated: file.allocated),
                 names: Int(clamping: file.links)))
         return files.count - 1
     }
@@ -276,26 +266,5 @@ extension DeletionLedger {
         for choice in choices { take(choice) }
         defer { for choice in choices { take(choice, back: true) } }
         return freed.size - before
-    }
-}
-
-/// Freed bytes: by st_size, and allocated on the disk, which is less if a file is sparse or compressed.
-package struct FreedBytes: Sendable, Hashable {
-    package var size: Int64 = 0
-    package var allocated: Int64 = 0
-
-    static func += (sum: inout Self, more: Self) { sum = sum + more }
-    static func -= (sum: inout Self, less: Self) {
-        sum = FreedBytes(size: sum.size - less.size, allocated: sum.allocated - less.allocated)
-    }
-    static func + (one: Self, other: Self) -> Self {
-        FreedBytes(size: one.size + other.size, allocated: one.allocated + other.allocated)
-    }
-
-    /// Counts a file that is about to lose this name.
-    mutating func add(_ status: FileStatus) {
-        if status.kind == .file, status.links == 1 {
-            self += FreedBytes(size: status.size, allocated: status.allocated)
-        }
     }
 }

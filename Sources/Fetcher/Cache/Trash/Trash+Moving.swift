@@ -3,52 +3,45 @@ package import HubCore
 extension Trash {
     /// Moves the items of a plan into the trash. Interrupted moves come first; a failed row does not stop the others.
     ///
-    /// - Parameters:
-    ///   - protection: read now.
-    ///   - journal: the source of the plan's interrupted deletions, which end here.
-    package func take(_ plan: DeletionPlan, protection: Protection, journal: DeletionJournal? = nil)
-        throws(AIError) -> Deletion.Outcome
-    {
+    /// - Parameter protection: read now.
+    package func take(_ plan: DeletionPlan, protection: Protection) throws(AIError) -> Deletion.Outcome {
         try create()
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
-        _ = finishUnderLock()
-        var outcome = Deletion.Outcome()
-        for (index, row) in plan.rows.enumerated() {
-            do throws(AIError) {
-                if try take(row, protection, &outcome) { outcome.done.insert(index) }
-            } catch {
-                outcome.failed.append((index, error))
-            }
-        }
-        journal?.end(plan.interrupted)
-        return outcome
+        _ = try finishUnderLock()
+        return Deletion.Outcome(of: plan) { row, outcome throws(AIError) in try take(row, protection, &outcome) }
     }
 
-    /// Returns whether it is done; false if it was spared.
     private func take(_ row: DeletionPlan.Row, _ protection: Protection, _ outcome: inout Deletion.Outcome)
         throws(AIError) -> Bool
     {
         if case .payload(let hash) = row.subject {
-            let from = "blobs/\(hash.prefix(2))/\(hash)"
-            let moves = [TrashEntry.Move(from: from + ".refs", to: "1"), .init(from: from, to: "0")]
-            let entry = made(row, "", moves, payloads: [])
-            defer { outcome.trashedBytes += size(of: entry) }
-            try carryOut(payload: entry, protection.openFiles)
-            return true
+            outcome.trashedBytes += try keep(payload: hash, of: row)
+            _ = try SharedStore(layout: layout).remove(unused: hash, sparing: protection.openFiles)
+        }
+        if let path = row.subject.path {
+            outcome.spared.append(.init(path: path, obstacle: .notForTheTrash))
+            return false
         }
         guard let folder = row.folder, FileSystem.exists(folder.path) else { return true }
         guard let claim = try outcome.claim(folder, for: row, protection) else { return false }
         guard let entry = try entry(for: row, folder) else { return true }
-        if entry.moves[0].from == folder.name, let etag = try folder.heldLocks().min() {
-            outcome.spare(row, .inUse(.writing(etag)))
-            return false
-        }
         // Counts also what was moved before an error.
         defer { outcome.trashedBytes += size(of: entry) }
         try carryOut(entry, folder)
         withExtendedLifetime(claim) {}
         return true
+    }
+
+    /// Gives a payload of the shared store a second name in the trash; returns its bytes.
+    private func keep(payload hash: String, of row: DeletionPlan.Row) throws(AIError) -> Int64 {
+        guard let payloads = try SharedStore(layout: layout).folder(of: hash),
+            let status = try payloads.status(of: hash), status.kind == .file
+        else { return 0 }
+        var entry = made(row, "", [], payloads: [hash])
+        entry.isComplete = true
+        try payloads.link(hash, to: write(entry), as: TrashEntry.payloadName(hash))
+        return status.links == 1 ? status.size : 0
     }
 
     /// The bytes that emptying an entry would free. Unreadable files are not counted.
@@ -66,21 +59,15 @@ extension Trash {
             guard try FileSystem.status(path)?.kind == .directory, try !entryNames().isEmpty else { return [] }
             let lock = try exclusive()
             defer { withExtendedLifetime(lock) {} }
-            return finishUnderLock()
+            return try finishUnderLock()
         } catch {
             return [error]
         }
     }
 
-    private func finishUnderLock() -> [AIError] {
+    private func finishUnderLock() throws(AIError) -> [AIError] {
         var faults: [AIError] = []
-        do throws(AIError) {
-            for name in try entryNames() {
-                do throws(AIError) { try finish(name) } catch { faults.append(error) }
-            }
-        } catch {
-            faults.append(error)
-        }
+        for name in try entryNames() { do throws(AIError) { try finish(name) } catch { faults.append(error) } }
         return faults
     }
 
@@ -99,7 +86,6 @@ extension Trash {
             return
         }
         guard !entry.isComplete else { return }
-        if entry.payload != nil { return try carryOut(payload: entry, OpenFiles()) }
         let repository = RepositoryFolder(cache: layout, name: entry.folder)
         guard let claim = try RepositoryUse.claim(repository) else { return }
         try carryOut(entry, repository, unchangedSince: entry.trashedAt)
@@ -110,37 +96,32 @@ extension Trash {
 
     /// The entry of a row; nil if nothing is left.
     private func entry(for row: DeletionPlan.Row, _ folder: RepositoryFolder) throws(AIError) -> TrashEntry? {
-        var names: [String] = []
+        var (names, others): ([String], [String]) = ([], [])
         var blobs: Set<String> = []
+        let isWhole = try row.isWhole(in: folder)
         switch row.subject {
+        case _ where isWhole: names = [folder.name]
         case .revision(let named):
-            guard try folder.snapshotNames() != [named.hash] else {
-                names = [""]
-                break
-            }
             names = try folder.refs(naming: named) + ["snapshots/\(named.hash)"]
-            blobs = try folder.linkedBlobs(below: folder.snapshot(named)).union(row.blobs)
+            blobs = try folder.linkedBlobs(below: folder.snapshot(named))
                 .subtracting(folder.linkedBlobs(below: folder.snapshots, besides: named.hash))
+            others = ["trees/\(named.hash).json", ".no_exist/\(named.hash)"]
         case .files(let named, let paths):
             names = paths.map { "snapshots/\(named.hash)/\($0)" }
             blobs = row.blobs
         case .partial(let partials): blobs = Set(partials)
         case .orphan(let name): blobs = try folder.linkedBlobs(below: folder.snapshots).contains(name) ? [] : [name]
-        case .remains: names = try folder.snapshotNames().isEmpty ? [""] : []
-        case .payload, .local: return nil
+        case .remains, .payload, .local, .xet: return nil
         }
-        names += blobs.sorted().map { "blobs/\($0)" }
-        if case .revision(let named) = row.subject, names != [""] {
-            names += ["trees/\(named.hash).json", ".no_exist/\(named.hash)"]
-        }
+        names += blobs.sorted().map { "blobs/\($0)" } + others
         var moves: [TrashEntry.Move] = []
         for name in names {
-            let path = name.isEmpty ? folder.name : "\(folder.name)/\(name)"
+            let path = isWhole ? name : "\(folder.name)/\(name)"
             guard try FileSystem.linkStatus(Path.join(layout.root, path)) != nil else { continue }
             moves.append(.init(from: path, to: String(moves.count)))
         }
         guard !moves.isEmpty else { return nil }
-        let linked = names == [""] ? Set(try FileSystem.entries(folder.blobs) ?? []) : blobs
+        let linked = isWhole ? Set(try FileSystem.entries(folder.blobs) ?? []) : blobs
         return made(row, folder.name, moves, payloads: payloads(of: linked, in: folder))
     }
 
@@ -221,8 +202,8 @@ extension Trash {
             for name in ["refs", "trees", ".no_exist"] { try top.removeEmptyFolder(name) }
         }
         // Removes the repository if it is empty now.
-        var removal = RepositoryRemoval(folder: folder, openFiles: OpenFiles())
-        try removal.remove(partials: [])
+        var removal = RepositoryRemoval(folder: folder)
+        try removal.removeIfEmpty()
     }
 
     /// Marks an entry as finished; removes an empty one.
@@ -241,45 +222,6 @@ extension Trash {
         else { return }
         if let time, status.changed > time { return }
         try place.move(name, to: kept, as: move.to)
-    }
-
-    /// Moves a payload of the shared store with its manifest: under its lock, and while no repository links to it.
-    private func carryOut(payload entry: TrashEntry, _ open: OpenFiles) throws(AIError) {
-        let store = SharedStore(layout: layout)
-        guard let hash = entry.payload, let root = try OpenFolder.open(layout.root) else { return }
-        guard store.exists(), let folder = try store.folder(of: hash), let status = try folder.status(of: hash)
-        else {
-            return try settle(entry)
-        }
-        let lock = try store.lockFile(hash, in: folder)
-        guard try lock.tryLock() != false else { return }
-        try bringBackManifest(of: entry, to: root)
-        if open.users[PhysicalFile(status).identity] == nil, store.references(hash)?.isEmpty == true {
-            do throws(AIError) {
-                let kept = try write(entry)
-                for step in entry.moves { try move(step, from: root, to: kept, unchangedSince: nil) }
-            } catch {
-                // Without its manifest the payload could never be deleted.
-                try? bringBackManifest(of: entry, to: root)
-                try? settle(entry)
-                throw error
-            }
-        }
-        try settle(entry)
-    }
-
-    /// Undoes the first half of an interrupted move: the manifest must be checked again.
-    private func bringBackManifest(of entry: TrashEntry, to root: OpenFolder) throws(AIError) {
-        guard let manifest = entry.moves.first, let payload = entry.moves.last, entry.moves.count > 1,
-            let (place, name) = try root.place(of: payload.from), try place.status(of: name) != nil,
-            let kept = try folder(of: entry), try kept.status(of: manifest.to) != nil
-        else { return }
-        if try place.status(of: Path.name(manifest.from)) == nil {
-            try kept.move(manifest.to, to: place, as: Path.name(manifest.from))
-        } else {
-            // A client that linked to the payload since has written a new one.
-            try kept.remove(manifest.to)
-        }
     }
 }
 

@@ -1,23 +1,11 @@
 package import HubCore
 
 extension Trash {
-    /// How a name comes back.
-    private enum Way {
-        /// Nothing is in its place.
-        case free
-        /// The existing file is damaged, and the trash has the right one.
-        case damaged
-        /// Not needed: the content exists.
-        case held
-    }
-
     /// Restores an entry. Fails without changes if something is in its place, if something of it is missing, or if a
-    /// blob it needs is in another entry. If a blob exists in both places, it is read and the right one is kept.
+    /// blob it needs is in another entry. Of a blob that exists in both places the cache's stays.
     ///
     /// An entry that is already restored completely, because an earlier restore was killed at its end, is only removed.
-    ///
-    /// - Parameter journal: drops interrupted deletions of the folder, which would delete restored files.
-    package func restore(_ entry: TrashEntry, journal: DeletionJournal? = nil) throws(AIError) {
+    package func restore(_ entry: TrashEntry) throws(AIError) {
         var entry = entry
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
@@ -32,19 +20,18 @@ extension Trash {
             waiting.append(move)
         }
         try checkWhole(waiting, of: entry, folder)
-        var steps: [(move: TrashEntry.Move, way: Way)] = []
-        for move in waiting { steps.append((move, try way(of: move, entry, folder))) }
+        var steps: [TrashEntry.Move] = []
+        for move in waiting where try !isHeld(move, entry) { steps.append(move) }
         // From here on no later run may continue moving it to the trash.
         entry.isComplete = true
         let kept = try write(entry)
-        journal?.forget(entry.folder)
         try FileSystem.createDirectories(layout.root)
         let root = try OpenFolder.open(existing: layout.root)
         try restorePayloads(of: entry, in: kept, folder)
-        for (move, way) in steps.reversed() where way != .held {
+        for move in steps.reversed() {
             guard let (place, name) = try root.place(of: move.from, making: true) else { continue }
             // Something else has appeared meanwhile. The rest stays in the trash.
-            if way == .free, try place.status(of: name) != nil {
+            if try place.status(of: name) != nil {
                 throw inTheWay(Path.join(place.path, name), of: entry)
             }
             try kept.move(move.to, to: place, as: name)
@@ -55,17 +42,18 @@ extension Trash {
 
     // MARK: Existing files
 
-    /// Throws if something else is there.
-    private func way(of move: TrashEntry.Move, _ entry: TrashEntry, _ folder: RepositoryFolder) throws(AIError)
-        -> Way
-    {
+    /// Whether the same is in the cache. Throws if something else is there.
+    private func isHeld(_ move: TrashEntry.Move, _ entry: TrashEntry) throws(AIError) -> Bool {
         let (path, kept) = (Path.join(layout.root, move.from), place(move.to, of: entry))
-        guard let there = try FileSystem.linkStatus(path) else { return .free }
+        guard let there = try FileSystem.linkStatus(path) else { return false }
         switch Path.parts(move.from).dropFirst().first {
-        case "blobs": if let way = try wayOfBlob(kept, entry, folder, to: path) { return way }
+        // The name says what is in it. A link leads into the shared store.
+        case "blobs":
+            let own = try FileSystem.linkStatus(kept)
+            if there.kind == .symlink || own?.kind == .symlink || there.size == own?.size { return true }
         // Derived from the commit's file list.
-        case "trees", ".no_exist": return .held
-        case "refs": if there.kind == .file, try FileSystem.text(path) == FileSystem.text(kept) { return .held }
+        case "trees", ".no_exist": return true
+        case "refs": if there.kind == .file, try FileSystem.text(path) == FileSystem.text(kept) { return true }
         default: break
         }
         throw inTheWay(path, of: entry)
@@ -81,48 +69,6 @@ extension Trash {
             advice:
                 "hub rm \(isBack ? entry.title : entry.repository?.description ?? entry.title) deletes what is there; then restore again",
             context: .init(path: path))
-    }
-
-    /// nil if the contents differ and neither matches its name.
-    private func wayOfBlob(_ kept: String, _ entry: TrashEntry, _ folder: RepositoryFolder, to path: String)
-        throws(AIError) -> Way?
-    {
-        let link = FileSystem.linkText(kept)
-        guard let there = try FileSystem.status(path) else {
-            return link != nil && link == FileSystem.linkText(path) ? .held : nil
-        }
-        guard there.kind == .file, let content = keptContent(kept, link, entry, folder),
-            let status = try FileSystem.status(content), status.kind == .file
-        else { return nil }
-        if PhysicalFile(status).identity == PhysicalFile(there).identity { return .held }
-        let named = ContentDigest(etag: Path.name(path))
-        let found = try digest(path, like: named)
-        if found == named { return .held }
-        let own = try digest(content, like: named)
-        if own == found { return .held }
-        return own == named && link == nil ? .damaged : nil
-    }
-
-    /// The file with the content, possibly through a link into the shared store; nil if the link points elsewhere.
-    private func keptContent(_ kept: String, _ link: String?, _ entry: TrashEntry, _ folder: RepositoryFolder)
-        -> String?
-    {
-        guard let link else { return kept }
-        let store = SharedStore(layout: layout)
-        guard let hash = store.hash(ofLink: link, in: folder) else { return nil }
-        let payload = place(TrashEntry.payloadName(hash), of: entry)
-        return FileSystem.exists(payload) ? payload : store.payload(hash)
-    }
-
-    private func digest(_ path: String, like named: ContentDigest?) throws(AIError) -> ContentDigest {
-        do {
-            let file = try FileDescriptor(unnoticed: path)
-            let hasher = ContentHasher(like: named ?? .sha256(""), size: try file.status().size)
-            try hasher.update(file) { _ in }
-            return hasher.finish()
-        } catch {
-            throw .wrapping(error)
-        }
     }
 
     // MARK: Missing files
@@ -168,7 +114,9 @@ extension Trash {
     {
         var needed: Set<String> = []
         for move in moves where move.from.hasPrefix("\(folder.name)/snapshots/") {
-            try collectLinks(place(move.to, of: entry), as: Path.join(layout.root, move.from), folder, &needed)
+            let path = place(move.to, of: entry)
+            needed.formUnion(try OpenFolder.open(path)?.linkedBlobNames() ?? [])
+            if let blob = FileSystem.linkText(path).flatMap(OpenFolder.blobName) { needed.insert(blob) }
         }
         return Set(needed.filter { !FileSystem.exists(folder.blob($0)) }.map { "\(folder.name)/blobs/\($0)" })
     }
@@ -180,20 +128,6 @@ extension Trash {
                 return false
             }
             return ((try? FileSystem.linkStatus(place(move.to + rest, of: entry))) ?? nil) != nil
-        }
-    }
-
-    /// The blobs that the links at `path` will point to at `place`.
-    private func collectLinks(
-        _ path: String, as place: String, _ folder: RepositoryFolder, _ blobs: inout Set<String>
-    ) throws(AIError) {
-        if let text = FileSystem.linkText(path) {
-            let target = Path.normalized(Path.join(Path.parent(place), text))
-            if Path.parent(target) == folder.blobs { blobs.insert(Path.name(target)) }
-        } else if try FileSystem.linkStatus(path)?.kind == .directory {
-            for name in try FileSystem.entries(path) ?? [] {
-                try collectLinks(Path.join(path, name), as: Path.join(place, name), folder, &blobs)
-            }
         }
     }
 

@@ -30,17 +30,11 @@ package struct Trash: Sendable {
     }
 
     /// The exclusive lock for changes to the trash.
-    func exclusive() throws(AIError) -> Lock {
+    func exclusive() throws(AIError) -> FileDescriptor {
         let folder = try FileDescriptor(path, [.directory])
         // NFS requires a writable descriptor, which folders do not have: there nothing is locked.
         if try folder.tryLock() == false { try folder.lock() }
-        return Lock(folder)
-    }
-
-    /// See ``exclusive()``.
-    final class Lock: Sendable {
-        private let folder: FileDescriptor
-        init(_ folder: consuming FileDescriptor) { self.folder = folder }
+        return folder
     }
 
     /// The open folder of an entry; nil if it is gone.

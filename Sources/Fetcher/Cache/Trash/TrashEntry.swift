@@ -12,7 +12,7 @@ package struct TrashEntry: Sendable, Hashable {
     package var name: String
     /// nil for a payload of the shared store.
     package var repository: Repository?
-    /// The repository's folder.
+    /// The repository's folder; empty for a payload of the shared store.
     var folder: String
     package var commit: Commit?
     package var refs: [String]
@@ -35,12 +35,8 @@ package struct TrashEntry: Sendable, Hashable {
         let parts: Set<Substring> = ["refs", "trees", ".no_exist"]
         let names = moves.filter { move in Path.parts(move.from).dropFirst().first.map(parts.contains) ?? false }
             .map(\.to)
-        // A payload's manifest is no content either.
-        return Set(names + [Self.manifest] + (payload == nil ? [] : ["1"]))
+        return Set(names + [Self.manifest])
     }
-
-    /// The payload of the shared store; nil for an entry of a repository.
-    var payload: String? { folder.isEmpty ? moves.last.map { Path.name($0.from) } : nil }
 
     /// Whether it would be restored to the same place as another: the same snapshot, file of one, or repository.
     package func holdsPlace(of other: TrashEntry) -> Bool {
@@ -96,23 +92,15 @@ extension TrashEntry {
             else { return nil }
             self.moves.append(Move(from: from, to: to))
         }
-        // A payload is moved with its manifest, which comes first.
-        let payload = self.moves.last.map { [$0.from + ".refs", $0.from] }
-        guard !folder.isEmpty || self.moves.map(\.from) == payload else { return nil }
         guard self.payloads.allSatisfy({ if case .sha256? = ContentDigest(etag: $0) { true } else { false } })
         else {
             return nil
         }
     }
 
-    /// Whether a path is in a repository's folder, or, if that is empty, a payload of the shared store.
+    /// Whether a path is in a repository's folder.
     private static func isInside(_ path: String, _ folder: String) -> Bool {
         let parts = Path.parts(path, omittingEmpty: false)
-        guard !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return false }
-        guard folder.isEmpty else { return parts[0] == folder }
-        guard parts.count == 3, parts[0] == "blobs" else { return false }
-        let hash = parts[2].hasSuffix(".refs") ? parts[2].dropLast(5) : parts[2]
-        guard case .sha256? = ContentDigest(etag: String(hash)) else { return false }
-        return parts[1] == hash.prefix(2)
+        return !parts.contains { ["", ".", ".."].contains($0) } && parts[0] == folder
     }
 }

@@ -30,44 +30,33 @@ extension GcCommand {
         let isFullScreen =
             !request.isPlain && !isDumb && context.isInteractive && context.output.settings.outputIsTerminal
         let workspace = try await context.workspace()
-        let (goal, isDryRun) = (request.policy.free, request.dryRun)
-        if !isDryRun { await context.finishTrash(of: workspace) }
+        if !request.dryRun { await context.finishDeletions(of: workspace) }
         let inventory = try await inventory(workspace, now: context.now)
         guard !inventory.items.isEmpty else {
             context.output.note("nothing is cached in \(workspace.layout.root)")
             return
         }
-        let actions = ScreenActions(workspace: workspace)
-        var isTrash = request.trash
-        let review: ScreenReview?
+        let model = ScreenModel(
+            inventory, goal: request.policy.free, isTrash: request.trash, isDryRun: request.dryRun, columns: 80,
+            lines: 24, now: context.now)
+        var choice: (plan: DeletionPlan, isTrash: Bool)?
         context.interruption.kept = "nothing was deleted"
         if isFullScreen {
-            let session = try ScreenSession(
-                inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, context: context, actions: actions)
-            switch try await session.run() {
-            case .quit: review = nil
-            case .delete(let chosen, let intoTrash): (review, isTrash) = (chosen, intoTrash)
+            choice = try await ScreenSession(model, context, workspace).run()
+        } else if let items = try await PlainList(model: model, context: context).choose() {
+            let protection = try await workspace.protection(for: inventory.state)
+            choice = try await Blocking.run {
+                (try inventory.plan(items, protection: protection, now: Timestamp.now), request.trash)
             }
-        } else {
-            review = try await PlainList(
-                inventory, goal: goal, isTrash: isTrash, isDryRun: isDryRun, context: context, actions: actions
-            ).choose()
         }
         context.interruption.kept = nil
-        guard let review else {
+        guard let choice else {
             context.output.note("nothing was deleted")
             return
         }
         var failures = Failures()
-        if !review.plan.isEmpty {
-            try await DeletionView(context: context, workspace: workspace, plan: review.plan).run(
-                isDryRun: isDryRun, isAgreed: true, isTrash: isTrash, &failures)
-        }
-        if review.includesXet {
-            try await failures.attempt(context.output) {
-                try await sweepXet(inventory.xet, context, workspace, isDryRun: isDryRun, isTrash: isTrash)
-            }
-        }
+        try await DeletionView(context: context, workspace: workspace, plan: choice.plan).run(
+            isDryRun: request.dryRun, isAgreed: isFullScreen, isTrash: choice.isTrash, &failures)
         try failures.finish()
     }
 
@@ -78,21 +67,6 @@ extension GcCommand {
         let verified = await workspace.damage()
         return try await Blocking.run {
             try CacheInventory(state, protection: protection, verified: verified, xet: workspace.xet, now: now)
-        }
-    }
-
-    private static func sweepXet(
-        _ removable: XetFolder.Removable, _ context: Context, _ workspace: Workspace, isDryRun: Bool, isTrash: Bool
-    ) async throws {
-        guard let xet = workspace.xet else { return }
-        if isTrash {
-            context.output.note(
-                "the chunks in \(xet.path) stay: they are not part of the cache, and can be downloaded again")
-        } else if isDryRun {
-            context.output.line(Styled("the chunks in \(xet.path): \(ByteCount(removable.size))"))
-        } else {
-            let freed = try await Blocking.run { try xet.sweep(now: Timestamp.now) }
-            context.output.line(Styled("\(ByteCount(freed)) freed in \(xet.path)", .strong))
         }
     }
 }

@@ -113,13 +113,13 @@ enum GcCommand {
         }
         let workspace = try await context.workspace()
         // Moves that were agreed to and cut off; nothing is lost by them.
-        if !request.dryRun { await context.finishTrash(of: workspace) }
+        if !request.dryRun { await context.finishDeletions(of: workspace) }
         let state = try await workspace.state(fresh: true)
         policy.keep = try zip(request.keep, kept).flatMap { text, selector throws(AIError) in
             try references(of: selector, text, in: state)
         }
         if policy.damaged { policy.verified = await workspace.damage() }
-        let planner = try await workspace.planner(state, keep: policy.keep)
+        let planner = DeletionPlanner(state, protection: try await workspace.protection(for: state))
         let plan = try await Blocking.run { [policy] in
             try policy.plan(
                 with: planner, now: Timestamp.now, diskFree: FileSystem.diskSpace(state.layout.root).available)

@@ -26,37 +26,30 @@ struct LsView {
     private func used(_ time: Double?) -> Styled { time == nil ? Styled("unknown", .faint) : age(time) }
     private func size(_ bytes: Int64) -> Styled { Styled(ByteCount(bytes).description) }
 
-    /// What is remarkable about a repository.
-    private func marks(_ repository: RepositoryOverview) -> Styled {
+    /// What is remarkable about a repository, or one of its revisions.
+    private func marks(_ repository: RepositoryOverview, _ revisions: [RepositoryOverview.Revision]) -> Styled {
         if repository.problems.contains(where: { $0.kind == .unreadable }) { return Styled("unreadable", .bad) }
-        // Without a revision there is nothing to be incomplete.
-        let isIncomplete = !repository.revisions.isEmpty && repository.isComplete == false
-        return marks(isDamaged: isDamaged(repository), isIncomplete: isIncomplete, isPinned: isPinned(repository))
-    }
-
-    private func marks(isDamaged: Bool, isIncomplete: Bool, isPinned: Bool) -> Styled {
-        let words = [(isDamaged, "damaged"), (isIncomplete, "incomplete"), (isPinned, "pinned")].filter(\.0)
+        let isDamaged = isDamaged(repository, revisions)
+        let isIncomplete = revisions.contains { $0.isComplete == false }
+        let words = [
+            (isDamaged, "damaged"), (isIncomplete, "incomplete"), (isPinned(repository, revisions), "pinned"),
+        ]
         return Styled(
-            words.map(\.1).joined(separator: ", "), isDamaged ? .bad : isIncomplete ? .caution : .plain)
+            words.filter(\.0).map(\.1).joined(separator: ", "),
+            isDamaged ? .bad : isIncomplete ? .caution : .plain)
     }
 
-    private func isDamaged(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> Bool {
-        damaged[repository.folder.name]?.contains(revision.commit) == true
-    }
-    private func isDamaged(_ repository: RepositoryOverview) -> Bool {
-        repository.revisions.contains { isDamaged($0, repository) }
+    private func isDamaged(_ repository: RepositoryOverview, _ revisions: [RepositoryOverview.Revision]) -> Bool {
+        revisions.contains { damaged[repository.folder.name]?.contains($0.commit) == true }
     }
 
-    private func isPinned(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> Bool {
-        pins.pin(repository.folder, revision.commit) != nil
-    }
-    private func isPinned(_ repository: RepositoryOverview) -> Bool {
-        repository.revisions.contains { isPinned($0, repository) }
+    private func isPinned(_ repository: RepositoryOverview, _ revisions: [RepositoryOverview.Revision]) -> Bool {
+        revisions.contains { pins.pin(repository.folder, $0.commit) != nil }
     }
 
     /// How the last smoke test of a cached revision ended.
     private func tried(_ repository: RepositoryOverview) -> TriedModel? {
-        guard let tests = tried[repository.repository.description] else { return nil }
+        guard !tried.isEmpty, let tests = tried[repository.repository.description] else { return nil }
         return repository.revisions.compactMap { tests[$0.commit] }.max { $0.at < $1.at }
     }
 
@@ -80,7 +73,8 @@ struct LsView {
                 Styled(refs.joined(separator: ", ")),
                 isEmpty ? "" : used(repository.revisions.lazy.compactMap(\.lastUsedAt).max()),
                 age(repository.revisions.lazy.map(\.downloadedAt).max()),
-                tried(repository).map { Styled($0.sentence, $0.style) } ?? "", marks(repository),
+                tried(repository).map { Styled($0.sentence, $0.style) } ?? "",
+                marks(repository, repository.revisions),
             ])
         }
         output.table(table)
@@ -97,9 +91,7 @@ struct LsView {
                     Styled(repository.repository.description, .name), Styled(revision.commit.short),
                     refs(revision, repository).map { Styled($0) } ?? Styled("detached", .faint),
                     size(revision.size), size(revision.freeable), used(revision.lastUsedAt),
-                    marks(
-                        isDamaged: isDamaged(revision, repository), isIncomplete: revision.isComplete == false,
-                        isPinned: isPinned(revision, repository)),
+                    marks(repository, [revision]),
                 ])
             }
         }
@@ -167,7 +159,8 @@ struct LsView {
             "freeable_bytes": .int(repository.freeable), "files": .int(Int64(repository.files)),
             "downloaded_at": time(repository.revisions.map(\.downloadedAt).max()),
             "last_used_at": time(repository.revisions.compactMap(\.lastUsedAt).max()),
-            "pinned": .bool(isPinned(repository)), "damaged": .bool(isDamaged(repository)),
+            "pinned": .bool(isPinned(repository, repository.revisions)),
+            "damaged": .bool(isDamaged(repository, repository.revisions)),
             "tried": tried(repository)?.json,
             // Absent where unknown; false if one revision is incomplete.
             "complete": repository.isComplete.map { .bool($0) },
@@ -179,9 +172,9 @@ struct LsView {
                         "commit": .string(revision.commit.hash), "refs": .array(revision.refs.map { .string($0) }),
                         "size_bytes": .int(revision.size), "freeable_bytes": .int(revision.freeable),
                         "complete": revision.isComplete.map { .bool($0) },
-                        "pinned": .bool(isPinned(revision, repository)),
+                        "pinned": .bool(isPinned(repository, [revision])),
                         "pin_note": pins.pin(repository.folder, revision.commit)?.note.map { .string($0) },
-                        "damaged": .bool(isDamaged(revision, repository)),
+                        "damaged": .bool(isDamaged(repository, [revision])),
                     ])
                 }),
         ])
