@@ -10,6 +10,10 @@ enum Benchmarks {
             let words = Array(CommandLine.arguments.dropFirst())
             if try await EngineTask.run(words) { return }
             if try CatalogTasks.run(words) || FormatTasks.run(words) || TokenizerTask.run(words) { return }
+            // Swift's pool blocks signals on its threads, and children would inherit that: none could be terminated.
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
             let suite = try Suite(Options(words))
             let report = suite.report()
             print(report.text())

@@ -24,6 +24,12 @@ struct Options {
     var revision = "unknown revision"
     /// A model to generate with besides the fixtures.
     var model: String?
+    /// The Python that has llama.cpp and transformers; nil with the reason.
+    var enginePython: String?
+    var whyNoEngine = "no Python with llama-cpp-python was named"
+    /// Where the engine's random models are, or are made; and a sentence model.
+    var models: String?
+    var sentences: String?
 
     static let usage = """
         usage: Benchmarks --hub PATH --scratch FOLDER [options]; scripts/bench gives what it needs
@@ -38,6 +44,10 @@ struct Options {
           --no-peers REASON   why there is none
           --nginx PATH        serves the content of the large files
           --no-nginx REASON   why there is none
+          --engine-python PATH      has llama.cpp, torch, transformers and what makes the engine's models
+          --no-engine-python REASON why there is none
+          --models FOLDER     where the engine's models are, or are made (in the scratch folder)
+          --sentences FOLDER  a sentence model
           --machine TEXT, --revision TEXT   what the report says of them
         """
 
@@ -67,6 +77,10 @@ struct Options {
             case "--machine": machine = value
             case "--revision": revision = value
             case "--model": model = value
+            case "--engine-python": enginePython = value
+            case "--no-engine-python": whyNoEngine = value
+            case "--models": models = value
+            case "--sentences": sentences = value
             default: throw AIError(.invalidInput, "there is no option \(name)", advice: Self.usage)
             }
         }

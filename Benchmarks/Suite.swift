@@ -22,6 +22,7 @@ struct Suite {
         Work(name: "formats", measurements: { try Formats.measurements($0) }),
         Work(name: "tokenizer", measurements: { try Tokenizing.measurements($0) }),
         Work(name: "try", measurements: { try Inference.measurements($0) }),
+        Work(name: "engine", measurements: { try Engine.measurements($0) }),
     ]
 
     let options: Options

@@ -21,6 +21,8 @@ struct Tools {
     let aria2 = Self.find("aria2c")
     let openssl = Self.find("openssl")
     let nginx: Tool
+    /// The Python that has llama.cpp and transformers.
+    let enginePython: Tool
 
     init(_ options: Options) {
         hub = options.hub
@@ -32,6 +34,7 @@ struct Tools {
             clientPython = .missing(options.whyNoPeers)
         }
         nginx = options.nginx.map { .at($0) } ?? .missing(options.whyNoNginx)
+        enginePython = options.enginePython.map { .at($0) } ?? .missing(options.whyNoEngine)
         python = clientPython.path.map { .at($0) } ?? Self.find("python3")
     }
 

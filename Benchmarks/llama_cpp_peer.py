@@ -140,7 +140,7 @@ def main():
         for threads in map(int, options.threads.split(",")):
             for work in options.only.split(","):
                 rate = WORKS[work](model, threads, options.runs)
-                print(json.dumps({"file": path, "work": work, "threads": threads, "tokens_per_second": round(rate, 1)}), flush=True)
+                print(json.dumps({"file": path, "work": work, "threads": threads, "per_second": round(rate, 1)}), flush=True)
         low.llama_model_free(model)
 
 

@@ -1,8 +1,9 @@
 import HubCore
 import InferenceKit
 
-/// How fast the engine is with a model, measured as llama_cpp_peer.py measures llama.cpp:
-/// `Benchmarks engine FILE THREADS [WORK]...` prints a line of JSON for each figure, tokens a second.
+/// How fast the engine is with a model, measured as llama_cpp_peer.py measures llama.cpp and sentences_peer.py
+/// transformers: `Benchmarks engine FILE THREADS [WORK]...` prints a line of JSON for each figure, tokens a second unless
+/// it says otherwise.
 enum EngineTask {
     private static let works = ["decode", "prefill 256", "prefill 2048", "decode of 8", "decode at 8000", "load"]
     private static let (steps, sequences, runs) = (48, 8, 3)
@@ -14,7 +15,7 @@ enum EngineTask {
             let rate = try await measure(work, words[1], threads)
             let line: JSON = .object([
                 "file": .string(words[1]), "work": .string(work), "threads": .int(Int64(threads)),
-                work == "load" ? "seconds" : "tokens_per_second": .double((rate * 1000).rounded() / 1000),
+                work == "load" ? "seconds" : "per_second": .double((rate * 1000).rounded() / 1000),
             ])
             print(line.text())
         }
@@ -23,6 +24,9 @@ enum EngineTask {
 
     private static func measure(_ work: String, _ file: String, _ threads: Int) async throws -> Double {
         if work == "load" { return try await load(file, threads) }
+        if let length = Int(work.dropping(prefix: "sentences ") ?? "") {
+            return try await sentences(file, threads, length)
+        }
         let model = try await LanguageModel.open(
             folder: file, options: ModelOptions(threads: threads, context: work.hasSuffix("8000") ? 8192 : 4096))
         var rates: [Double] = []
@@ -33,6 +37,13 @@ enum EngineTask {
                 rates.append(try await generate(model, run, 8, steps).tokensPerSecond)
             case "decode at 8000":
                 rates.append(try await generate(model, run, 8000, steps).tokensPerSecond)
+            // Every weight is read once a token: of these models nothing else is in the file.
+            case "bytes":
+                rates.append(
+                    try await generate(model, run, 8, steps).tokensPerSecond * Double(try weights(of: file)))
+            case "bandwidth": rates.append(try await model.memoryBandwidth())
+            case "with guesses": rates.append(try await generate(model, 0, 8, 256, guesses: true).tokensPerSecond)
+            case "without guesses": rates.append(try await generate(model, 0, 8, 256).tokensPerSecond)
             case "decode of 8": rates.append(try await together(model, run))
             case "prefill 256": rates.append(try await generate(model, run, 256, 1).promptTokensPerSecond)
             case "prefill 2048": rates.append(try await generate(model, run, 2048, 1).promptTokensPerSecond)
@@ -50,12 +61,12 @@ enum EngineTask {
 
     private static let config = GenerateConfig.precise.ignoresEndOfSequence(true).speculates(false)
 
-    private static func generate(_ model: LanguageModel, _ run: Int, _ prompt: Int, _ tokens: Int) async throws
-        -> GenerationResult
-    {
+    private static func generate(
+        _ model: LanguageModel, _ run: Int, _ prompt: Int, _ tokens: Int, guesses: Bool = false
+    ) async throws -> GenerationResult {
         let result = try await model.generate(
             prompt: text(run, prompt), addsSpecialTokens: false,
-            config: config.maxTokens(tokens + (tokens > 1 ? 1 : 0))
+            config: config.maxTokens(tokens + (tokens > 1 ? 1 : 0)).speculates(guesses)
         ).collectWithMetadata()
         guard result.promptIDs.count == prompt else {
             throw AIError(.invalidInput, "the prompt has \(result.promptIDs.count) tokens, not \(prompt)")
@@ -82,6 +93,29 @@ enum EngineTask {
         let end = times.compactMap(\.last).min()!
         let count = times.joined().count { $0 > start && $0 <= end }
         return Double(count) / ((end - start) / .seconds(1))
+    }
+
+    private static func weights(of file: String) throws -> Int64 {
+        let inside = Path.join(file, "model.safetensors")
+        return try FileSystem.status(FileSystem.exists(inside) ? inside : file)?.size ?? 0
+    }
+
+    /// Thirty-two sentences of `length` tokens, special tokens included, in one call.
+    private static func sentences(_ file: String, _ threads: Int, _ length: Int) async throws -> Double {
+        let model = try await LanguageModel.open(
+            folder: file, options: ModelOptions(threads: threads, isExact: true))
+        let texts = (0..<32).map { number in
+            (0..<length - 2).map { ["the", "a", "one", "two", "green", "house"][($0 * 5 + number) % 6] }
+                .joined(separator: " ")
+        }
+        var rates: [Double] = []
+        for _ in 0..<7 {
+            let start = ContinuousClock.now
+            let vectors = try await model.embed(texts)
+            rates.append(Double(32 * length) / ((ContinuousClock.now - start) / .seconds(1)))
+            guard vectors.count == 32 else { throw AIError(.invalidInput, "\(vectors.count) vectors, not 32") }
+        }
+        return rates.dropFirst(2).sorted()[2]
     }
 
     /// Seconds from opening a warm file to the first token after a prompt of one.

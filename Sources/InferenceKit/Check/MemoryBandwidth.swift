@@ -1,10 +1,10 @@
 import CKernels
-import HubCore
+package import HubCore
 import Libc
 
 extension LanguageModel {
     /// Bytes per second that the model's threads read from memory.
-    func memoryBandwidth() async throws(AIError) -> Double {
+    package func memoryBandwidth() async throws(AIError) -> Double {
         // More than caches hold.
         let bytes = try Machine.memory().available > 2 << 30 ? 256 << 20 : 64 << 20
         return try await model.scheduler.alone { [team = model.team] _, _ throws(AIError) in
