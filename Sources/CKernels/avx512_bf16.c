@@ -3,29 +3,17 @@
 #include <immintrin.h>
 #pragma clang attribute push( \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma,f16c"))), apply_to = function)
-#define LANES 16
-#include "tile/vector.h"
+#include "avx512.h"
 
-/// 16 bytes of each of the tile's rows; vector c gets the rows' word c, two columns.
-INLINE void load_pairs(const uint8_t *at, size_t stride, __m512i v[4]) {
-    __m512i r[4];
-    UNROLL for (size_t i = 0; i < 4; i++) {
-        r[i] = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(const void *)(at + i * stride)));
-        UNROLL for (size_t j = 1; j < 4; j++)
-            r[i] = _mm512_mask_broadcast_i32x4(
-                r[i], (__mmask16)(15 << 4 * j), _mm_loadu_si128((const __m128i *)(const void *)(at + (i + 4 * j) * stride)));
-    }
-    __m512i low01 = _mm512_unpacklo_epi32(r[0], r[1]), high01 = _mm512_unpackhi_epi32(r[0], r[1]);
-    __m512i low23 = _mm512_unpacklo_epi32(r[2], r[3]), high23 = _mm512_unpackhi_epi32(r[2], r[3]);
-    v[0] = _mm512_unpacklo_epi64(low01, low23);
-    v[1] = _mm512_unpackhi_epi64(low01, low23);
-    v[2] = _mm512_unpacklo_epi64(high01, high23);
-    v[3] = _mm512_unpackhi_epi64(high01, high23);
+/// 16 bytes of each of the tile's rows: vector c gets the rows' word c, two columns.
+INLINE void load_pairs(const uint8_t *at, size_t stride, vu v[4]) {
+    load_pieces(at, stride, v);
+    turn(v);
 }
 
 /// Adds the products of `count` pairs of columns with rows `first` to `first + n` of a panel to their totals.
 INLINE void rows_of(
-    const int n, const __m512i *pairs, size_t from, size_t count, const hub_panel *panel, size_t first, vf *totals) {
+    const int n, const vu *pairs, size_t from, size_t count, const hub_panel *panel, size_t first, vf *totals) {
     const size_t width = panel->width;
     const uint16_t *x = panel->bf16 + 2 * (from * width + first);
     vf sum[HUB_PANEL], total[HUB_PANEL];
@@ -72,7 +60,7 @@ static void one_row(const hub_tile *t) {
             UNROLL for (int i = 0; i < TOGETHER; i++) sums[lane + (size_t)i] = sum[i];
         }
         for (size_t chain = 0; chain < HUB_CHAINS; chain += 4) {
-            __m512i v[4];
+            vu v[4];
             load_pairs((const uint8_t *)sums + 4 * chain, sizeof *sums, v);
             UNROLL for (int i = 0; i < 4; i++) total += (vf)v[i];
         }
@@ -87,7 +75,7 @@ void hub_tile_bf16_avx512(const hub_tile *t) {
     }
     const hub_matrix *m = t->matrix;
     vf *sums = (vf *)t->sums;
-    __m512i *pairs = t->scratch;
+    vu *pairs = t->scratch;
     const uint8_t *start = (const uint8_t *)m->weights + t->row * m->stride, *next = start + LANES * m->stride;
     for (size_t row = 0; row < t->count; row++) sums[row] = (vf)0.0f;
     for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {

@@ -91,7 +91,7 @@ static void multiply_product(
     const size_t tile_bytes = matrix->transposed || matrix->stride == 0 ? 1 : kernels->lanes * matrix->stride;
     hub_tile t = {
         .matrix = matrix, .panels = panels, .blocks = blocks, .scratch = scratch,
-        .block_bytes = tile_bytes / blocks, .ahead = (HUB_AHEAD + tile_bytes - 1) / tile_bytes * tile_bytes,
+        .block_bytes = blocks ? tile_bytes / blocks : 0, .ahead = (HUB_AHEAD + tile_bytes - 1) / tile_bytes * tile_bytes,
         .sums = (float *)(void *)(scratch + HUB_SCRATCH)};
     for (size_t start = 0; start < input->rows; start += HUB_TOKENS) {
         t.count = input->rows - start < HUB_TOKENS ? input->rows - start : HUB_TOKENS;

@@ -9,15 +9,15 @@
 typedef void team_body(void *context, size_t worker, size_t begin, size_t end);
 
 /// The items that a thread has yet to begin, side by side so that it reads memory in order, and others take from their
-/// end when they have none: the round in 16 bits, begin and end in 24 each. A member that wakes late finds another
+/// end when they have none: the round in 24 bits, begin and end in 20 each. A member that wakes late finds another
 /// round, or no items, and touches nothing.
 struct share {
     _Alignas(64) atomic_ullong items;
 };
-enum { MOST_ITEMS = (1 << 24) - 1 };
+enum { MOST_ITEMS = (1 << 20) - 1, ROUNDS = (1 << 24) - 1 };
 
 static inline unsigned long long items(unsigned round, size_t begin, size_t end) {
-    return (unsigned long long)(round & 0xFFFF) << 48 | (unsigned long long)begin << 24 | end;
+    return (unsigned long long)(round & ROUNDS) << 40 | (unsigned long long)begin << 20 | end;
 }
 
 struct hub_team {
@@ -54,14 +54,14 @@ static inline void relax(void) {
 #endif
 }
 
-/// Takes pieces of a thread's share until there are none.
+/// Takes pieces of a thread's share until there are none; false if the round is over.
 static bool work_on(hub_team *team, unsigned round, size_t owner, size_t worker) {
     atomic_ullong *share = &team->shares[owner].items;
     for (;;) {
         unsigned long long had = atomic_load_explicit(share, memory_order_acquire);
-        if (had >> 48 != (round & 0xFFFF)) return false;
+        if (had >> 40 != (round & ROUNDS)) return false;
         // Read after the share that published them; the exchange fails if the round has changed since.
-        size_t begin = had >> 24 & MOST_ITEMS, end = had & MOST_ITEMS;
+        size_t begin = had >> 20 & MOST_ITEMS, end = had & MOST_ITEMS;
         size_t grain = atomic_load_explicit(&team->grain, memory_order_relaxed);
         team_body *body = atomic_load_explicit(&team->body, memory_order_relaxed);
         void *context = atomic_load_explicit(&team->context, memory_order_relaxed);
