@@ -5,6 +5,8 @@ import ModelFormats
 ///
 /// Loading, the check of tensors, memory estimates and obstacles read this and nothing else.
 struct Architecture: Sendable {
+    /// As people call it.
+    let name: String
     /// `model_type` in `config.json`.
     let modelTypes: [String]
     /// `general.architecture` in GGUF files.
@@ -20,11 +22,11 @@ struct Architecture: Sendable {
     private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
 
     init(
-        _ modelTypes: [String], gguf: [String], classes: [String], names: TensorNames = .llama,
+        _ name: String, _ modelTypes: [String], gguf: [String], classes: [String], names: TensorNames = .llama,
         ggufTensors: TensorNames = .gguf, heads: [String] = [],
         describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
     ) {
-        (self.modelTypes, ggufNames, self.classes) = (modelTypes, gguf, classes)
+        (self.name, self.modelTypes, ggufNames, self.classes) = (name, modelTypes, gguf, classes)
         (self.names, self.ggufTensors, self.heads, describing) = (names, ggufTensors, heads, describe)
     }
 

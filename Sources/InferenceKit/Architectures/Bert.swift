@@ -4,7 +4,7 @@ import ModelFormats
 /// BERT (https://arxiv.org/abs/1810.04805): an encoder with layer norms after each half.
 extension Architecture {
     static let bert = Architecture(
-        ["bert"], gguf: ["bert"],
+        "BERT", ["bert"], gguf: ["bert"],
         classes: ["BertModel", "BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"],
         names: .bert, ggufTensors: .bertGGUF,
         heads: ["pooler.", "cls.", "classifier."]

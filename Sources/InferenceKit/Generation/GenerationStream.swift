@@ -15,7 +15,7 @@ public struct GenerationStream: AsyncSequence, Sendable {
     init(_ begin: @escaping @Sendable () -> GenerationJob) { self.begin = begin }
 
     /// A provider's own stream: each iteration runs `chunks` anew and gives what it gives. The last chunk should have a
-    /// result; errors that are none of hub's are ``ErrorCode/generationFailed``.
+    /// result. An error that is not an ``AIError`` becomes ``ErrorCode/generationFailed``.
     ///
     /// - Parameter chunks: makes the sequence of chunks; its task is cancelled when the iteration ends.
     public init<Chunks: AsyncSequence & SendableMetatype>(_ chunks: @escaping @Sendable () async throws -> Chunks)

@@ -3,8 +3,10 @@ package import ModelFormats
 /// The models that this version runs, judged by card, file names and `config.json`.
 package enum RunnableModels {
     /// A sentence for people.
-    package static let sentence =
-        "hub runs Llama, Mistral, Qwen 2 and 3, Gemma 1 to 3, Phi-3, GPT-2, OPT and BERT models"
+    package static let sentence: String = {
+        let names = Architectures.all.map(\.name)
+        return "hub runs \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "") models"
+    }()
 
     /// By `model_type` in `config.json`.
     package static var architectures: Set<String> { Architectures.modelTypes }
