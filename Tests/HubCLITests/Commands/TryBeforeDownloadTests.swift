@@ -1,0 +1,175 @@
+import HubCore
+import Support
+import Testing
+
+/// What `hub try` says of a name before anything is downloaded.
+@Suite struct TryBeforeDownloadTests {
+    private let stage: Stage
+    private let folder: String
+
+    init() throws {
+        stage = try Stage.withModel()
+        folder = try Fixtures.path("tiny-shakespeare")
+    }
+
+    /// What the Hub is asked for besides the list of files.
+    private func fetched() -> [String] {
+        stage.hub.requests.map(\.path).filter { $0.contains("/resolve/") }.map { Path.name($0) }
+    }
+
+    @Test func anotherArchitectureIsRefusedBeforeTheDownload() async throws {
+        let repository = try ModelRepository("org/mamba", in: stage.root)
+        try repository.write("config.json", #"{"model_type": "mamba", "architectures": ["MambaForCausalLM"]}"#)
+        try repository.random("model.safetensors", size: 300_000)
+        let result = try await stage.run("try", "org/mamba", "--yes")
+        #expect(result.status == 7 && result.output.isEmpty)
+        #expect(
+            result.error.hasPrefix("hub: org/mamba cannot be run yet: architecture mamba\n     hub runs Llama, "))
+        #expect(result.error.contains(", such as: hub try "))
+        #expect(result.error.hasSuffix("\n     transformers may run it, in Python\n"))
+        #expect(try await stage.run("try", "org/mamba", "x", "--yes", "--json").errorCode() == "unsupported_model")
+        #expect(fetched() == ["config.json", "config.json"] && !FileSystem.exists(stage.cache))
+        // Checks that compute nothing do not count.
+        _ = try await stage.run("try", "org/mamba", "--inspect", "--yes")
+        #expect(FileSystem.exists(stage.cache))
+    }
+
+    /// Its file names do not say what is in a GGUF file; its header does, which is read before the download.
+    @Test func aGGUFFileThatCannotBeRunIsRefusedWithTheProgramThatRunsIt() async throws {
+        let repository = try ModelRepository("org/many-GGUF", in: stage.root)
+        var bytes = try Fixtures.bytes("tiny-shakespeare-gguf/model-f16.gguf")
+        let name = Array("general.architecture".utf8)
+        let key = try #require(bytes.firstRange(of: name))
+        // Behind the key: its type, and the length of the text.
+        let value = key.upperBound + 12
+        #expect(Array(bytes[value..<value + 5]) == Array("llama".utf8))
+        bytes.replaceSubrange(value..<value + 5, with: Array("mamba".utf8))
+        try repository.write("many-F16.gguf", bytes)
+        let result = try await stage.run("try", "org/many-GGUF", "--yes")
+        #expect(result.status == 7 && result.error.contains("cannot be run yet: architecture mamba"))
+        #expect(
+            result.error.hasSuffix(
+                "llama.cpp runs it: hub pull org/many-GGUF:many-F16.gguf && llama-cli -m \"$(hub path org/many-GGUF:many-F16.gguf)\"\n"
+            ), "\(result.error)")
+        #expect(!FileSystem.exists(stage.cache))
+        let path = stage.root("org/many-GGUF/many-F16.gguf")
+        #expect(try await stage.run("try", path).error.hasSuffix("llama.cpp runs it: llama-cli -m '\(path)'\n"))
+    }
+
+    @Test func whatNeedsMoreMemoryThanThereIsIsRefusedBeforeTheDownload() async throws {
+        let repository = try ModelRepository("org/huge", in: stage.root)
+        try repository.write(
+            "config.json",
+            """
+            {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 1048576, \
+            "num_hidden_layers": 10000, "num_attention_heads": 8192, "intermediate_size": 1048576, "vocab_size": 1024}
+            """)
+        try repository.random("model.safetensors", size: 300_000)
+        let result = try await stage.run("try", "org/huge", "--yes")
+        #expect(result.status == 6 && result.output.isEmpty)
+        #expect(
+            result.error.firstMatch(
+                of:
+                    /^hub: org\/huge needs about [\d.]+ [TP]B of memory with a context of 2,048 tokens; [\d.]+ GB is available\n/
+            )
+                != nil, "\(result.error)")
+        #expect(fetched() == ["config.json"] && !FileSystem.exists(stage.cache))
+    }
+
+    @Test func aDamagedModelIsExit7() async throws {
+        let damaged = try TemporaryFolder("damaged")
+        for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+            let bytes = try Fixtures.bytes("tiny-shakespeare/\(name)")
+            try damaged.write(name, name.hasSuffix("safetensors") ? Array(bytes.prefix(1_000_000)) : bytes)
+        }
+        let result = try await stage.run("try", damaged.path)
+        #expect(result.status == 7 && result.output.contains("\n  verdict             fail  headers\n"))
+        #expect(result.output.contains("fail  model.safetensors: ") && result.error.isEmpty)
+        #expect(result.output.contains("  tokenizer           skip  skipped: an earlier check failed\n"))
+        #expect(try await stage.run("try", damaged.path, "--json").errorCode() == "malformed_model")
+        // --check says it once, too.
+        let checked = try await stage.run("try", damaged.path, "--check")
+        #expect(checked.status == 7 && checked.error.isEmpty)
+        #expect(checked.output.contains("  headers             fail  model.safetensors: "))
+    }
+
+    @Test func aModelThatIsNotHereNeedsAYes() async throws {
+        let result = try await stage.run("try", "org/tiny")
+        #expect(result.status == 3 && result.output.isEmpty)
+        #expect(
+            result.error == """
+                hub: org/tiny is not in the cache
+                     --yes downloads it (2.3 MB), as hub pull org/tiny does
+
+                """)
+        #expect(!FileSystem.exists(stage.cache))
+        #expect(try await stage.run("try", "org/tiny", "--json").errorCode() == "not_cached")
+        let yes = try await stage.run("try", "org/tiny", "--yes", "-q")
+        #expect(yes.status == 0 && yes.output == "pass\n")
+        #expect(try await stage.run("ls", "-q").output == "org/tiny\n")
+    }
+
+    @Test func aYesOnATerminalFetchesAndANoDoesNot() async throws {
+        for (answer, status) in [("n\n", Int32(3)), ("y\n", 0)] {
+            let process = try stage.start(
+                "try", "org/tiny", "--color", "never", terminal: .init(columns: 120, rows: 24))
+            try await process.wait(forText: "Fetch it? [y/N] ")
+            process.write(answer)
+            let result = try await process.wait()
+            #expect(result.status == status)
+            #expect(result.terminal.contains("verdict             pass") == (status == 0))
+        }
+    }
+
+    @Test func offlineOnlyWhatIsHereRuns() async throws {
+        let missing = try await stage.run("try", "org/tiny", "--offline", "--yes")
+        #expect(missing.status == 5)
+        #expect(
+            missing.error == """
+                hub: org/tiny is not in the cache, and the network is switched off
+                     leave out --offline, or unset HF_HUB_OFFLINE
+
+                """)
+        #expect(stage.hub.requests.isEmpty)
+        #expect(try await stage.run("pull", "org/tiny").status == 0)
+        let seen = stage.hub.requests.count
+        #expect(try await stage.run("try", "org/tiny", "--offline", "-q").output == "pass\n")
+        #expect(stage.hub.requests.count == seen)
+    }
+
+    @Test func aFolderNamedLikeARepositoryIsPointedOut() async throws {
+        func run(_ name: String) async throws -> String {
+            try await RunningProcess.run(
+                try BuiltProduct.path(), ["try", name, "--offline"], environment: stage.environment,
+                directory: folder + "/../.."
+            )
+            .error
+        }
+        let parent = Path.name(Path.parent(folder))
+        let name = "\(parent)/\(Path.name(folder))"
+        let missing = try await run(name)
+        #expect(
+            missing.hasPrefix(
+                "hub: taken as a repository on the Hub; to use the file or folder here, write ./\(name)\n"))
+        let file = try await run("\(name)/config.json")
+        #expect(file.hasSuffix("to use the file or folder here, write ./\(name)/config.json\n"), "\(file)")
+    }
+
+    @Test func whatIsNoModelIsSaidSo() async throws {
+        let missing = try await stage.run("try", "./nope")
+        #expect(missing.status == 3)
+        #expect(
+            missing.error == """
+                hub: ./nope does not exist
+                     hub try takes a folder with config.json and weights, or org/name
+
+                """)
+        let empty = try TemporaryFolder("empty")
+        let result = try await stage.run("try", empty.path)
+        #expect(result.status == 7 && result.error.contains("no weights"))
+        let file = try await stage.run("try", "org/tiny:config.json")
+        #expect(file.status == 2 && file.error == "hub: org/tiny:config.json names a file; hub try takes a model\n")
+        let both = try await stage.run("try", folder, "--greedy", "--temperature", "1")
+        #expect(both.status == 2)
+    }
+}
