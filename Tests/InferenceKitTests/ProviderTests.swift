@@ -159,6 +159,25 @@ import Testing
         #expect(await container.entries.isEmpty)
     }
 
+    @Test func modelsOpenedAtOnceKeepTheLimit() async throws {
+        let folders = try ["tiny-shakespeare", "micro/llama", "micro/qwen2"].map { try Fixtures.path($0) }
+        var needs: [Int64] = []
+        for folder in folders { needs.append(try await ModelInspection.inspect(folder: folder).memoryBytes()) }
+        let container = try ModelContainer(memoryLimit: needs.max() ?? 0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for folder in folders {
+                group.addTask {
+                    _ = try await container.model(folder)
+                    let open = await container.memoryBytes
+                    #expect(open <= container.memoryLimit)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await container.memoryBytes <= container.memoryLimit)
+        #expect(await !container.entries.isEmpty)
+    }
+
     @Test func concurrentCallersGetTheSameModel() async throws {
         let container = try ModelContainer()
         let folder = try Fixtures.path("micro/llama")

@@ -24,7 +24,10 @@ public actor ModelContainer {
     public let memoryLimit: Int64
     private let options: ModelOptions
     private var models: [String: Loaded] = [:]
-    private var opening: [String: Task<Result<LanguageModel, AIError>, Never>] = [:]
+    private typealias Opening = Task<Result<LanguageModel, AIError>, Never>
+    private var opening: [String: Opening] = [:]
+    /// The next model is opened after this one: two at once would both see the room that only one of them gets.
+    private var latest: Opening?
 
     /// An empty container.
     ///
@@ -49,10 +52,20 @@ public actor ModelContainer {
             models[folder]?.lastUsed = .now
             return known.model
         }
-        let task = opening[folder] ?? Task { await self.open(folder) }
-        opening[folder] = task
+        let task: Opening
+        if let begun = opening[folder] {
+            task = begun
+        } else {
+            task = Task { [latest] in
+                _ = await latest?.value
+                return await self.open(folder)
+            }
+            (opening[folder], latest) = (task, task)
+        }
         let result = await task.value
+        // A finished task would keep its model open.
         if opening[folder] == task { opening[folder] = nil }
+        if latest == task { latest = nil }
         return try result.get()
     }
 
