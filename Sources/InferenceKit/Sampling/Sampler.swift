@@ -18,7 +18,6 @@ struct Sampler {
     private var random: Xoshiro256
     private var seen: Set<Int>
     private var counts: [Int: Int] = [:]
-    private var scratch: [Float] = []
     private let mask: (any TokenMask)?
 
     /// - Parameters:
@@ -50,17 +49,16 @@ struct Sampler {
         guard changesLogits else {
             return config.isGreedy ? likeliest : draw(Self.weights(logits, config), &random)
         }
-        scratch = Array(logits)
-        for (id, bias) in config.logitBias where id < scratch.count { scratch[id] += Float(bias) }
-        penalise()
-        if let mask { scratch.withUnsafeMutableBufferPointer { mask.ban(in: $0) } }
-        guard let best = scratch.indices.max(by: { scratch[$0] < scratch[$1] }), scratch[best] > -.infinity else {
+        var changed = Array(logits)
+        for (id, bias) in config.logitBias where id < changed.count { changed[id] += Float(bias) }
+        penalise(&changed)
+        if let mask { changed.withUnsafeMutableBufferPointer { mask.ban(in: $0) } }
+        let best = hub_argmax(changed, changed.count)
+        guard best < changed.count, changed[best] > -.infinity else {
             throw AIError(.generationFailed, "no token is allowed here")
         }
-        return scratch.withUnsafeBufferPointer { buffer in
-            config.isGreedy
-                ? hub_argmax(buffer.baseAddress, buffer.count) : draw(Self.weights(buffer, config), &random)
-        }
+        return config.isGreedy
+            ? best : draw(changed.withUnsafeBufferPointer { Self.weights($0, config) }, &random)
     }
 
     private var changesLogits: Bool {
@@ -68,15 +66,15 @@ struct Sampler {
             || !config.logitBias.isEmpty || mask != nil
     }
 
-    private mutating func penalise() {
+    private func penalise(_ logits: inout [Float]) {
         if config.repetitionPenalty != 1 {
-            for id in seen where id < scratch.count {
+            for id in seen where id < logits.count {
                 let penalty = Float(config.repetitionPenalty)
-                scratch[id] = scratch[id] > 0 ? scratch[id] / penalty : scratch[id] * penalty
+                logits[id] = logits[id] > 0 ? logits[id] / penalty : logits[id] * penalty
             }
         }
         for (id, count) in counts {
-            scratch[id] -= Float(config.frequencyPenalty) * Float(count) + Float(config.presencePenalty)
+            logits[id] -= Float(config.frequencyPenalty) * Float(count) + Float(config.presencePenalty)
         }
     }
 
