@@ -17,7 +17,8 @@ static struct sigaction former[ending_count], former_size;
 static struct termios before;
 static int terminal, wake;
 static char leaving[256];
-static size_t leaving_length;
+// The thread that stops the process reads it while another ends the guard.
+static atomic_size_t leaving_length;
 static atomic_bool is_taken;
 
 // Only what POSIX allows in a handler.
