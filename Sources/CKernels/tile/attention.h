@@ -61,7 +61,7 @@ INLINE void values_of(
                 UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(v, (vf)weights[(size_t)i * HUB_PAGE + p], sum[i]);
             }
         } else {
-            // A head that is no whole number of vectors: what lies beyond it is not read.
+            // A head whose size is not a multiple of a vector: what lies beyond it is not read.
             size_t bytes = format == HUB_CACHE_F32 ? 4 : format == HUB_CACHE_F16 ? 2 : 1;
             for (size_t p = low; p < high; p++) {
                 uint8_t padded[LANES * 4] __attribute__((aligned(64))) = {0};

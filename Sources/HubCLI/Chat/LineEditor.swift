@@ -12,7 +12,7 @@ final class LineEditor: Sendable {
 
     private static let historyLines: Int32 = 1000
 
-    /// - Throws: if stdin is no terminal, or there is no memory.
+    /// - Throws: if stdin is not a terminal, or there is no memory.
     init(prompt: String, suspension: Suspension) throws(AIError) {
         // Without a locale that says so, libedit drops every character beyond ASCII; terminals send UTF-8.
         Terminal.chooseLocale(true)
