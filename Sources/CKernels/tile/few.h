@@ -74,9 +74,10 @@ INLINE void fast_few(
     const size_t each = t->block_bytes * (size_t)parts;
     for (size_t block = 0; block < t->blocks; block += (size_t)parts, next += each) {
         tile_raw raw;
-        prefetch(next, each);
         UNROLL for (int part = 0; part < parts; part++) {
             tile_block b;
+            // A burst would fill the buffers that the loads need too.
+            prefetch(next + t->block_bytes * (size_t)part, t->block_bytes);
             unpack(t, block, part, true, &raw, &b);
             fast_block(n, &b, block + (size_t)part, t->panels, offset, has_halves, has_minima, alternates, sums);
         }
