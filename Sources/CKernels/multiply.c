@@ -107,8 +107,13 @@ static void multiply_product(
                 const float *from = t.sums + b * kernels->lanes;
                 const float *bias = p->bias ? p->bias + t.row : NULL;
                 size_t i = skipped;
-                // A call of memcpy for a few numbers takes as long as a block of weights.
-                if (!bias && i == 0) for (; i + 4 <= kernels->lanes; i += 4) __builtin_memcpy(out + i, from + i, 16);
+                // Four at once, which the compiler makes vectors of: it cannot know that these do not overlap.
+                if (i == 0)
+                    for (; i + 4 <= kernels->lanes; i += 4) {
+                        float v[4];
+                        for (size_t k = 0; k < 4; k++) v[k] = from[i + k] + (bias ? bias[i + k] : 0);
+                        __builtin_memcpy(out + i, v, sizeof v);
+                    }
                 for (; i < kernels->lanes; i++) out[i] = from[i] + (bias ? bias[i] : 0);
             }
         }
