@@ -3,12 +3,13 @@
 
     pip install numpy gguf==0.19.0 llama-cpp-python==0.3.36
 
-FORM is q4_0, q8_0, q4_k_m (GGUF, quantised by llama.cpp), bf16 (safetensors) or mlx (4 bits in groups of 64, as mlx_lm
-writes it); without one, all of them. They need 1.9 GB, and 1.4 GB more meanwhile. A form that is there already is left
-alone.
+FORM is q4_0, q8_0, q4_k_m (GGUF, quantised by llama.cpp), bf16 (safetensors), mlx (4 bits in groups of 64, as mlx_lm
+writes it) or repeats (Q4_0); without one, all of them. They need 2.2 GB, and 2.2 GB more meanwhile. A form that is there
+already is left alone.
 
 What such a model says means nothing. Every byte is a token of its own, so a prompt of 256 characters has 256 tokens.
-K-quants need rows of a multiple of 256, so q4_k_m is a little wider and has fewer layers.
+K-quants need rows of a multiple of 256, so q4_k_m is a little wider and has fewer layers. What repeats says comes round
+every 64 tokens: its embedding outweighs its layers, and its head is the embedding, each row one further.
 """
 
 import ctypes
@@ -51,6 +52,9 @@ def norms(size):
     yield "output_norm", "model.norm"
 
 
+ROUND = 64
+
+
 def values(index, shape):
     """The matrix of this number, the same in every form."""
     return np.random.default_rng(index).standard_normal(shape, dtype=np.float32) * np.float32(0.02)
@@ -67,7 +71,7 @@ def tokens():
 
 # GGUF
 
-def write_gguf(path, size):
+def write_gguf(path, size, repeats=False):
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("random weights for timing")
     writer.add_context_length(32768)
@@ -89,7 +93,12 @@ def write_gguf(path, size):
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(1)
     for index, (name, _, shape) in enumerate(matrices(size)):
-        writer.add_tensor(f"{name}.weight", values(index, shape).astype(np.float16))
+        matrix = values(index, shape)
+        if repeats and name == "token_embd":
+            matrix *= 100
+            head = np.roll(matrix.reshape(-1, ROUND, shape[1]), 1, axis=1).reshape(shape)
+            writer.add_tensor("output.weight", head.astype(np.float16))
+        writer.add_tensor(f"{name}.weight", matrix.astype(np.float16))
     for name, _ in norms(size):
         writer.add_tensor(f"{name}.weight", np.ones(size["hidden_size"], np.float32))
     writer.write_header_to_file()
@@ -106,8 +115,8 @@ def quantise(source, target, form):
     low.llama_log_set(quiet, ctypes.c_void_p(0))
     settings = low.llama_model_quantize_default_params()
     settings.ftype = {
-        "q4_0": low.LLAMA_FTYPE_MOSTLY_Q4_0, "q8_0": low.LLAMA_FTYPE_MOSTLY_Q8_0, "q4_k_m": low.LLAMA_FTYPE_MOSTLY_Q4_K_M,
-    }[form]
+        "q8_0": low.LLAMA_FTYPE_MOSTLY_Q8_0, "q4_k_m": low.LLAMA_FTYPE_MOSTLY_Q4_K_M,
+    }.get(form, low.LLAMA_FTYPE_MOSTLY_Q4_0)
     settings.pure = form != "q4_k_m"
     if low.llama_model_quantize(str(source).encode(), str(target).encode(), ctypes.byref(settings)) != 0:
         sys.exit(f"llama.cpp cannot write {target}")
@@ -203,14 +212,15 @@ def make(folder, form):
         return target
     target = folder / f"{form}.gguf"
     if not target.exists():
-        source = folder / ("wide-f16.gguf" if form == "q4_k_m" else "f16.gguf")
+        source = folder / SOURCES.get(form, "f16.gguf")
         if not source.exists():
-            write_gguf(source, WIDE if form == "q4_k_m" else NARROW)
+            write_gguf(source, WIDE if form == "q4_k_m" else NARROW, form == "repeats")
         quantise(source, target, form)
     return target
 
 
-FORMS = ["q4_0", "q8_0", "q4_k_m", "bf16", "mlx"]
+FORMS = ["q4_0", "q8_0", "q4_k_m", "bf16", "mlx", "repeats"]
+SOURCES = {"q4_k_m": "wide-f16.gguf", "repeats": "repeats-f16.gguf"}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(FORMS):
@@ -219,5 +229,5 @@ if __name__ == "__main__":
     place.mkdir(parents=True, exist_ok=True)
     for form in sys.argv[2:] or FORMS:
         print(make(place, form), flush=True)
-    for source in ("f16.gguf", "wide-f16.gguf"):
+    for source in ("f16.gguf", *SOURCES.values()):
         (place / source).unlink(missing_ok=True)

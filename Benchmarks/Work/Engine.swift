@@ -113,8 +113,8 @@ struct Engine {
             Contest(
                 work: Self.title("text that repeats, with guesses", "Q4_0", 2), measures: [.decode],
                 bars: [Bar(.decode, .times(1.5), beside: "hub, without")],
-                ours: hub("q4_0.gguf", "with guesses", 2, .decode),
-                peers: [.present(hub("q4_0.gguf", "without guesses", 2, .decode, name: "hub, without"))]))
+                ours: hub("repeats.gguf", "with guesses", 2, .decode),
+                peers: [.present(hub("repeats.gguf", "without guesses", 2, .decode, name: "hub, without"))]))
         contests.append(
             Contest(
                 work: Self.title("from a warm file to the first token", "Q4_0", 2), measures: [.load, .memory],
