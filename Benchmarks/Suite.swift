@@ -23,6 +23,7 @@ struct Suite {
         Work(name: "tokenizer", measurements: { try Tokenizing.measurements($0) }),
         Work(name: "try", measurements: { try Inference.measurements($0) }),
         Work(name: "engine", measurements: { try Engine.measurements($0) }),
+        Work(name: "encoders", measurements: { try Encoders.measurements($0) }),
     ]
 
     let options: Options

@@ -27,6 +27,7 @@ enum EngineTask {
         if let length = Int(work.dropping(prefix: "sentences ") ?? "") {
             return try await sentences(file, threads, length)
         }
+        if let kind = work.dropping(prefix: "texts ") { return try await texts(file, threads, kind) }
         let model = try await LanguageModel.open(
             folder: file, options: ModelOptions(threads: threads, context: work.hasSuffix("8000") ? 8192 : 4096))
         var rates: [Double] = []
@@ -115,6 +116,40 @@ enum EngineTask {
             let vectors = try await model.embed(texts)
             rates.append(Double(32 * length) / ((ContinuousClock.now - start) / .seconds(1)))
             guard vectors.count == 32 else { throw AIError(.invalidInput, "\(vectors.count) vectors, not 32") }
+        }
+        return rates.dropFirst(2).sorted()[2]
+    }
+
+    /// Texts a second, as encoders_peer.py measures them: `one`, `mixed`, `128` or `pairs`.
+    private static func texts(_ file: String, _ threads: Int, _ kind: String) async throws -> Double {
+        let lengths: [Int]
+        switch kind {
+        case "one": lengths = [12]
+        case "mixed": lengths = (0..<32).map { 5 + $0 * 35 / 31 }
+        case "128": lengths = Array(repeating: 128, count: 32)
+        case "pairs": lengths = Array(repeating: 200, count: 64)
+        default: throw AIError(.invalidInput, "unknown texts: \(kind)")
+        }
+        // A word is a token; the ends of texts are tokens too.
+        let query = 20
+        let texts = lengths.enumerated().map { number, length in
+            (0..<length - (kind == "pairs" ? query + 3 : 2)).map { "w\(($0 * 37 + number * 11) % 1000)" }
+                .joined(separator: " ")
+        }
+        let asked = (0..<query).map { "w\($0)" }.joined(separator: " ")
+        let model = try await LanguageModel.open(
+            folder: file, options: ModelOptions(threads: threads, isExact: true))
+        let rounds = kind == "one" ? 50 : 1
+        var rates: [Double] = []
+        for _ in 0..<7 {
+            let start = ContinuousClock.now
+            for _ in 0..<rounds {
+                let count =
+                    kind == "pairs"
+                    ? try await model.rank(texts, for: asked).count : try await model.embed(texts).count
+                guard count == texts.count else { throw AIError(.invalidInput, "\(count) results") }
+            }
+            rates.append(Double(rounds * texts.count) / ((ContinuousClock.now - start) / .seconds(1)))
         }
         return rates.dropFirst(2).sorted()[2]
     }

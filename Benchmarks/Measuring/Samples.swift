@@ -23,6 +23,7 @@ enum Measure: String {
     case again = "bytes sent again"
     case prompt
     case decode
+    case texts
     case models
     case modelBytes = "bytes a model"
     case percentile = "95th percentile"
@@ -61,6 +62,7 @@ enum Measure: String {
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
         case .requests, .survived: (1, "")
         case .prompt, .decode: (1, " tokens/s")
+        case .texts: (1, " texts/s")
         case .models: (1, " models/s")
         case .modelBytes: (1, " bytes")
         }
@@ -75,6 +77,7 @@ enum Measure: String {
         case .requests: "requests"
         case .survived: "pulls"
         case .prompt, .decode: "tokens_per_second"
+        case .texts: "texts_per_second"
         case .models: "models_per_second"
         case .modelBytes: "bytes"
         }

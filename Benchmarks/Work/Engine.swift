@@ -50,11 +50,16 @@ struct Engine {
 
     /// The figure of the one line of JSON that every side prints.
     private static func figure(_ output: String, _ measure: Measure) throws -> [Measure: Double] {
-        let line = try JSON.parse(output)
-        guard let value = line[measure == .load ? "seconds" : "per_second"]?.double else {
+        [measure: try figure(output, measure == .load ? "seconds" : "per_second")]
+    }
+
+    static func perSecond(_ output: String) throws -> Double { try figure(output, "per_second") }
+
+    private static func figure(_ output: String, _ key: String) throws -> Double {
+        guard let value = try JSON.parse(output)[key]?.double else {
             throw AIError(.ioError, "no figure in \(output)")
         }
-        return [measure: value]
+        return value
     }
 
     private static func title(_ work: String, _ form: String, _ threads: Int) -> String {
