@@ -5,9 +5,11 @@ import ModelFormats
 extension Architecture {
     static let bert = Architecture(
         "BERT", ["bert"], gguf: ["bert"],
-        classes: ["BertModel", "BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"],
-        names: .bert, ggufTensors: .bertGGUF,
-        heads: ["pooler.", "cls.", "classifier."]
+        classes: [
+            .base("BertModel"), .words("BertForMaskedLM"), .words("BertForPreTraining"),
+            .labels("BertForSequenceClassification", pooler: "pooler.dense"),
+            .tokenLabels("BertForTokenClassification"),
+        ], names: .bert, ggufTensors: .bertGGUF
     ) { settings throws(AIError) in
         let c = settings.configuration
         let width = try settings.need(c.hiddenSize, "hidden_size")
@@ -36,6 +38,14 @@ extension Architecture {
     }
 }
 
+extension ModelClass {
+    fileprivate static func words(_ name: String) -> ModelClass {
+        .masked(
+            name, dense: "cls.predictions.transform.dense", norm: "cls.predictions.transform.LayerNorm",
+            head: "cls.predictions.decoder", bias: "cls.predictions")
+    }
+}
+
 extension TensorNames {
     fileprivate static let bert = TensorNames(
         prefix: "bert.", layer: "encoder.layer.",
@@ -46,7 +56,7 @@ extension TensorNames {
             .attentionOutput: "attention.output.dense", .attentionPostNorm: "attention.output.LayerNorm",
             .up: "intermediate.dense", .down: "output.dense", .feedForwardPostNorm: "output.LayerNorm",
         ],
-        ignored: ["embeddings.position_ids"])
+        ignored: ["embeddings.position_ids"], heads: ["pooler.", "cls.seq_relationship."])
 
     fileprivate static let bertGGUF = gguf.with([
         .attentionPostNorm: "attn_output_norm", .feedForwardPostNorm: "layer_output_norm",

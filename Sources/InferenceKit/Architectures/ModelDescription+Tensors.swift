@@ -27,7 +27,13 @@ extension ModelDescription {
             if let types = embedding.types { add(.tokenTypes, types, width) }
             add(.embeddingNorm, embedding.norm, width)
             add(.finalNorm, finalNorm, width)
-            if let head, !head.isTied { add(.head, vocabulary, width) }
+            guard let head else { return needs }
+            if let dense = head.dense {
+                add(.headDense, dense.width, width, bias: dense.hasBias)
+                add(.headNorm, dense.norm, dense.width)
+            }
+            if !head.isTied { add(.head, outputs, head.dense?.width ?? width) }
+            if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
             return needs
         }
         let (d, a, f) = (layers[layer], layers[layer].attention, layers[layer].feedForward)

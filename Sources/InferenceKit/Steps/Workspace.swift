@@ -42,7 +42,7 @@ final class Workspace {
         let fitting = max(32, Self.most / (4 * max(1, width)))
         rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
         hidden = FloatBuffer(rows * d.width)
-        normed = FloatBuffer(rows * d.width)
+        normed = FloatBuffer(rows * max(d.width, d.head?.dense?.width ?? 0))
         branch = FloatBuffer(rows * d.width)
         queries = FloatBuffer(rows * queryWidth)
         keys = FloatBuffer(rows * keyWidth)
@@ -52,9 +52,10 @@ final class Workspace {
         up = FloatBuffer(rows * inner)
         let count = rows
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
-        packed = .allocate(byteCount: hub_packed_bytes(rows, max(d.width, queryWidth, inner)), alignment: 64)
-        logitRows = d.head == nil ? 0 : max(1, min(16, (2 << 20) / max(1, d.vocabulary)))
-        logits = FloatBuffer(logitRows * d.vocabulary)
+        packed = .allocate(byteCount: hub_packed_bytes(rows, max(d.width, queryWidth, inner, d.head?.dense?.width ?? 0)), alignment: 64)
+        let most = d.head?.outputs == .vocabulary ? 16 : rows
+        logitRows = d.head == nil ? 0 : max(1, min(most, (2 << 20) / max(1, d.outputs)))
+        logits = FloatBuffer(logitRows * d.outputs)
     }
 
     deinit { packed.deallocate() }
