@@ -50,7 +50,7 @@ struct Architecture: Sendable {
         var description = try describing(&settings)
         var names = configuration.isGGUF ? ggufTensors : names
         try chosen.complete(&description, &settings)
-        if let head = description.head, head.hasTensors, let stored, !configuration.isGGUF, isBare(stored) {
+        if description.head?.hasTensors == true, let stored, !configuration.isGGUF, isBare(stored, configuration) {
             (description.head, description.task) = (nil, .embedding)
         }
         names = chosen.names(names, stored: stored)
@@ -59,11 +59,11 @@ struct Architecture: Sendable {
         return (description, names, settings.obstacles)
     }
 
-    /// Whether a checkpoint is that of the model without any head, whatever class its configuration names: its names
-    /// have no prefix.
-    private func isBare(_ stored: Set<String>) -> Bool {
-        guard !names.prefix.isEmpty, stored.contains(names.name(.embedding, layer: nil, isBias: false, prefix: ""))
-        else { return false }
+    /// Whether a checkpoint is that of the model without any head: its names have no prefix, whatever class its
+    /// configuration names, or that names none.
+    private func isBare(_ stored: Set<String>, _ configuration: ModelConfiguration) -> Bool {
+        let isPlain = stored.contains(names.name(.embedding, layer: nil, isBias: false, prefix: ""))
+        guard configuration.architectures.isEmpty || isPlain && !names.prefix.isEmpty else { return false }
         let heads = classes.flatMap(\.outside.values) + [names.stems[.head]].compactMap { $0 }
         return !stored.contains { name in heads.contains { name.hasPrefix($0 + ".") } }
     }
