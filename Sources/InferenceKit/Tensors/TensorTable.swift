@@ -67,7 +67,8 @@ struct TensorTable: Sendable {
         let members = names.packed.first { $0.contains(role) } ?? [role]
         var (start, range, rows) = (0, 0..<0, 0)
         for member in members {
-            let count = shape(member, layer)?[0] ?? 0
+            // A tied head has a bias alone.
+            let count = (shape(member, layer) ?? shape(member, layer, isBias: true))?[0] ?? 0
             if member == role { range = start..<start + count }
             start += count
             rows += count
