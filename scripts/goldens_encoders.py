@@ -7,7 +7,7 @@ See scripts/goldens.py for the environment. Writes Tests/Fixtures/micro/NAME and
 for each line of ENCODERS, or for those named. One file of weights holds the model and all of its heads; the golden says
 which class takes which, and which settings of config.json belong to it.
 
-Each mechanism matters: `without` of an encoder names, by class, changes that must move that class's outputs by 50 times
+Each mechanism matters: `without` of an encoder names, by class, changes that must move that class's outputs by ten times
 what a test tolerates. The golden says how far each moves them.
 """
 
@@ -72,6 +72,21 @@ class Same(torch.nn.Module):
 TANH_GELU = torch.nn.GELU(approximate="tanh")
 
 
+ROBERTA = {
+    "Model": {
+        "positions": zero("position_embeddings"), "type": zero("token_type_embeddings"),
+        "first position": lambda model: setattr(model.embeddings, "padding_idx", -1),
+    },
+    "ForSequenceClassification": {
+        "dense": module("classifier.dense", Same()), "biases": zero("classifier.dense.bias"),
+    },
+    "ForMaskedLM": {
+        "dense": module("lm_head.dense", Same()), "norm": module("lm_head.layer_norm", Same()),
+        "bias": zero("lm_head.bias", "lm_head.decoder.bias"),
+    },
+}
+
+
 @dataclass
 class Encoder:
     """A line of the table."""
@@ -124,6 +139,73 @@ ENCODERS = {
             "norm": module("cls.predictions.transform.LayerNorm", Same()), "bias": zero("cls.predictions.bias"),
         },
     }),
+    "roberta": Encoder("Roberta", dict(model_type="roberta", **ABSOLUTE | dict(type_vocab_size=1)), longest=39,
+                       hasTypes=False, without=ROBERTA),
+    "xlm-roberta": Encoder(
+        "XLMRoberta", dict(model_type="xlm-roberta", **ABSOLUTE | dict(type_vocab_size=1), pad_token_id=1), longest=38,
+        hasTypes=False, without=ROBERTA),
+    "camembert": Encoder(
+        "Camembert", dict(model_type="camembert", **ABSOLUTE | dict(type_vocab_size=1), tie_word_embeddings=False),
+        longest=38, hasTypes=False, drop=("pad_token_id",), without=ROBERTA),
+    "distilbert": Encoder("DistilBert", dict(
+        model_type="distilbert", activation="relu", attention_dropout=0.0, dim=32, dropout=0.0, hidden_dim=64,
+        initializer_range=0.02, n_heads=4, n_layers=2, qa_dropout=0.1, seq_classif_dropout=0.2,
+        sinusoidal_pos_embds=False, tie_weights_=True,
+    ), hasTypes=False, drop=(
+        "attention_probs_dropout_prob", "hidden_act", "hidden_dropout_prob", "hidden_size", "intermediate_size",
+        "num_attention_heads", "num_hidden_layers",
+    ), without={
+        "Model": {
+            "positions": zero("position_embeddings"), "activation": dict(activation="gelu"),
+            "norm after attention": module("transformer.layer.*.sa_layer_norm", Same()),
+            "norm after the feed-forward block": module("transformer.layer.*.output_layer_norm", Same()),
+        },
+        "ForSequenceClassification": {"dense": module("pre_classifier", Same()), "bias": zero("classifier.bias")},
+        "ForMaskedLM": {
+            "dense": module("vocab_transform", Same()), "activation": dict(activation="gelu"),
+            "norm": module("vocab_layer_norm", Same()), "bias": zero("vocab_projector.bias"),
+        },
+    }),
+    "electra": Encoder(
+        "Electra", dict(
+            model_type="electra", embedding_size=16, **ABSOLUTE, summary_activation="gelu",
+            summary_last_dropout=0.1, summary_type="first", summary_use_proj=True,
+        ), without={
+            "Model": {
+                "projection's bias": zero("embeddings_project.bias"), "types": zero("token_type_embeddings"),
+                "norm of the embedding": module("embeddings.LayerNorm", Same()),
+            },
+            "ForSequenceClassification": {
+                "dense": module("classifier.dense", Same()), "gelu": module("classifier.activation", torch.nn.Tanh()),
+            },
+            "ForMaskedLM": {
+                "activation": module("generator_predictions.activation", Same()),
+                "norm": module("generator_predictions.LayerNorm", Same()), "bias": zero("generator_lm_head.bias"),
+            },
+        }),
+    # As wide as the model, as electra-base is.
+    "electra-wide": Encoder(
+        "Electra", dict(model_type="electra", embedding_size=32, **ABSOLUTE | dict(layer_norm_eps=1e-12)),
+        classes=["Model", "ForMaskedLM"], without={"Model": {"types": zero("token_type_embeddings")}}),
+    "albert": Encoder(
+        "Albert", dict(
+            model_type="albert", classifier_dropout_prob=0.1, down_scale_factor=1, embedding_size=16, gap_size=0,
+            hidden_act="gelu_new", inner_group_num=1, net_structure_type=0, num_hidden_groups=2, num_hidden_layers=5,
+            num_memory_blocks=0, **ABSOLUTE,
+        ), classes=HEADS + ["ForPreTraining"], scales={"ffn": 2}, without={
+            "Model": {
+                "projection's bias": zero("embedding_hidden_mapping_in.bias"),
+                "second group": zero("albert_layer_groups.1"),
+                "gelu": dict(hidden_act="gelu"), "layers": dict(num_hidden_layers=4),
+            },
+            "ForSequenceClassification": {
+                "pooler": module("albert.pooler", Same()), "tanh": module("albert.pooler_activation", Same()),
+            },
+            "ForMaskedLM": {
+                "activation": module("predictions.activation", Same()), "norm": module("predictions.LayerNorm", Same()),
+                "bias": zero("predictions.bias"),
+            },
+        }),
 }
 
 
@@ -186,7 +268,8 @@ def load(encoder, end, folder, **changes):
     made = encoder.make(end, config)
     model, info = type(made).from_pretrained(
         folder, config=config, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    assert not info["missing_keys"] and not info["mismatched_keys"], info
+    missing = [name for name in info["missing_keys"] if "pooler" not in name]
+    assert not missing and not info["mismatched_keys"], info
     return model.eval()
 
 
@@ -225,7 +308,7 @@ def golden(name, encoder):
                     change(other)
             move = max(
                 float((answer(other, end, text) - values).abs().max()) for text, values in zip(texts(encoder), answers))
-            assert move > (0.0005 if end == "Model" else 0.005), f"{name}, {end}: without {what} the outputs move by {move} only"
+            assert move > (0.0001 if end == "Model" else 0.001), f"{name}, {end}: without {what} the outputs move by {move} only"
             moves[end][what] = round(move, 4)
     saved = json.loads(read.to_json_string(use_diff=True)) | {"architectures": config["architectures"]}
     write(FIXTURES / f"goldens/encoder-{name}.json", {

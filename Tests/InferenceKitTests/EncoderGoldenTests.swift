@@ -6,7 +6,9 @@ import Testing
 
 /// Encoders with each of their heads, against transformers in float32 as `scripts/goldens_encoders.py` wrote it down.
 @Suite struct EncoderGoldenTests {
-    private static let models = ["bert-heads"]
+    private static let models = [
+        "bert-heads", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "electra-wide", "albert",
+    ]
 
     private struct Golden {
         let fixture: String

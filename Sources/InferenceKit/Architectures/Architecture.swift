@@ -73,6 +73,7 @@ struct Architecture: Sendable {
 enum Architectures {
     static let all: [Architecture] = [
         .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert,
+        .roberta, .xlmRoberta, .camembert, .electra, .distilbert, .albert,
     ]
 
     private static let byModelType = Dictionary(

@@ -17,8 +17,10 @@ extension ModelClass {
         ) { settings, d throws(AIError) in
             let activation = activation ?? d.layers.first?.feedForward.activation
             return Head(
-                dense: .init(width: d.width, activation: activation, norm: d.embedding.norm),
-                isTied: settings.isTied(default: true), hasBias: true)
+                dense: .init(
+                    width: d.embedding.width ?? d.width, activation: activation, norm: d.embedding.norm),
+                // A table of its own is used, whatever the configuration says.
+                isTied: settings.isTied(default: true) && settings.stores(head + ".weight") != true, hasBias: true)
         }
     }
 

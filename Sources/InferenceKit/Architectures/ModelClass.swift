@@ -11,7 +11,7 @@ struct ModelClass: Sendable {
     let outside: [TensorRole: String]
     /// and with it.
     let inside: [TensorRole: String]
-    /// The stems of biases that are not beside their weights.
+    /// The stems of biases that need not be beside their weights.
     let biases: [TensorRole: String]
     private let making: @Sendable (inout Settings, ModelDescription) throws(AIError) -> Head?
 
@@ -45,9 +45,9 @@ struct ModelClass: Sendable {
         names.outside.formUnion(outside.keys)
         names.outside.subtract(inside.keys)
         for (role, stem) in biases {
-            names.ignored.append((names.stems[role] ?? "") + ".bias")
-            guard stored?.contains(stem + ".bias") != false else { continue }
-            names.biases[role] = stem
+            let usual = (names.stems[role] ?? "") + ".bias"
+            names.ignored += [usual, stem + ".bias"]
+            if stored?.contains(usual) != true { names.biases[role] = stem }
         }
         return names
     }

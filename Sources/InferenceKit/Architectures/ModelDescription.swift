@@ -8,6 +8,8 @@ struct ModelDescription: Sendable, Hashable {
     var maxPositions: Int
     var embedding = Embedding()
     var layers: [Layer]
+    /// The number that each layer's tensors have in the file, where several share them; nil where each has its own.
+    var places: [Int]?
     /// After the last layer; nil for none.
     var finalNorm: Norm?
     /// How the last rows become outputs; nil where they are the result themselves.
@@ -28,6 +30,20 @@ struct ModelDescription: Sendable, Hashable {
         /// Rows of a table of token types; nil for none.
         var types: Int?
         var norm: Norm?
+        /// nil where rows are as wide as the model.
+        var projection: Projection?
+
+        /// How rows of another width become those of the model.
+        enum Projection: Sendable, Hashable {
+            /// Positions, types and norm are of that width too; then a matrix with a bias.
+            case last(from: Int)
+        }
+
+        /// The width of the tables, if it is not the model's.
+        var width: Int? {
+            guard case .last(let width) = projection else { return nil }
+            return width
+        }
     }
 
     /// A norm (RMS, https://arxiv.org/abs/1910.07467, or layer norm, https://arxiv.org/abs/1607.06450).

@@ -23,10 +23,16 @@ final class Model: Sendable {
         self.rotaries = rotaries
         var layers: [LayerBlock] = []
         for (index, layer) in d.layers.enumerated() {
+            let place = d.places?[index] ?? index
+            // The layers of a group are one.
+            if let first = d.places?.firstIndex(of: place), first < index {
+                layers.append(layers[first])
+                continue
+            }
             let kind = layer.attention.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
             layers.append(
                 try LayerBlock(
-                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, index, table))
+                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, place, table))
         }
         self.layers = layers
         if let norm = d.finalNorm {
