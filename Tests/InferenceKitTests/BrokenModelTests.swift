@@ -50,7 +50,7 @@ import Testing
         ("model_type", "mamba" as JSON, "architecture mamba"),
         ("rope_scaling", .object(["rope_type": "proportional", "factor": 8]), "rope_scaling proportional"),
         ("hidden_act", "mish", "activation mish"), ("num_local_experts", 8, "a mixture of experts"),
-        ("architectures", .array(["LlamaForSequenceClassification"]), "LlamaForSequenceClassification"),
+        ("architectures", .array(["LlamaForQuestionAnswering"]), "LlamaForQuestionAnswering"),
         ("quantization_config", .object(["quant_method": "awq", "bits": 4]), "awq 4-bit"),
     ])
     func whatIsNotImplementedIsNamed(key: String, value: JSON, name: String) async throws {

@@ -12,43 +12,60 @@ struct Architecture: Sendable {
     /// `general.architecture` in GGUF files.
     let ggufNames: [String]
     /// The classes in `config.json` that run; the first is the usual one.
-    let classes: [String]
+    let classes: [ModelClass]
     /// The tensors' names in transformers.
     let names: TensorNames
     /// The tensors' names in GGUF.
     let ggufTensors: TensorNames
-    /// Endings and parts of names of tensors that are not run: the heads of other tasks.
-    let heads: [String]
     private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
 
     init(
-        _ name: String, _ modelTypes: [String], gguf: [String], classes: [String], names: TensorNames = .llama,
-        ggufTensors: TensorNames = .gguf, heads: [String] = [],
+        _ name: String, _ modelTypes: [String], gguf: [String], classes: [ModelClass], names: TensorNames = .llama,
+        ggufTensors: TensorNames = .gguf,
         describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
     ) {
         (self.name, self.modelTypes, ggufNames, self.classes) = (name, modelTypes, gguf, classes)
-        (self.names, self.ggufTensors, self.heads, describing) = (names, ggufTensors, heads, describe)
+        (self.names, self.ggufTensors, describing) = (names, ggufTensors, describe)
     }
 
     /// Whether llama.cpp's converter writes models of this family; some under another's name.
     var runsAsGGUF: Bool { !ggufNames.isEmpty || modelTypes == ["mistral"] }
 
-    func names(isGGUF: Bool) -> TensorNames { isGGUF ? ggufTensors : names }
-
-    /// What a configuration describes, and what of it cannot be run, each a noun phrase.
+    /// What a configuration describes, the names of its tensors, and what of it cannot be run, each a noun phrase.
     ///
     /// - Parameter stored: the names of the stored tensors, which say some facts in GGUF; nil if unknown.
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that are missing or contradict each other.
     func describe(_ configuration: ModelConfiguration, stored: Set<String>?) throws(AIError) -> (
-        description: ModelDescription, obstacles: [String]
+        description: ModelDescription, names: TensorNames, obstacles: [String]
     ) {
         var settings = Settings(configuration, stored: stored)
-        if let named = configuration.architectures.first, !classes.contains(named) {
-            settings.obstacles.append("model class \(named.printable)")
+        var chosen = classes[0]
+        if let named = configuration.architectures.first {
+            if let known = classes.first(where: { $0.name == named }) {
+                chosen = known
+            } else {
+                settings.obstacles.append("model class \(named.printable)")
+            }
         }
-        let description = try describing(&settings)
+        var description = try describing(&settings)
+        var names = configuration.isGGUF ? ggufTensors : names
+        try chosen.complete(&description, &settings)
+        if description.head?.hasTensors == true, let stored, !configuration.isGGUF, isBare(stored, configuration) {
+            (description.head, description.task) = (nil, .embedding)
+        }
+        names = chosen.names(names, stored: stored)
+        names.heads += classes.flatMap(\.stems).map { $0 + "." }
         try description.check(settings.path)
-        return (description, settings.obstacles)
+        return (description, names, settings.obstacles)
+    }
+
+    /// Whether a checkpoint is that of the model without any head: its names have no prefix, whatever class its
+    /// configuration names, or that names none.
+    private func isBare(_ stored: Set<String>, _ configuration: ModelConfiguration) -> Bool {
+        let isPlain = stored.contains(names.name(.embedding, layer: nil, isBias: false, prefix: ""))
+        guard configuration.architectures.isEmpty || isPlain && !names.prefix.isEmpty else { return false }
+        let heads = classes.flatMap(\.outside.values) + [names.stems[.head]].compactMap { $0 }
+        return !stored.contains { name in heads.contains { name.hasPrefix($0 + ".") } }
     }
 }
 
@@ -56,6 +73,7 @@ struct Architecture: Sendable {
 enum Architectures {
     static let all: [Architecture] = [
         .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert,
+        .roberta, .xlmRoberta, .camembert, .electra, .distilbert, .albert,
     ]
 
     private static let byModelType = Dictionary(

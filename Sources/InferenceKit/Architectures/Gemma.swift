@@ -4,12 +4,12 @@ import ModelFormats
 /// Gemma 1 (https://arxiv.org/abs/2403.08295), 2 (https://arxiv.org/abs/2408.00118) and 3
 /// (https://arxiv.org/abs/2503.19786): norms with 1 + weight, a scaled embedding that is also the head, GELU gates.
 extension Architecture {
-    static let gemma = Architecture("Gemma 1", ["gemma"], gguf: ["gemma"], classes: ["GemmaForCausalLM"]) {
+    static let gemma = Architecture("Gemma 1", ["gemma"], gguf: ["gemma"], classes: .decoder("Gemma")) {
         settings throws(AIError) in try settings.gemma()
     }
 
     static let gemma2 = Architecture(
-        "Gemma 2", ["gemma2"], gguf: ["gemma2"], classes: ["Gemma2ForCausalLM"], names: .gemmaAround
+        "Gemma 2", ["gemma2"], gguf: ["gemma2"], classes: .decoder("Gemma2"), names: .gemmaAround
     ) { settings throws(AIError) in
         var model = try settings.gemma()
         let kinds = settings.layerKinds(model.layers.count, period: 2)
@@ -26,7 +26,7 @@ extension Architecture {
 
     static let gemma3 = Architecture(
         "Gemma 3", ["gemma3_text", "gemma3"], gguf: ["gemma3"],
-        classes: ["Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"], names: .gemmaAround
+        classes: [.generator("Gemma3ForCausalLM"), .generator("Gemma3ForConditionalGeneration")], names: .gemmaAround
     ) { settings throws(AIError) in
         var model = try settings.gemma()
         let kinds = settings.layerKinds(model.layers.count, period: settings.count("sliding_window_pattern") ?? 6)

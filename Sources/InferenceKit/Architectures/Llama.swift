@@ -4,7 +4,7 @@ import ModelFormats
 /// Llama 1 to 3 (https://arxiv.org/abs/2407.21783) and Mistral (https://arxiv.org/abs/2310.06825).
 extension Architecture {
     static let llama = Architecture(
-        "Llama", ["llama"], gguf: ["llama"], classes: ["LlamaForCausalLM", "MistralForCausalLM"]
+        "Llama", ["llama"], gguf: ["llama"], classes: .decoder("Llama") + [.generator("MistralForCausalLM")]
     ) {
         settings throws(AIError) in
         var model = try settings.decoder()
@@ -18,7 +18,7 @@ extension Architecture {
         return model
     }
 
-    static let mistral = Architecture("Mistral", ["mistral"], gguf: [], classes: ["MistralForCausalLM"]) {
+    static let mistral = Architecture("Mistral", ["mistral"], gguf: [], classes: .decoder("Mistral")) {
         settings throws(AIError) in
         var model = try settings.decoder()
         let window = settings.count("sliding_window")

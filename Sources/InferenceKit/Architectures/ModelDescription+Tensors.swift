@@ -22,12 +22,20 @@ extension ModelDescription {
             add(role, width, bias: norm.kind == .layer(hasBias: true))
         }
         guard let layer else {
-            add(.embedding, vocabulary, width)
-            if let positions = embedding.positions { add(.positions, positions, width) }
-            if let types = embedding.types { add(.tokenTypes, types, width) }
-            add(.embeddingNorm, embedding.norm, width)
+            let inner = embedding.width ?? width
+            add(.embedding, vocabulary, inner)
+            if let positions = embedding.positions { add(.positions, positions, inner) }
+            if let types = embedding.types { add(.tokenTypes, types, inner) }
+            add(.embeddingNorm, embedding.norm, inner)
+            if embedding.projection != nil { add(.embeddingProjection, width, inner, bias: true) }
             add(.finalNorm, finalNorm, width)
-            if let head, !head.isTied { add(.head, vocabulary, width) }
+            guard let head else { return needs }
+            if let dense = head.dense {
+                add(.headDense, dense.width, width, bias: dense.hasBias)
+                add(.headNorm, dense.norm, dense.width)
+            }
+            if !head.isTied { add(.head, outputs, head.dense?.width ?? width) }
+            if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
             return needs
         }
         let (d, a, f) = (layers[layer], layers[layer].attention, layers[layer].feedForward)
@@ -52,5 +60,8 @@ extension ModelDescription {
     }
 
     /// All of them.
-    var tensors: [TensorNeed] { tensors(layer: nil) + layers.indices.flatMap { tensors(layer: $0) } }
+    var tensors: [TensorNeed] {
+        let stored = places.map { (0...($0.max() ?? 0)).map { $0 } } ?? Array(layers.indices)
+        return tensors(layer: nil) + stored.flatMap { tensors(layer: $0) }
+    }
 }

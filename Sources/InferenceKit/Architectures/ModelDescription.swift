@@ -8,12 +8,16 @@ struct ModelDescription: Sendable, Hashable {
     var maxPositions: Int
     var embedding = Embedding()
     var layers: [Layer]
+    /// The number that each layer's tensors have in the file, where several share them; nil where each has its own.
+    var places: [Int]?
     /// After the last layer; nil for none.
     var finalNorm: Norm?
-    /// nil for an encoder.
+    /// How the last rows become outputs; nil where they are the result themselves.
     var head: Head?
     /// Whether a position sees only itself and those before it.
     var isCausal = true
+    /// What it is for.
+    var task = ModelTask.textGeneration
 
     /// How ids become rows.
     struct Embedding: Sendable, Hashable {
@@ -23,9 +27,23 @@ struct ModelDescription: Sendable, Hashable {
         var positions: Int?
         /// The row of the first position.
         var positionOffset = 0
-        /// Rows of a table of token types, of which the first is used; nil for none.
+        /// Rows of a table of token types; nil for none.
         var types: Int?
         var norm: Norm?
+        /// nil where rows are as wide as the model.
+        var projection: Projection?
+
+        /// How rows of another width become those of the model.
+        enum Projection: Sendable, Hashable {
+            /// Positions, types and norm are of that width too; then a matrix with a bias.
+            case last(from: Int)
+        }
+
+        /// The width of the tables, if it is not the model's.
+        var width: Int? {
+            guard case .last(let width) = projection else { return nil }
+            return width
+        }
     }
 
     /// A norm (RMS, https://arxiv.org/abs/1910.07467, or layer norm, https://arxiv.org/abs/1607.06450).
@@ -39,14 +57,37 @@ struct ModelDescription: Sendable, Hashable {
         var epsilon: Float
     }
 
-    /// How the last rows become logits.
+    /// How the last rows become outputs: logits of the vocabulary, or scores of labels.
     struct Head: Sendable, Hashable {
-        /// Whether it is the embedding table.
-        var isTied: Bool
+        /// Which rows of a text it takes.
+        enum Rows: Sendable, Hashable { case each, first, mean, last }
+        enum Outputs: Sendable, Hashable {
+            case vocabulary
+            case labels(LabelSettings)
+        }
+        /// A layer before the outputs: a matrix, an activation, a norm.
+        struct Dense: Sendable, Hashable {
+            /// Its outputs.
+            var width: Int
+            var hasBias = true
+            var activation: Activation?
+            var norm: Norm?
+        }
+
+        var rows = Rows.each
+        /// nil for none.
+        var dense: Dense?
+        /// Whether the matrix of the outputs is the embedding table.
+        var isTied = false
+        var hasBias = false
+        var outputs = Outputs.vocabulary
         /// Logits become `cap * tanh(logit / cap)`; 0 for none.
         var cap: Float = 0
         /// Factor of the logits.
         var scale: Float = 1
+
+        /// Whether it has any of its own.
+        var hasTensors: Bool { !isTied || hasBias || dense != nil }
     }
 
     /// A layer: attention, then a feed-forward block, each with its norms around it.
@@ -91,7 +132,7 @@ struct ModelDescription: Sendable, Hashable {
         var keyWidth: Int { kvHeads * headSize }
     }
 
-    enum Activation: Sendable, Hashable { case silu, gelu, geluTanh, quickGelu, relu, squaredRelu }
+    enum Activation: Sendable, Hashable { case silu, gelu, geluTanh, quickGelu, relu, squaredRelu, tanh }
 
     struct FeedForward: Sendable, Hashable {
         var width: Int
@@ -111,5 +152,16 @@ struct ModelDescription: Sendable, Hashable {
         var scaling = Scaling.none
         /// Whether a tensor of the file divides the frequencies: GGUF's way to write ``Scaling/llama3``.
         var hasFactors = false
+    }
+}
+
+extension ModelDescription {
+    /// The number of outputs of a row; 0 without a head.
+    var outputs: Int {
+        switch head?.outputs {
+        case .vocabulary: vocabulary
+        case .labels(let labels): labels.count
+        case nil: 0
+        }
     }
 }

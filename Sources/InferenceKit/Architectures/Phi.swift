@@ -3,7 +3,7 @@ import HubCore
 /// Phi-3 and Phi-4 (https://arxiv.org/abs/2404.14219): packed projections, and longrope.
 extension Architecture {
     static let phi3 = Architecture(
-        "Phi-3", ["phi3"], gguf: ["phi3"], classes: ["Phi3ForCausalLM"], names: .phi3, ggufTensors: .phi3GGUF
+        "Phi-3", ["phi3"], gguf: ["phi3"], classes: .decoder("Phi3"), names: .phi3, ggufTensors: .phi3GGUF
     ) { settings throws(AIError) in
         var model = try settings.decoder()
         let window = settings.count("sliding_window")

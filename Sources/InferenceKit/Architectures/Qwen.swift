@@ -3,7 +3,7 @@ import ModelFormats
 
 /// Qwen 2 (https://arxiv.org/abs/2407.10671) and 3 (https://arxiv.org/abs/2505.09388).
 extension Architecture {
-    static let qwen2 = Architecture("Qwen 2", ["qwen2"], gguf: ["qwen2"], classes: ["Qwen2ForCausalLM"]) {
+    static let qwen2 = Architecture("Qwen 2", ["qwen2"], gguf: ["qwen2"], classes: .decoder("Qwen2")) {
         settings throws(AIError) in
         var model = try settings.decoder()
         model.eachAttention { $0.hasInputBias = true }
@@ -11,7 +11,7 @@ extension Architecture {
         return model
     }
 
-    static let qwen3 = Architecture("Qwen 3", ["qwen3"], gguf: ["qwen3"], classes: ["Qwen3ForCausalLM"]) {
+    static let qwen3 = Architecture("Qwen 3", ["qwen3"], gguf: ["qwen3"], classes: .decoder("Qwen3")) {
         settings throws(AIError) in
         var model = try settings.decoder()
         let norm = model.finalNorm

@@ -79,6 +79,6 @@ struct Settings {
     private static let activations: [String: ModelDescription.Activation] = [
         "silu": .silu, "swish": .silu, "gelu": .gelu, "gelu_new": .geluTanh, "gelu_pytorch_tanh": .geluTanh,
         "gelu_fast": .geluTanh, "gelu_python": .gelu, "quick_gelu": .quickGelu, "relu": .relu,
-        "relu2": .squaredRelu,
+        "relu2": .squaredRelu, "tanh": .tanh,
     ]
 }

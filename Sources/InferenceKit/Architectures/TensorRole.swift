@@ -1,7 +1,8 @@
 /// What a tensor is for.
 enum TensorRole: Sendable, Hashable {
     // Of the model.
-    case embedding, positions, tokenTypes, embeddingNorm, finalNorm, head, rotaryFactors, longFactors, shortFactors
+    case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors, longFactors, shortFactors
+    case headDense, headNorm, head
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
@@ -19,12 +20,16 @@ struct TensorNames: Sendable {
     var stems: [TensorRole: String]
     /// Names without ``prefix``.
     var outside: Set<TensorRole> = [.head]
+    /// The stems of biases that are not beside their weights.
+    var biases: [TensorRole: String] = [:]
     /// Tensors that are stored as one, by the first of them: one above the other in this order.
     var packed: [[TensorRole]] = []
     /// Whether matrices of layers are stored turned, inputs by outputs.
     var isTransposed = false
     /// Endings of tensors that are not weights: masks and frequencies.
     var ignored: [String] = []
+    /// Starts of names, prefix aside, of heads that are not run.
+    var heads: [String] = []
 
     /// The same with other names for some tensors.
     func with(_ stems: [TensorRole: String]) -> TensorNames {

@@ -6,36 +6,41 @@ struct EmbeddingBlock: Sendable {
     let tokens: WeightMatrix
     private let description: ModelDescription.Embedding
     private let positions: WeightMatrix?
-    /// The first type's row: the only one of a single text.
-    private let type: FloatBuffer?
+    /// `[types][width]`
+    private let types: FloatBuffer?
     private let norm: NormBlock?
+    private let projection: Linear?
 
     init(_ d: ModelDescription.Embedding, _ table: TensorTable) throws(AIError) {
         description = d
         tokens = try table.matrix(.embedding)
         positions = d.positions == nil ? nil : try table.matrix(.positions)
-        if d.types != nil {
-            let types = try table.matrix(.tokenTypes)
-            type = types.rows(0..<1).widened()
-        } else {
-            type = nil
-        }
+        types = d.types == nil ? nil : try table.matrix(.tokenTypes).widened()
         if let norm = d.norm { self.norm = try NormBlock(norm, .embeddingNorm, nil, table) } else { norm = nil }
+        projection = d.projection == nil ? nil : try table.linear(.embeddingProjection)
     }
 
     /// Fills the rows of the residual stream.
     func apply(_ step: Step, _ w: Workspace) {
         let width = tokens.columns
+        // Projected rows are made beside those of the model.
+        let x = projection == nil ? w.hidden : w.normed
         for (index, row) in step.rows.enumerated() {
-            let out = w.hidden.start + index * width
+            let out = x.start + index * width
             tokens.widen(row: row.id, into: out)
             if description.scale != 1 { hub_scale(w.team.team, out, description.scale, width) }
             if let positions {
                 positions.widen(row: row.position + description.positionOffset, into: w.branch.start)
                 hub_add(w.team.team, out, w.branch.start, 1, width)
             }
-            if let type { hub_add(w.team.team, out, type.start, 1, width) }
+            if let types, let count = description.types {
+                // A model of one type takes pairs too.
+                hub_add(w.team.team, out, types.start + min(row.type, count - 1) * width, 1, width)
+            }
         }
-        norm?.apply(w.hidden.start, rows: step.count, w.team, into: w.hidden.start)
+        norm?.apply(x.start, rows: step.count, w.team, into: x.start)
+        if let projection {
+            w.multiply(x, rows: step.count, columns: width, [(projection, w.hidden.start)])
+        }
     }
 }

@@ -31,7 +31,7 @@ struct FeedForwardBlock: Sendable {
 }
 
 extension ModelDescription.Activation {
-    fileprivate var kernel: hub_activation {
+    var kernel: hub_activation {
         switch self {
         case .silu: HUB_SILU
         case .gelu: HUB_GELU
@@ -39,6 +39,7 @@ extension ModelDescription.Activation {
         case .quickGelu: HUB_QUICK_GELU
         case .relu: HUB_RELU
         case .squaredRelu: HUB_RELU_SQUARED
+        case .tanh: HUB_TANH
         }
     }
 }

@@ -1,22 +1,40 @@
 import CKernels
 import HubCore
 
-/// Rows to logits.
+/// Rows to outputs: logits, or scores of labels.
 struct HeadBlock: Sendable {
     private let description: ModelDescription.Head
+    /// The layer before the outputs.
+    private let dense: Linear?
+    private let norm: NormBlock?
     private let linear: Linear
 
     /// - Parameter embedding: the table of tokens, which a tied head is.
     init(_ d: ModelDescription.Head, embedding: WeightMatrix, _ table: TensorTable) throws(AIError) {
         description = d
-        linear = d.isTied ? Linear(matrix: embedding, bias: nil) : try table.linear(.head)
+        dense = d.dense == nil ? nil : try table.linear(.headDense)
+        if let norm = d.dense?.norm { self.norm = try NormBlock(norm, .headNorm, nil, table) } else { norm = nil }
+        linear = Linear(matrix: d.isTied ? embedding : try table.matrix(.head), bias: try table.bias(.head))
     }
 
-    /// Computes the logits of normalised rows, `[rows][width]`, at most ``Workspace/logitRows`` of them.
+    /// Computes the outputs of normalised rows, `[rows][width]`, at most ``Workspace/logitRows`` of them.
     func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace) {
         let count = rows * linear.matrix.rows
-        w.multiply(x, rows: rows, columns: linear.matrix.columns, [(linear, w.logitsStart)])
+        w.multiply(
+            prepared(x, rows, w), rows: rows, columns: linear.matrix.columns, [(linear, w.logitsStart)])
         if description.scale != 1 { hub_scale(w.team.team, w.logitsStart, description.scale, count) }
         if description.cap != 0 { hub_soft_cap(w.team.team, w.logitsStart, description.cap, count) }
+    }
+
+    /// What the matrix of the outputs takes.
+    private func prepared(_ x: FloatBuffer, _ rows: Int, _ w: Workspace) -> FloatBuffer {
+        guard let dense else { return x }
+        let (out, width) = (w.normed.start, dense.matrix.rows)
+        w.multiply(x, rows: rows, columns: dense.matrix.columns, [(dense, out)])
+        if let activation = description.dense?.activation {
+            hub_activate(w.team.team, activation.kernel, out, nil, width, rows, width, out)
+        }
+        norm?.apply(out, rows: rows, w.team, into: out)
+        return w.normed
     }
 }

@@ -39,20 +39,16 @@ struct TensorNeeds {
 
     /// Of an architecture that runs: what it loads.
     private init?(_ architecture: Architecture, _ c: ModelConfiguration, names: Set<String>) {
-        guard c.layers ?? 0 <= 10_000, let d = try? architecture.describe(c, stored: names).description else {
+        guard c.layers ?? 0 <= 10_000, let (d, kept, _) = try? architecture.describe(c, stored: names) else {
             return nil
         }
-        isSorter = !Self.generators.contains { c.architectures.first?.hasSuffix($0) == true }
-        let kept = architecture.names(isGGUF: c.isGGUF)
+        isSorter = false
         let prefix = kept.prefix(in: names)
-        // A checkpoint of the bare decoder has no head, whatever class its configuration names.
-        let isHeadless = !c.isGGUF && (!Self.hasHead(c) || prefix.isEmpty && !kept.prefix.isEmpty)
         for tensor in kept.stored(d, prefix: prefix) {
-            let isOutside = kept.outside.contains(tensor.role)
-            let name = isOutside ? Self.outside(tensor.name, names) : tensor.name
-            needs.append(Need(name: name, shape: tensor.shape, isOptional: isOutside && isHeadless))
+            let name = kept.outside.contains(tensor.role) ? Self.outside(tensor.name, names) : tensor.name
+            needs.append(Need(name: name, shape: tensor.shape, isOptional: false))
         }
-        others = names.filter { kept.isOptional($0) || architecture.heads.contains(where: $0.hasPrefix) }
+        others = names.filter { kept.isOptional($0) || kept.isOtherHead($0, prefix: prefix) }
     }
 
     private init?(planned c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {

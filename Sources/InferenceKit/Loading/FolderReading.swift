@@ -118,8 +118,8 @@ struct FolderReading: Sendable {
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for broken files, ``ErrorCode/unsupportedModel`` with all obstacles.
     func runnable() throws(AIError) -> (
-        configuration: ModelConfiguration, architecture: Architecture, description: ModelDescription,
-        weights: StoredWeights, tokenizer: Tokenizer
+        configuration: ModelConfiguration, description: ModelDescription, names: TensorNames,
+        weights: StoredWeights, tokenizer: Tokenizer, sentences: SentenceModules?
     ) {
         if let configuration, let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
         // What contradicts itself is an obstacle too; it throws by itself.
@@ -142,7 +142,10 @@ struct FolderReading: Sendable {
             throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
         }
         let stored = Set(weights.tensors.map(\.name))
-        let description = try architecture.describe(configuration, stored: stored).description
-        return (configuration, architecture, description, weights, tokenizer)
+        var (description, names, _) = try architecture.describe(configuration, stored: stored)
+        let sentences = try self.sentences()
+        // Such models are often saved under the class that they were trained from.
+        if sentences != nil { (description.head, description.task) = (nil, .embedding) }
+        return (configuration, description, names, weights, tokenizer, sentences)
     }
 }

@@ -35,10 +35,10 @@ struct LoadedModel: Sendable {
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         isExact = options.isExact
         let source = try TensorSource(runnable.weights, runnable.configuration.quantization)
-        model = try Model(d, runnable.architecture, source, isGGUF: runnable.configuration.isGGUF)
+        model = try Model(d, runnable.names, source)
         cacheFormat = options.usedCacheFormat
         sessions = SessionPool(model, context: context, format: cacheFormat, keeping: Self.idleSessions)
-        sentences = try reading.sentences() ?? (d.head == nil ? SentenceModules.plain : nil)
+        sentences = runnable.sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
         scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
         tokenizer = runnable.tokenizer
         configuration = runnable.configuration
@@ -77,13 +77,13 @@ struct LoadedModel: Sendable {
     }
 
     var vocabulary: Int { model.description.vocabulary }
-    /// Whether it has a head that gives logits.
-    var generates: Bool { model.description.head != nil }
+    var generates: Bool { model.description.task == .textGeneration }
 
-    /// - Throws: ``ErrorCode/unsupportedModel`` for a model without a head.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a model for another task.
     func checkGenerates() throws(AIError) {
         guard generates else {
-            throw .unsupported(configuration.path, "the model turns texts into vectors; it generates no text")
+            throw .unsupported(
+                configuration.path, "the model generates no text: it is for \(model.description.task.rawValue)")
         }
     }
 

@@ -14,20 +14,25 @@ final class Model: Sendable {
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has another shape,
     ///   ``ErrorCode/unsupportedModel`` for one that the description does not have.
-    init(_ d: ModelDescription, _ architecture: Architecture, _ source: TensorSource, isGGUF: Bool) throws(AIError)
-    {
+    init(_ d: ModelDescription, _ names: TensorNames, _ source: TensorSource) throws(AIError) {
         description = d
-        let table = TensorTable(d, architecture.names(isGGUF: isGGUF), source)
+        let table = TensorTable(d, names, source)
         embedding = try EmbeddingBlock(d.embedding, table)
         var rotaries: [RotaryBlock] = []
         for rotary in d.rotaries { rotaries.append(try RotaryBlock(rotary, table)) }
         self.rotaries = rotaries
         var layers: [LayerBlock] = []
         for (index, layer) in d.layers.enumerated() {
+            let place = d.places?[index] ?? index
+            // The layers of a group are one.
+            if let first = d.places?.firstIndex(of: place), first < index {
+                layers.append(layers[first])
+                continue
+            }
             let kind = layer.attention.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
             layers.append(
                 try LayerBlock(
-                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, index, table))
+                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, place, table))
         }
         self.layers = layers
         if let norm = d.finalNorm {
@@ -40,7 +45,7 @@ final class Model: Sendable {
         } else {
             head = nil
         }
-        try table.checkNothingIsLeft(heads: architecture.heads)
+        try table.checkNothingIsLeft()
     }
 
     /// Whether the positions of a text of one length are computed as in one of another.
@@ -76,7 +81,7 @@ final class Model: Sendable {
     private func computeLogits(_ step: Step, _ w: Workspace, _ give: (Int, Logits) -> Void) {
         let wanted = step.rows.indices.filter { step.rows[$0].wantsLogits }
         guard let head, !wanted.isEmpty else { return }
-        let (width, vocabulary) = (description.width, description.vocabulary)
+        let (width, outputs) = (description.width, description.outputs)
         var rest = wanted[...]
         while !rest.isEmpty {
             let piece = rest.prefix(w.logitRows)
@@ -87,7 +92,7 @@ final class Model: Sendable {
             finalNorm?.apply(w.branch.start, rows: piece.count, w.team, into: w.branch.start)
             head.apply(w.branch, rows: piece.count, w)
             for (place, index) in piece.enumerated() {
-                give(index, Logits(start: w.logitsStart + place * vocabulary, count: vocabulary))
+                give(index, Logits(start: w.logitsStart + place * outputs, count: outputs))
             }
         }
     }
@@ -96,5 +101,53 @@ final class Model: Sendable {
     func lastRows(_ count: Int, _ w: Workspace) -> FloatBuffer {
         finalNorm?.apply(w.hidden.start, rows: count, w.team, into: w.hidden.start)
         return w.hidden
+    }
+
+    /// What the head makes of texts of the last step, in their order: `[rows][outputs]` of each, with one row where the
+    /// head takes the text as one.
+    ///
+    /// - Parameter texts: the rows of each text in the step; or, where the head takes each row, those that are wanted.
+    func outputs(texts: [Range<Int>], _ w: Workspace) -> [[Float]] {
+        guard let head, let pooling = description.head?.rows else { return texts.map { _ in [] } }
+        let inputs: [[Range<Int>]] = texts.map { text in
+            switch pooling {
+            case .each: text.map { $0..<$0 + 1 }
+            case .first: [text.lowerBound..<text.lowerBound + 1]
+            case .last: [text.upperBound - 1..<text.upperBound]
+            case .mean: [text]
+            }
+        }
+        let (width, outputs) = (description.width, description.outputs)
+        var all: [Float] = []
+        var rest = inputs.flatMap { $0 }[...]
+        all.reserveCapacity(rest.count * outputs)
+        while !rest.isEmpty {
+            let piece = rest.prefix(w.logitRows)
+            rest = rest.dropFirst(piece.count)
+            for (place, rows) in piece.enumerated() { pool(rows, w, into: w.branch.start + place * width) }
+            head.apply(w.branch, rows: piece.count, w)
+            all += UnsafeBufferPointer(start: w.logitsStart, count: piece.count * outputs)
+        }
+        var start = 0
+        return inputs.map { rows in
+            defer { start += rows.count * outputs }
+            return Array(all[start..<start + rows.count * outputs])
+        }
+    }
+
+    /// The mean of rows of the last step after the last norm.
+    private func pool(_ rows: Range<Int>, _ w: Workspace, into out: UnsafeMutablePointer<Float>) {
+        let width = description.width
+        func copy(_ row: Int) {
+            out.update(from: w.hidden.start + row * width, count: width)
+            finalNorm?.apply(out, rows: 1, w.team, into: out)
+        }
+        guard rows.count > 1 else { return copy(rows.lowerBound) }
+        var sums = [Double](repeating: 0, count: width)
+        for row in rows {
+            copy(row)
+            for i in 0..<width { sums[i] += Double(out[i]) }
+        }
+        for i in 0..<width { out[i] = Float(sums[i] / Double(rows.count)) }
     }
 }

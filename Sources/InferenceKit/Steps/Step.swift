@@ -7,6 +7,8 @@ struct StepRow {
     let length: Int
     /// Whether logits are computed for it.
     var wantsLogits = false
+    /// The token's type: 1 in the second text of a pair.
+    var type = 0
 }
 
 /// Rows of any sequences, in any mixture: a piece of a prompt, one token of each of several conversations, drafted tokens

@@ -42,8 +42,10 @@ final class Workspace {
         let fitting = max(32, Self.most / (4 * max(1, width)))
         rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
         hidden = FloatBuffer(rows * d.width)
-        normed = FloatBuffer(rows * d.width)
-        branch = FloatBuffer(rows * d.width)
+        // They also hold rows of the embedding and of the head, which may be of other widths.
+        let beside = max(d.width, d.head?.dense?.width ?? 0, d.embedding.width ?? 0)
+        normed = FloatBuffer(rows * beside)
+        branch = FloatBuffer(rows * beside)
         queries = FloatBuffer(rows * queryWidth)
         keys = FloatBuffer(rows * keyWidth)
         values = FloatBuffer(rows * keyWidth)
@@ -52,9 +54,10 @@ final class Workspace {
         up = FloatBuffer(rows * inner)
         let count = rows
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
-        packed = .allocate(byteCount: hub_packed_bytes(rows, max(d.width, queryWidth, inner)), alignment: 64)
-        logitRows = d.head == nil ? 0 : max(1, min(16, (2 << 20) / max(1, d.vocabulary)))
-        logits = FloatBuffer(logitRows * d.vocabulary)
+        packed = .allocate(byteCount: hub_packed_bytes(rows, max(beside, queryWidth, inner)), alignment: 64)
+        let most = d.head?.outputs == .vocabulary ? 16 : rows
+        logitRows = d.head == nil ? 0 : max(1, min(most, (2 << 20) / max(1, d.outputs)))
+        logits = FloatBuffer(logitRows * d.outputs)
     }
 
     deinit { packed.deallocate() }

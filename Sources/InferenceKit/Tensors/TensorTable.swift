@@ -67,7 +67,8 @@ struct TensorTable: Sendable {
         let members = names.packed.first { $0.contains(role) } ?? [role]
         var (start, range, rows) = (0, 0..<0, 0)
         for member in members {
-            let count = shape(member, layer)?[0] ?? 0
+            // A tied head has a bias alone.
+            let count = (shape(member, layer) ?? shape(member, layer, isBias: true))?[0] ?? 0
             if member == role { range = start..<start + count }
             start += count
             rows += count
@@ -78,7 +79,7 @@ struct TensorTable: Sendable {
     /// An unused tensor means that the description is wrong, and so would be the output.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming it.
-    func checkNothingIsLeft(heads: [String]) throws(AIError) {
+    func checkNothingIsLeft() throws(AIError) {
         var left = Set(source.names)
         for key in shapes.keys {
             let first = names.packed.first { $0.contains(key.role) }?[0] ?? key.role
@@ -88,7 +89,7 @@ struct TensorTable: Sendable {
             for member in source.members(name(.head, nil)) { left.remove(member) }
         }
         left = left.filter { name in
-            !names.isOptional(name) && !heads.contains(where: name.hasPrefix)
+            !names.isOptional(name) && !names.isOtherHead(name, prefix: prefix)
                 && ![.buffer, .vision, .audio].contains(TensorPart(name)) && !name.contains("multi_modal_projector")
         }
         guard let name = left.min() else { return }
@@ -100,7 +101,9 @@ struct TensorTable: Sendable {
 extension TensorNames {
     /// The stored name of a tensor.
     func name(_ role: TensorRole, layer number: Int?, isBias: Bool, prefix: String) -> String {
-        guard let stem = stems[role] else { preconditionFailure("the architecture has no name for \(role)") }
+        guard let stem = isBias ? biases[role] ?? stems[role] : stems[role] else {
+            preconditionFailure("the architecture has no name for \(role)")
+        }
         let start = outside.contains(role) ? "" : prefix
         let place = number.map { "\(layer)\($0)." } ?? ""
         return start + place + stem + (isBias ? ".bias" : ".weight")
@@ -131,6 +134,12 @@ extension TensorNames {
             || [TensorRole.head, .rotaryFactors, .longFactors, .shortFactors].contains { role in
                 stems[role].map { stored == $0 + ".weight" || stored.hasSuffix("." + $0 + ".weight") } ?? false
             }
+    }
+
+    /// Whether a tensor belongs to a head that is not run.
+    func isOtherHead(_ stored: String, prefix: String) -> Bool {
+        let inner = stored.hasPrefix(prefix) ? stored.dropFirst(prefix.count) : stored[...]
+        return heads.contains { stored.hasPrefix($0) || inner.hasPrefix($0) }
     }
 
     /// What stands before the names in a checkpoint, by that of the embedding: the bare decoder has no prefix, and a

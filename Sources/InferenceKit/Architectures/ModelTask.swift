@@ -1,0 +1,15 @@
+/// What a model is for. The raw values are the Hub's pipeline tags (https://huggingface.co/tasks).
+public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
+    /// Continues a text.
+    case textGeneration = "text-generation"
+    /// Turns a text into a vector.
+    case embedding = "feature-extraction"
+    /// Says how well a text answers a query: a classifier of pairs with one label.
+    case ranking = "text-ranking"
+    /// Gives a text labels.
+    case classification = "text-classification"
+    /// Gives each token a label.
+    case tokenClassification = "token-classification"
+    /// Finds the words behind masks.
+    case fillMask = "fill-mask"
+}
