@@ -19,6 +19,8 @@ public final class Tokenizer: Sendable {
     let decoder: TokenDecoder
     let truncation: Truncation?
     let padding: Padding?
+    let truncatesLeft: Bool
+    let givesTypes: Bool
     /// The decoded text of each added token.
     let addedSpellings: [Int: [UInt8]]
     let showsAddedAsTheyAre: Bool
@@ -88,6 +90,8 @@ public final class Tokenizer: Sendable {
         decoder = parts.decoder
         truncation = parts.truncation
         padding = parts.padding
+        truncatesLeft = parts.truncatesLeft
+        givesTypes = parts.givesTypes
     }
 
     /// The number of ids without added tokens: the largest one plus 1.

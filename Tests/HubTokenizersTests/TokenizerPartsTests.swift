@@ -34,6 +34,9 @@ import Testing
                 for token in tokens { #expect(token.range.upperBound <= text.utf8.count, about) }
                 if let offsets = item["offsets"]?.array {
                     #expect(tokens.map { characters($0.range, text) } == offsets.map(\.ids), about)
+                    let found = try tokenizer.encode(text, nil, addSpecialTokens: false, withOffsets: true)
+                    #expect(found.offsets?.map { [$0.lowerBound, $0.upperBound] } == offsets.map(\.ids), about)
+                    #expect(found.ids == ids, about)
                 }
                 #expect(tokens.map(\.word) == item["words"]?.array?.map { $0.int.map(Int.init) }, about)
                 expectBytes(tokenizer.decode(ids), item["decoded"], about)
@@ -74,6 +77,31 @@ import Testing
                 #expect(ranges == item["offsets"]?.array?.map(\.ids), about)
             }
         }
+    }
+
+    /// The library's call for pairs, which has limits of its own.
+    @Test(arguments: [true, false]) func pairsAgreeWithAndWithoutOffsets(withOffsets: Bool) throws {
+        let tokenizers = Dictionary(
+            uniqueKeysWithValues: try Self.goldens("tokenizers").map { ($0["name"]?.string ?? "", $0["json"]) })
+        var compared = 0
+        for golden in try Self.goldens("pairs") where golden["padding"]?.isNull == true {
+            let tokenizer = try tokenizer(try #require(tokenizers[golden["tokenizer"]?.string ?? ""]??.object.map(JSON.object)))
+            let limit = golden["truncation"]?["max_length"]?.int.map(Int.init)
+            for item in golden["cases"]?.array ?? [] {
+                let first = try #require(item["first"]?.string)
+                let tokens = try tokenizer.encode(
+                    first, item["second"]?.string, addSpecialTokens: item["special"]?.bool == true, maxTokens: limit,
+                    withOffsets: withOffsets)
+                let about: Comment = "\(item.text()) \(golden["tokenizer"]?.text() ?? "")"
+                #expect(tokens.ids == item["ids"]?.ids, about)
+                #expect(tokens.types == item["types"]?.ids, about)
+                #expect(tokens.isSpecial.map { $0 ? 1 : 0 } == item["added"]?.ids, about)
+                let offsets = tokens.offsets?.map { [$0.lowerBound, $0.upperBound] }
+                #expect(offsets == (withOffsets ? item["offsets"]?.array?.map(\.ids) : nil), about)
+                compared += 1
+            }
+        }
+        #expect(compared > 50)
     }
 
     @Test func everyNormalizerAgrees() throws {

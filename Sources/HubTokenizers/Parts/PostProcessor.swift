@@ -144,6 +144,29 @@ struct PostProcessor: Sendable {
         return ids
     }
 
+    /// The joined tokens of one text or two, by their ids.
+    func process(_ texts: [[Int]], addSpecialTokens: Bool) -> TokenizedText {
+        var result = TokenizedText()
+        func append(_ ids: [Int], _ type: Int, text: Int?) {
+            result.ids += ids
+            result.types += repeatElement(type, count: ids.count)
+            result.texts += repeatElement(text, count: ids.count)
+        }
+        for piece in pieces(isPair: texts.count == 2) {
+            switch piece {
+            case .sequence(let index, let typeID): append(texts[index], isSameType ? 0 : typeID, text: index)
+            case .special(let ids, let typeID): if addSpecialTokens { append(ids, typeID, text: nil) }
+            }
+        }
+        return result
+    }
+
+    /// The template; without one the texts follow each other.
+    private func pieces(isPair: Bool) -> [Piece] {
+        for case .template(let single, let pair) in steps { return isPair ? pair : single }
+        return (0..<(isPair ? 2 : 1)).map { .sequence($0, typeID: $0) }
+    }
+
     /// The joined tokens of one text or two.
     ///
     /// - Parameter spelling: The spelling of a token.
@@ -195,12 +218,9 @@ struct PostProcessor: Sendable {
 
     /// The number of tokens added to one text or two.
     func addedCount(isPair: Bool) -> Int {
-        for case .template(let single, let pair) in steps {
-            return (isPair ? pair : single).reduce(0) { sum, piece in
-                if case .special(let ids, _) = piece { sum + ids.count } else { sum }
-            }
+        pieces(isPair: isPair).reduce(0) { sum, piece in
+            if case .special(let ids, _) = piece { sum + ids.count } else { sum }
         }
-        return 0
     }
 
     /// Every id that may be added.
