@@ -106,6 +106,9 @@ public final class Tokenizer: Sendable {
         addedSpellings[id] ?? model.vocabulary.spelling(of: id).map { Array($0) }
     }
 
+    /// The spelling of a token in the vocabulary; nil if the id is unknown.
+    public func token(_ id: Int) -> String? { spelling(of: id).map { String(decoding: $0, as: UTF8.self) } }
+
     /// The id of a token by its spelling; nil if unknown.
     public func id(of token: String) -> Int? {
         let content = Array(token.utf8)

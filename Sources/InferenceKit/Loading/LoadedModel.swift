@@ -18,6 +18,8 @@ struct LoadedModel: Sendable {
     let context: Int
     /// How texts become vectors; nil for a model that does not embed.
     let sentences: SentenceModules?
+    /// In whose place words are found; nil for a model for another task.
+    let mask: MaskToken?
     /// How keys and values are cached.
     let cacheFormat: KeyValueFormat
     let loadSeconds: Double
@@ -42,6 +44,8 @@ struct LoadedModel: Sendable {
         scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
         tokenizer = runnable.tokenizer
         configuration = runnable.configuration
+        mask = d.task == .fillMask
+            ? try MaskToken(folder: configuration.isGGUF ? nil : reading.folder, tokenizer) : nil
         eosIDs = Set(try GenerationConfiguration.read(folder: reading.folder)?.eosIDs ?? configuration.eosIDs)
         loadSeconds = Clock.seconds - start + reading.seconds
     }
@@ -77,7 +81,12 @@ struct LoadedModel: Sendable {
     }
 
     var vocabulary: Int { model.description.vocabulary }
-    var generates: Bool { model.description.task == .textGeneration }
+    var task: ModelTask { model.description.task }
+    var generates: Bool { task == .textGeneration }
+    /// Of a classifier; nil for another model.
+    var labels: LabelSettings? {
+        if case .labels(let labels) = model.description.head?.outputs { labels } else { nil }
+    }
 
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model for another task.
     func checkGenerates() throws(AIError) {

@@ -41,7 +41,18 @@ public final class LanguageModel: Sendable {
         instructionSet = model.team.instructionSet
     }
 
-    /// Whether it generates text: a decoder with a head. An encoder only embeds.
+    /// What it is for.
+    public var task: ModelTask { model.task }
+    /// All that it can do, what it is for first.
+    public var tasks: [ModelTask] {
+        var tasks = [task]
+        // Every classifier that tells texts apart can also be asked for its labels.
+        if task == .ranking { tasks.append(.classification) }
+        if embeds, task != .embedding { tasks.append(.embedding) }
+        if embeds, task != .ranking { tasks.append(.ranking) }
+        return tasks
+    }
+    /// Whether it generates text: a decoder with a head.
     public var generates: Bool { model.generates }
 
     /// Opens a model folder; it may be a snapshot of the cache, made of links.
