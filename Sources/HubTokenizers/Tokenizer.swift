@@ -28,13 +28,13 @@ public final class Tokenizer: Sendable {
     let scratches = Pool<EncodingScratch>()
     let byteSpellings = ByteSpellings()
 
-    /// Reads the tokenizer of a folder: `tokenizer.json`, else `tokenizer.model`, else the vocabulary of the GGUF model
-    /// in it. The path may also be a GGUF file.
+    /// Reads the tokenizer of a folder: `tokenizer.json`, else a vocabulary with its settings (`vocab.txt`, `vocab.json` and
+    /// `merges.txt`, a SentencePiece model), else the vocabulary of the GGUF model in it. The path may also be a GGUF file.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for an unknown kind of tokenizer or a part that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a broken file.
     public convenience init(folder: String) throws(AIError) {
-        guard let (parts, path) = try TokenizerSource.find(folder)?.parts() else { throw Self.missing(folder) }
+        guard let (parts, path) = try TokenizerSource.find(folder)?.parts() else { throw try Self.missing(folder) }
         try self.init(parts, path: path)
     }
 
@@ -44,9 +44,14 @@ public final class Tokenizer: Sendable {
         try self.init(TokenizerFile(&bytes, path: path).parts, path: path)
     }
 
-    package static func missing(_ folder: String) -> AIError {
+    /// The error for a folder without a tokenizer that can be used.
+    package static func missing(_ folder: String) throws(AIError) -> AIError {
         for name in ["vocab.txt", "vocab.json", "tekken.json"] where FileSystem.exists(Path.join(folder, name)) {
-            return .unsupported(Path.join(folder, name), "a tokenizer without a tokenizer.json cannot be used yet")
+            let named = try TokenizerSettings(folder: folder).className.excerpt
+            return .unsupported(
+                Path.join(folder, name),
+                "\(named.isEmpty ? "a tokenizer" : "the tokenizer class \(named)") cannot be used without a tokenizer.json yet"
+            )
         }
         guard WeightFormat(fileName: Path.name(folder)) == nil else {
             return .malformed(folder, "the tokenizer is missing")
@@ -90,7 +95,7 @@ public final class Tokenizer: Sendable {
         decoder = parts.decoder
         truncation = parts.truncation
         padding = parts.padding
-        truncatesLeft = parts.truncatesLeft
+        truncatesLeft = parts.truncatesLeft ?? parts.truncation?.isFromLeft ?? false
         givesTypes = parts.givesTypes
     }
 

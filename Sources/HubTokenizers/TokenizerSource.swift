@@ -5,17 +5,21 @@ import ModelFormats
 package enum TokenizerSource {
     /// A tokenizer.json.
     case file(String)
+    /// A folder with a vocabulary of this name and a class for it.
+    case vocabulary(folder: String, name: String)
     /// A folder with a SentencePiece model of this name.
     case sentencePiece(folder: String, name: String)
     /// A GGUF file with a vocabulary.
     case gguf(String)
 
-    /// Looks in a folder for `tokenizer.json`, then `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
+    /// Looks in a folder for `tokenizer.json`, then a vocabulary that a known class reads (`vocab.txt`, `vocab.json`), then
+    /// `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
     ///
     /// - Returns: nil if there is none of them.
     package static func find(_ path: String) throws(AIError) -> TokenizerSource? {
         let file = Path.join(path, "tokenizer.json")
         if FileSystem.exists(file) { return .file(file) }
+        if let found = try VocabularyFolder(path) { return .vocabulary(folder: path, name: Path.name(found.path)) }
         for name in TokenizerKind.sentencePieceNames where FileSystem.exists(Path.join(path, name)) {
             return .sentencePiece(folder: path, name: name)
         }
@@ -26,7 +30,7 @@ package enum TokenizerSource {
     package var fileName: String {
         switch self {
         case .file(let path), .gguf(let path): Path.name(path)
-        case .sentencePiece(_, let name): name
+        case .vocabulary(_, let name), .sentencePiece(_, let name): name
         }
     }
 
@@ -37,7 +41,13 @@ package enum TokenizerSource {
         switch self {
         case .file(let path):
             guard var bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
-            return (try TokenizerFile(&bytes, path: path).parts, path)
+            var parts = try TokenizerFile(&bytes, path: path).parts
+            let settings = try TokenizerSettings(folder: Path.parent(path))
+            parts.truncatesLeft = settings.truncatesLeft
+            parts.givesTypes = settings.givesTypes
+            return (parts, path)
+        case .vocabulary(let folder, _):
+            return try VocabularyFolder(folder).map { folder throws(AIError) in (try folder.parts(), folder.path) }
         case .sentencePiece(let folder, _):
             return try SentencePieceFile.parts(folder: folder).map { ($0, folder) }
         case .gguf(let path):

@@ -147,8 +147,8 @@ extension HeaderReader {
         if let tokenizer = file("tokenizer.json") {
             let count = Int(min(tokenizer.size, Int64(TokenizerKind.enoughBytes)))
             sources.tokenizerKind = TokenizerKind.name(beginning: try await beginning(of: tokenizer, count))
-        } else if file("tokenizer.model") != nil || file("spiece.model") != nil {
-            sources.tokenizerKind = "SentencePiece"
+        } else if let kind = TokenizerKind.name(files: Set(plan.tree.files.map(\.path))) {
+            sources.tokenizerKind = kind
         } else {
             sources.faults.append(TokenizerKind.none)
         }

@@ -5,7 +5,7 @@ import ModelFormats
 struct Truncation: Sendable {
     private let longest: Int
     private let strategy: TruncationStrategy
-    private let isFromLeft: Bool
+    let isFromLeft: Bool
 
     init(longest: Int, _ strategy: TruncationStrategy, isFromLeft: Bool) {
         (self.longest, self.strategy, self.isFromLeft) = (longest, strategy, isFromLeft)

@@ -11,8 +11,8 @@ struct TokenizerParts {
     var decoder: TokenDecoder
     var truncation: Truncation?
     var padding: Padding?
-    /// Whether texts that are too long lose their beginning.
-    var truncatesLeft = false
+    /// Whether texts that are too long lose their beginning; nil for what `truncation` says.
+    var truncatesLeft: Bool?
     /// Whether the model gets the template's types; otherwise they are all 0.
     var givesTypes = true
 }

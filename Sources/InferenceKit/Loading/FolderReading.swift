@@ -52,7 +52,7 @@ struct FolderReading: Sendable {
                 ? sources.weights?.files.first.map { TokenizerSource.gguf($0.path) }
                 : try TokenizerSource.find(folder)
             if let found = try Tokenizer(source) { return (found, nil, nil) }
-            let missing = Tokenizer.missing(folder)
+            let missing = try Tokenizer.missing(folder)
             return (
                 nil, missing, missing.code == .unsupportedModel ? missing.message : TokenizerKind.none
             )

@@ -1,0 +1,59 @@
+import HubCore
+import Support
+import Testing
+
+@testable import HubTokenizers
+
+/// Folders of encoders with a vocabulary and settings, and without a tokenizer.json. What they give was written by
+/// Tests/Peers/make_folder_goldens.py.
+@Suite struct VocabularyFolderTests {
+    private static let golden = Result { try Fixtures.json("goldens/tokenizer-folders.json") }
+
+    private func folder(_ row: JSON) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for (name, place) in row["files"]?.object?.members ?? [] {
+            let text = try #require(try Self.golden.get()["files"]?[place.string ?? ""]?.string)
+            try folder.write(
+                name, name.hasSuffix(".model") ? try #require(Charsmap.bytes(base64: text)) : Array(text.utf8))
+        }
+        return folder
+    }
+
+    private static let names = (try? golden.get())?["folders"]?.array?.compactMap { $0["name"]?.string } ?? []
+
+    @Test func everyKindIsThere() { #expect(Self.names.count == 29) }
+
+    @Test(arguments: names) func aFolderAgrees(name: String) throws {
+        let row = try #require(
+            try Self.golden.get()["folders"]?.array?.first { $0["name"]?.string == name })
+        let tokenizer = try Tokenizer(folder: try folder(row).path)
+        for item in row["cases"]?.array ?? [] {
+            let first = try #require(item["first"]?.string)
+            let about: Comment = "\(item.text())"
+            let strategy: TruncationStrategy = item["strategy"] == "only_first" ? .onlyFirst : .longestFirst
+            for withOffsets in [false, true] {
+                func encode() throws -> TokenizedText {
+                    try tokenizer.encode(
+                        first, item["second"]?.string, maxTokens: item["limit"]?.int.map(Int.init),
+                        cutting: strategy, withOffsets: withOffsets)
+                }
+                if item["fails"] != nil {
+                    #expect(throws: AIError.self, about) { try encode() }
+                    continue
+                }
+                let tokens = try encode()
+                #expect(tokens.ids == item["ids"]?.ids, about)
+                #expect(tokens.types == item["types"]?.ids, about)
+                if withOffsets, let offsets = item["offsets"]?.array {
+                    #expect(tokens.offsets?.map { [$0.lowerBound, $0.upperBound] } == offsets.map(\.ids), about)
+                }
+            }
+            if item["second"] == nil, let ids = item["ids"]?.ids {
+                #expect(try tokenizer.encode(first) == ids, about)
+                #expect(Array(tokenizer.decode(ids).utf8) == item["decoded"]?.string.map { Array($0.utf8) }, about)
+                let skipped = tokenizer.decode(ids, skipSpecialTokens: true)
+                #expect(Array(skipped.utf8) == item["skipped"]?.string.map { Array($0.utf8) }, about)
+            }
+        }
+    }
+}
