@@ -26,7 +26,8 @@ import Testing
     @Test(arguments: names) func aFolderAgrees(name: String) throws {
         let row = try #require(
             try Self.golden.get()["folders"]?.array?.first { $0["name"]?.string == name })
-        let tokenizer = try Tokenizer(folder: try folder(row).path)
+        let folder = try folder(row)
+        let tokenizer = try Tokenizer(folder: folder.path)
         for item in row["cases"]?.array ?? [] {
             let first = try #require(item["first"]?.string)
             let about: Comment = "\(item.text())"
