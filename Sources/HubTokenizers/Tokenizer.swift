@@ -19,6 +19,8 @@ public final class Tokenizer: Sendable {
     let decoder: TokenDecoder
     let truncation: Truncation?
     let padding: Padding?
+    /// How many tokens of a text the model takes, by the settings beside the vocabulary; nil if they do not say.
+    public let maxTokens: Int?
     let truncatesLeft: Bool
     let givesTypes: Bool
     /// The decoded text of each added token.
@@ -97,6 +99,7 @@ public final class Tokenizer: Sendable {
         padding = parts.padding
         truncatesLeft = parts.truncatesLeft ?? parts.truncation?.isFromLeft ?? false
         givesTypes = parts.givesTypes
+        maxTokens = parts.maxTokens
     }
 
     /// The number of ids without added tokens: the largest one plus 1.
@@ -113,6 +116,9 @@ public final class Tokenizer: Sendable {
 
     /// The spelling of a token in the vocabulary; nil if the id is unknown.
     public func token(_ id: Int) -> String? { spelling(of: id).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// Whether an id is that of a special token.
+    public func isSpecial(_ id: Int) -> Bool { specialIDs.contains(id) }
 
     /// The id of a token by its spelling; nil if unknown.
     public func id(of token: String) -> Int? {

@@ -45,6 +45,7 @@ package enum TokenizerSource {
             let settings = try TokenizerSettings(folder: Path.parent(path))
             parts.truncatesLeft = settings.truncatesLeft
             parts.givesTypes = settings.givesTypes
+            parts.maxTokens = settings.maxTokens
             return (parts, path)
         case .vocabulary(let folder, _):
             return try VocabularyFolder(folder).map { folder throws(AIError) in (try folder.parts(), folder.path) }
@@ -59,9 +60,12 @@ package enum TokenizerSource {
 
 extension Tokenizer {
     /// The tokenizer of a source; nil if there is none.
-    package convenience init?(_ source: TokenizerSource?) throws(AIError) {
-        guard let (parts, path) = try source?.parts() else { return nil }
-        try self.init(parts, path: path)
+    ///
+    /// - Parameter lowercases: Whether texts become lower case first, whatever the source says.
+    package convenience init?(_ source: TokenizerSource?, lowercases: Bool = false) throws(AIError) {
+        guard var found = try source?.parts() else { return nil }
+        if lowercases { found.0.normalizer = found.0.normalizer.lowercasing }
+        try self.init(found.0, path: found.path)
     }
 
     /// Makes the tokenizer of a GGUF file.

@@ -69,6 +69,12 @@ struct TokenizerSettings {
     /// Whether texts that are too long lose their beginning; nil if the files do not say.
     var truncatesLeft: Bool? { config?["truncation_side"]?.string.map { $0 == "left" } }
 
+    /// How many tokens the model takes; nil if the files do not say, or have a number that stands for no limit.
+    var maxTokens: Int? {
+        let limit = config?["model_max_length"]?.int ?? config?["max_len"]?.int
+        return limit.flatMap { (1...Int64(Int32.max)).contains($0) ? Int($0) : nil }
+    }
+
     /// Whether the model gets types that tell the texts of a pair apart.
     var givesTypes: Bool {
         if let names = config?["model_input_names"]?.array { return names.contains("token_type_ids") }

@@ -40,6 +40,7 @@ struct VocabularyFolder {
             }
         parts.truncatesLeft = settings.truncatesLeft
         parts.givesTypes = settings.givesTypes
+        parts.maxTokens = settings.maxTokens
         return parts
     }
 

@@ -55,6 +55,9 @@ struct Normalizer: Sendable {
         try add(part)
     }
 
+    /// The same after making texts lower case.
+    var lowercasing: Normalizer { Normalizer([.lowercase] + steps) }
+
     /// Whether it changes nothing.
     var isEmpty: Bool { steps.isEmpty }
 

@@ -15,4 +15,6 @@ struct TokenizerParts {
     var truncatesLeft: Bool?
     /// Whether the model gets the template's types; otherwise they are all 0.
     var givesTypes = true
+    /// How many tokens the model takes; nil if the files do not say.
+    var maxTokens: Int?
 }

@@ -148,7 +148,7 @@ extension LoadedModel {
         _ first: String, _ second: String? = nil, cutting strategy: TruncationStrategy? = .longestFirst,
         withOffsets: Bool = false
     ) throws(AIError) -> TokenizedText {
-        let most = min(sentences?.maxTokens ?? .max, context)
+        let most = min(sentences?.maxTokens ?? tokenizer.maxTokens ?? .max, context)
         let text = try tokenizer.encode(
             first, second, maxTokens: strategy == nil ? nil : most, cutting: strategy ?? .longestFirst,
             withOffsets: withOffsets)

@@ -51,7 +51,8 @@ struct FolderReading: Sendable {
                 isGGUF
                 ? sources.weights?.files.first.map { TokenizerSource.gguf($0.path) }
                 : try TokenizerSource.find(folder)
-            if let found = try Tokenizer(source) { return (found, nil, nil) }
+            let lowercases = isGGUF ? false : try SentenceSettings(folder: folder).lowercases
+            if let found = try Tokenizer(source, lowercases: lowercases) { return (found, nil, nil) }
             let missing = try Tokenizer.missing(folder)
             return (
                 nil, missing, missing.code == .unsupportedModel ? missing.message : TokenizerKind.none

@@ -18,6 +18,7 @@ struct LoadedModel: Sendable {
     let context: Int
     /// How texts become vectors; nil for a model that does not embed.
     let sentences: SentenceModules?
+    let sentenceLayers: SentenceLayers?
     /// In whose place words are found; nil for a model for another task.
     let mask: MaskToken?
     /// How keys and values are cached.
@@ -41,6 +42,9 @@ struct LoadedModel: Sendable {
         cacheFormat = options.usedCacheFormat
         sessions = SessionPool(model, context: context, format: cacheFormat, keeping: Self.idleSessions)
         sentences = runnable.sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
+        sentenceLayers = try sentences.map { sentences throws(AIError) in
+            try SentenceLayers(sentences, width: d.width)
+        }
         scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
         tokenizer = runnable.tokenizer
         configuration = runnable.configuration

@@ -3,7 +3,14 @@ public import HubCore
 /// A provider that turns texts into vectors.
 public protocol EmbeddingModel: AIModelProvider {
     /// Texts as vectors, in their order.
-    func embed(_ texts: [String]) async throws(AIError) -> [EmbeddingResult]
+    func embed(_ texts: [String], options: EmbeddingOptions) async throws(AIError) -> [EmbeddingResult]
+}
+
+extension EmbeddingModel {
+    /// Texts as vectors, in their order, as the model's own files say.
+    public func embed(_ texts: [String]) async throws(AIError) -> [EmbeddingResult] {
+        try await embed(texts, options: EmbeddingOptions())
+    }
 }
 
 /// A provider that orders texts by how well they answer a query.

@@ -78,8 +78,8 @@ public actor LocalModel: TextGenerator {
 }
 
 extension LocalModel: EmbeddingModel, Reranker, TextClassifier, TokenClassifier, MaskFiller {
-    public func embed(_ texts: [String]) async throws(AIError) -> [EmbeddingResult] {
-        try await model().embed(texts)
+    public func embed(_ texts: [String], options: EmbeddingOptions) async throws(AIError) -> [EmbeddingResult] {
+        try await model().embed(texts, options: options)
     }
 
     public func rank(_ texts: [String], for query: String) async throws(AIError) -> [RankedText] {
