@@ -140,6 +140,11 @@ struct ModelDescription: Sendable, Hashable {
 }
 
 extension ModelDescription {
+    /// Of a classifier; nil for another model.
+    var labels: LabelSettings? {
+        if case .labels(let labels) = head?.outputs { labels } else { nil }
+    }
+
     /// The number of outputs of a row; 0 without a head.
     var outputs: Int {
         switch head?.outputs {

@@ -22,11 +22,17 @@ enum LabelScores: Sendable, Hashable {
 
     /// As sentence-transformers' cross encoders choose for one label.
     /// https://sbert.net/docs/package_reference/cross_encoder/cross_encoder.html
-    init(reranker configuration: ModelConfiguration) {
+    ///
+    /// - Parameters:
+    ///   - configuration: says which function in older models.
+    ///   - folder: holds the file that says it in newer ones; nil for a model in one file.
+    init(reranker configuration: ModelConfiguration, folder: String?) throws(AIError) {
         let settings = configuration.settings
-        let named = settings["sentence_transformers"]?["activation_fn"] ?? settings["sbert_ce_default_activation_function"]
-        let isPlain = named?.string?.split(separator: ".").last == "Identity"
-        self = isPlain ? .plain : .sigmoid
+        var named = settings["sentence_transformers"]?["activation_fn"] ?? settings["sbert_ce_default_activation_function"]
+        if let folder, let newer = try JSONFile.read(Path.join(folder, "config_sentence_transformers.json")) {
+            named = newer["activation_fn"] ?? named
+        }
+        self = named?.string?.split(separator: ".").last == "Identity" ? .plain : .sigmoid
     }
 
     func callAsFunction(_ outputs: [Double]) -> [Double] {

@@ -21,6 +21,8 @@ struct LoadedModel: Sendable {
     let sentenceLayers: SentenceLayers?
     /// In whose place words are found; nil for a model for another task.
     let mask: MaskToken?
+    /// How a reranker's output becomes a score; nil for another model.
+    let rankScores: LabelScores?
     /// How keys and values are cached.
     let cacheFormat: KeyValueFormat
     let loadSeconds: Double
@@ -48,8 +50,9 @@ struct LoadedModel: Sendable {
         scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
         tokenizer = runnable.tokenizer
         configuration = runnable.configuration
-        mask = d.task == .fillMask
-            ? try MaskToken(folder: configuration.isGGUF ? nil : reading.folder, tokenizer) : nil
+        let folder = configuration.isGGUF ? nil : reading.folder
+        mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil
+        rankScores = d.task == .ranking ? try LabelScores(reranker: configuration, folder: folder) : nil
         eosIDs = Set(try GenerationConfiguration.read(folder: reading.folder)?.eosIDs ?? configuration.eosIDs)
         loadSeconds = Clock.seconds - start + reading.seconds
     }
@@ -87,10 +90,7 @@ struct LoadedModel: Sendable {
     var vocabulary: Int { model.description.vocabulary }
     var task: ModelTask { model.description.task }
     var generates: Bool { task == .textGeneration }
-    /// Of a classifier; nil for another model.
-    var labels: LabelSettings? {
-        if case .labels(let labels) = model.description.head?.outputs { labels } else { nil }
-    }
+    var labels: LabelSettings? { model.description.labels }
 
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model for another task.
     func checkGenerates() throws(AIError) {

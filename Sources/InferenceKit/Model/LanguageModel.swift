@@ -45,12 +45,12 @@ public final class LanguageModel: Sendable {
     public var task: ModelTask { model.task }
     /// All that it can do, what it is for first.
     public var tasks: [ModelTask] {
-        var tasks = [task]
-        // Every classifier that tells texts apart can also be asked for its labels.
-        if task == .ranking { tasks.append(.classification) }
-        if embeds, task != .embedding { tasks.append(.embedding) }
-        if embeds, task != .ranking { tasks.append(.ranking) }
-        return tasks
+        switch task {
+        case .embedding: return [task, .ranking]
+        // Its output is a label as well.
+        case .ranking: return [task, .classification] + (embeds ? [.embedding] : [])
+        default: return [task] + (embeds ? [.embedding] : [])
+        }
     }
     /// Whether it generates text: a decoder with a head.
     public var generates: Bool { model.generates }
