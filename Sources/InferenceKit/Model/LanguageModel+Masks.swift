@@ -1,6 +1,7 @@
 public import HubCore
 import HubTokenizers
 import Libc
+import ModelFormats
 
 extension LanguageModel {
     /// How the mask is written in a text; nil for a model that has none. `[MASK]` and `<mask>` are understood as well.
@@ -11,7 +12,10 @@ extension LanguageModel {
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model that fills no masks, ``ErrorCode/invalidInput`` for a text
     ///   without a mask or longer than the model takes, ``ErrorCode/cancelled``.
     public func fill(_ text: String, count: Int = 5) async throws(AIError) -> [[MaskCandidate]] {
-        guard task == .fillMask, let mask = model.mask else { throw mismatch("it fills no masks") }
+        guard task == .fillMask else { throw mismatch("it fills no masks") }
+        guard let mask = model.mask else {
+            throw .unsupported(inspection.folder, "the tokenizer has no token for masks")
+        }
         return try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
             let read = try model.tokenized(mask.written(in: text), cutting: nil)
             let places = read.ids.indices.filter { read.ids[$0] == mask.id }
