@@ -7,6 +7,12 @@ extension LanguageModel {
     /// How the mask is written in a text; nil for a model that has none. `[MASK]` and `<mask>` are understood as well.
     public var mask: String? { model.mask?.spelling }
 
+    /// Whether a text has a mask.
+    public func hasMask(_ text: String) -> Bool {
+        guard let mask = model.mask else { return false }
+        return mask.written(in: text).contains(mask.spelling)
+    }
+
     /// The likeliest words behind each mask of a text, likeliest first.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model that fills no masks, ``ErrorCode/invalidInput`` for a text
