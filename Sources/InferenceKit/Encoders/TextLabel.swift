@@ -26,7 +26,7 @@ public struct TextLabel: Sendable, Hashable {
 
 /// A token with its label.
 public struct TokenLabel: Sendable, Hashable {
-    /// As the vocabulary spells it.
+    /// As the vocabulary spells it; an unknown one as it is in the text.
     public let token: String
     /// The best label.
     public let label: String

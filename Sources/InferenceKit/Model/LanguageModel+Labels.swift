@@ -64,20 +64,28 @@ extension LanguageModel {
             for text in texts { read.append(try model.tokenized(text, withOffsets: true)) }
             var run = EncoderRun(model, workspace)
             let outputs = try run.outputs(read, isCancelled: isCancelled)
-            return zip(read, outputs).map { text, outputs in Self.tokens(text, outputs, labels.names, model.tokenizer) }
+            return texts.indices.map {
+                Self.tokens(texts[$0], read[$0], outputs[$0], labels.names, model.tokenizer)
+            }
         }
     }
 
+    /// Spellings of words that are not in the vocabulary.
+    private static let unknown: Set = ["[UNK]", "<unk>"]
+
     private static func tokens(
-        _ text: TokenizedText, _ outputs: [Float], _ names: [String], _ tokenizer: Tokenizer
+        _ original: String, _ text: TokenizedText, _ outputs: [Float], _ names: [String], _ tokenizer: Tokenizer
     ) -> [TokenLabel] {
-        text.ids.indices.filter { text.texts[$0] != nil }.map { place in
+        let scalars = Array(original.unicodeScalars)
+        return text.ids.indices.filter { text.texts[$0] != nil }.map { place in
             let row = outputs[place * names.count..<(place + 1) * names.count].map(Double.init)
             let scores = LabelScores.softmax(row)
             let best = row.indices.max { row[$0] < row[$1] } ?? 0
             let range = text.offsets?[place] ?? 0..<0
+            var token = tokenizer.token(text.ids[place]) ?? ""
+            if Self.unknown.contains(token) { token = String(String.UnicodeScalarView(scalars[range])) }
             return TokenLabel(
-                token: tokenizer.token(text.ids[place]) ?? "", label: names[best], score: scores[best],
+                token: token, label: names[best], score: scores[best],
                 start: range.lowerBound, end: range.upperBound)
         }
     }

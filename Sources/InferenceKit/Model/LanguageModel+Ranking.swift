@@ -18,14 +18,24 @@ extension LanguageModel {
         }.ranked()
     }
 
-    /// Texts by the cosine of their vectors with that of a query, the nearest first.
+    /// Texts by the cosine of their vectors with that of a query, the nearest first. Query and texts get the prompts
+    /// that the model has for each, as sentence-transformers' `encode_query` and `encode_document` do.
     ///
-    /// - Throws: What ``embed(_:)`` throws.
-    public func rankByCosine(_ texts: [String], for query: String) async throws(AIError) -> [RankedText] {
-        let vectors = try await embed([query] + texts)
-        let index = try EmbeddingIndex(vectors.dropFirst())
-        return try index.nearest(to: vectors[0], count: texts.count).map {
+    /// - Parameter options: a prompt's name there is that of the query's.
+    /// - Throws: What ``embed(_:options:)`` throws.
+    public func rankByCosine(
+        _ texts: [String], for query: String, options: EmbeddingOptions = EmbeddingOptions()
+    ) async throws(AIError) -> [RankedText] {
+        var (forQuery, forTexts) = (options, options)
+        forQuery.promptName = options.promptName ?? promptName(["query"])
+        forTexts.promptName = promptName(["document", "passage", "corpus"])
+        let vector = try await embed([query], options: forQuery)[0]
+        let index = try EmbeddingIndex(try await embed(texts, options: forTexts))
+        return try index.nearest(to: vector, count: texts.count).map {
             RankedText(index: $0.index, text: texts[$0.index], score: $0.cosine)
         }
     }
+
+    /// The first of some prompts that the model has.
+    private func promptName(_ names: [String]) -> String? { names.first(where: promptNames.contains) }
 }

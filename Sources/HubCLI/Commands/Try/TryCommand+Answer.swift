@@ -15,7 +15,9 @@ extension TryCommand {
         if task != .textGeneration, let flag = request.generating.first(where: { $0 != "raw" }) {
             throw refusal("--\(flag) is for models that generate")
         }
-        if request.query != nil, !ranks(model, task) {
+        let makesVectors = task == .embedding || request.embeds
+        if !makesVectors, let flag = request.vectorFlag { throw refusal("--\(flag) is about vectors") }
+        if request.query != nil, ![.ranking, .embedding].contains(task) {
             let byCosine = "hub try \(word(request)) --task \(ModelTask.embedding.rawValue) --query Q --texts FILE compares vectors"
             throw refusal("--query is for rerankers and embedding models", also: model.embeds ? byCosine : nil)
         }
@@ -35,15 +37,12 @@ extension TryCommand {
         return task
     }
 
-    /// Whether a model that does a task can rank texts.
-    private static func ranks(_ model: LanguageModel, _ task: ModelTask) -> Bool {
-        task == .ranking || task == .embedding
-    }
-
     /// - Throws: ``ErrorCode/invalidInput`` for a conversation with a model that does not generate.
     static func checkTalks(_ model: LanguageModel, _ request: Request, _ report: TryReport) throws(AIError) {
         guard !model.generates else { return }
-        throw refuse("--chat is for models that generate", model, request, report)
+        throw AIError(
+            .invalidInput, "\(report.id) \(model.task.purpose); it does not answer",
+            advice: model.task.example(request.model, mask: model.mask))
     }
 
     /// What does not fit, what the model is for, and a command that fits.
@@ -66,7 +65,9 @@ extension TryCommand {
         guard !texts.isEmpty else { throw AIError(.invalidInput, "there is no text to rank") }
         let byCosine = request.task == .embedding || model.task == .embedding
         let ranking =
-            byCosine ? try await model.rankByCosine(texts, for: query) : try await model.rank(texts, for: query)
+            byCosine
+            ? try await model.rankByCosine(texts, for: query, options: request.embedding)
+            : try await model.rank(texts, for: query)
         report.answer = (query, .ranking(ranking))
     }
 

@@ -32,8 +32,8 @@ extension TryCommand {
         var labels: [String]
         /// What the model is to do; nil for what it is for.
         var task: ModelTask?
-        var promptName: String?
-        var dimensions: Int?
+        /// How texts become vectors.
+        var embedding: EmbeddingOptions
         /// Flags that were given and are about generated text.
         var generating: [String]
         /// The file of a text, and the number of its tokens to score.
@@ -68,8 +68,8 @@ extension TryCommand {
             textPair = arguments[TryCommand.textPair]
             labels = arguments[TryCommand.labels] ?? []
             task = arguments[TryCommand.task]
-            promptName = arguments[TryCommand.promptName]
-            dimensions = arguments[TryCommand.dimensions]
+            embedding = EmbeddingOptions(
+                promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
             generating = TryCommand.generating.filter(arguments.has)
             perplexity = arguments[TryCommand.perplexity]
             perplexityTokens = arguments[TryCommand.perplexityTokens]
@@ -87,6 +87,10 @@ extension TryCommand {
         var runs: Bool { !inspect && check == nil && render == nil && tokenize == nil }
         /// Whether texts are to become vectors, whatever the model is for.
         var embeds: Bool { !embed.isEmpty || texts != nil && query == nil || similar != nil }
+        /// A flag that was given and says how texts become vectors.
+        var vectorFlag: String? {
+            embedding.promptName != nil ? "prompt-name" : embedding.dimensions != nil ? "dimensions" : nil
+        }
         /// Whether vectors are asked for by name.
         var asksForVectors: Bool { !embed.isEmpty || similar != nil || task == .embedding }
         /// Whether it is tested, for want of anything to do with it.
@@ -109,8 +113,7 @@ extension TryCommand {
                 throw AIError(
                     .invalidInput, "--\(flag) needs a PROMPT", advice: "write hub try REF PROMPT --\(flag) ...")
             }
-            for (isGiven, flag) in [(promptName != nil, "prompt-name"), (dimensions != nil, "dimensions")]
-            where isGiven && prompt == nil && !embeds && query == nil {
+            if let flag = vectorFlag, prompt == nil, !embeds, query == nil {
                 throw AIError(.invalidInput, "--\(flag) needs a text: a PROMPT, --embed TEXT or --texts FILE")
             }
         }
@@ -120,8 +123,7 @@ extension TryCommand {
             guard let task else { return }
             let others: [(isGiven: Bool, flag: String, tasks: [ModelTask])] = [
                 (query != nil, "query", [.ranking, .embedding]), (similar != nil, "similar", [.embedding]),
-                (!embed.isEmpty, "embed", [.embedding]), (promptName != nil, "prompt-name", [.embedding]),
-                (dimensions != nil, "dimensions", [.embedding]), (!labels.isEmpty, "labels", [.classification]),
+                (!embed.isEmpty, "embed", [.embedding]), (vectorFlag != nil, vectorFlag ?? "", [.embedding]), (!labels.isEmpty, "labels", [.classification]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {

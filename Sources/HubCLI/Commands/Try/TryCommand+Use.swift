@@ -90,7 +90,8 @@ extension TryCommand {
                 context: .init(path: report.path))
         }
         guard !texts.isEmpty else { throw AIError(.invalidInput, "there is no text to embed") }
-        let all = try await model.embed(texts + (request.similar.map { [$0] } ?? []))
+        let all = try await model.embed(
+            texts + (request.similar.map { [$0] } ?? []), options: request.embedding)
         report.embeddings = zip(texts, all).map { ($0, $1) }
         guard request.similar != nil, let query = all.last else { return }
         report.similar = report.embeddings.map { ($0.text, $0.result.cosineSimilarity(to: query) ?? 0) }
