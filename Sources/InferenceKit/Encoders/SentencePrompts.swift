@@ -35,9 +35,8 @@ struct SentencePrompts: Sendable, Hashable {
         if let text = texts[name] { return text }
         // Every model of sentence-transformers has these two.
         if ["query", "document"].contains(name) { return "" }
-        throw AIError(
-            .invalidInput, "the model has no prompt \"\(name.printable)\"",
-            advice: names.isEmpty ? "it has no prompts" : "its prompts are: \(names.map(\.printable).joined(separator: ", "))")
+        let known = names.isEmpty ? "it has none" : "it has \(names.map(\.printable).joined(separator: ", "))"
+        throw AIError(.invalidInput, "the model has no prompt \"\(name.printable)\"; \(known)")
     }
 }
 
