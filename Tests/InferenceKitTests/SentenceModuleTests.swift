@@ -52,7 +52,8 @@ import Testing
             #expect(results.map(\.dimensions) == expected.map(\.count))
             for (result, vector) in zip(results, expected) {
                 let difference = zip(result.vector, vector).map { abs(Double($0) - $1) }.max() ?? 1
-                #expect(difference < 1e-5, "\(name) \(options)")
+                let largest = vector.map(abs).max() ?? 1
+                #expect(difference < 1e-5 * max(1, largest), "\(name) \(options)")
             }
         }
     }

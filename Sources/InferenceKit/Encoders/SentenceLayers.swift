@@ -82,11 +82,16 @@ struct SentenceLayers: Sendable {
                     hub_activate(
                         team.team, activation.kernel, output.start, nil, output.count, 1, output.count, output.start)
                 }
-                switch residual {
-                case .none: break
-                case .input: hub_add(team.team, output.start, input.start, 1, output.count)
-                case .projected(let linear):
-                    hub_add(team.team, output.start, Self.multiply(input, linear, team).start, 1, output.count)
+                let residual: FloatBuffer? =
+                    switch residual {
+                    case .none: nil
+                    case .input: input
+                    case .projected(let linear): Self.multiply(input, linear, team)
+                    }
+                if let residual {
+                    withExtendedLifetime(residual) {
+                        hub_add(team.team, output.start, residual.start, 1, output.count)
+                    }
                 }
                 vector = output.array
             }
@@ -107,10 +112,13 @@ struct SentenceLayers: Sendable {
         input.exact = true
         input.packed = packed
         var matrix = linear.matrix.layout
-        withUnsafePointer(to: &matrix) { matrix in
-            var product = hub_product(
-                matrix: matrix, bias: linear.bias.map { UnsafePointer($0.start) }, out: out.start, stride: out.count)
-            hub_multiply(team.team, &input, &product, 1)
+        withExtendedLifetime((row, linear)) {
+            withUnsafePointer(to: &matrix) { matrix in
+                var product = hub_product(
+                    matrix: matrix, bias: linear.bias.map { UnsafePointer($0.start) }, out: out.start,
+                    stride: out.count)
+                hub_multiply(team.team, &input, &product, 1)
+            }
         }
         return out
     }
