@@ -43,6 +43,9 @@ package enum TokenizerSource {
             guard var bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
             var parts = try TokenizerFile(&bytes, path: path).parts
             let settings = try TokenizerSettings(folder: Path.parent(path))
+            if TokenizerClass(name: settings.kind)?.isWordPiece == true {
+                parts.normalizer = parts.normalizer.changed(by: settings)
+            }
             parts.truncatesLeft = settings.truncatesLeft
             parts.givesTypes = settings.givesTypes
             parts.maxTokens = settings.maxTokens

@@ -21,7 +21,25 @@ import Testing
 
     private static let names = (try? golden.get())?["folders"]?.array?.compactMap { $0["name"]?.string } ?? []
 
-    @Test func everyKindIsThere() { #expect(Self.names.count == 29) }
+    @Test func aClassThatIsUnknownIsNamed() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\n")
+        try folder.write("tokenizer_config.json", #"{"tokenizer_class":"TapasTokenizer"}"#)
+        let error = try await thrown { try Tokenizer(folder: folder.path) }
+        #expect(error.code == .unsupportedModel && error.message.contains("TapasTokenizer"), "\(error.message)")
+    }
+
+    @Test(arguments: [
+        (#"{"model_max_length":512}"#, 512), (#"{"model_max_length":1e30}"#, nil), ("{}", nil),
+        (#"{"model_max_length":1000000000000000019884624838656}"#, nil),
+    ]) func theLimitOfAModelIsRead(config: String, limit: Int?) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\n")
+        try folder.write("tokenizer_config.json", config)
+        #expect(try Tokenizer(folder: folder.path).maxTokens == limit)
+    }
+
+    @Test func everyKindIsThere() { #expect(Self.names.count == 32) }
 
     @Test(arguments: names) func aFolderAgrees(name: String) throws {
         let row = try #require(

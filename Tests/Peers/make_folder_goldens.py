@@ -79,6 +79,13 @@ def rows():
     yield "bert-decoder", {"vocab.txt": bert, "tokenizer_config.json": of("BertTokenizer", added_tokens_decoder={
         "4": token("[MASK]", lstrip=True), "500": token("<tag>", special=False, rstrip=True), "501": token("fox", single_word=True)})}
     yield "bert-twice", {"vocab.txt": bert + "the\n[CLS]\n", "config.json": config("bert")}
+    with open(parts.OUT) as file:
+        whole = next(t["json"] for t in json.load(file)["tokenizers"] if t["name"] == "bert")
+    whole["model"]["max_input_chars_per_word"] = 100
+    for name, settings in [("BertTokenizer", {"do_lower_case": False, "tokenize_chinese_chars": False}),
+                           ("BertTokenizer", {"do_lower_case": True, "strip_accents": False, "truncation_side": "left"}),
+                           ("PreTrainedTokenizerFast", {"do_lower_case": False})]:
+        yield f"file-{name}-{len(settings)}", {"tokenizer.json": json.dumps(whole), "tokenizer_config.json": of(name, **settings)}
     yield "electra", {"vocab.txt": bert, "config.json": config("electra")}
     yield "electra-class", {"vocab.txt": bert, "tokenizer_config.json": of("ElectraTokenizer"), "config.json": config("electra")}
     yield "mobilebert", {"vocab.txt": bert, "config.json": config("mobilebert")}

@@ -40,15 +40,24 @@ enum TokenizerClass: Sendable {
         }
     }
 
+    /// Whether it cuts texts as BERT does.
+    var isWordPiece: Bool { [.bert, .distilBert, .mpnet].contains(self) }
+
     /// The special tokens that the class has if the files name no others, by role.
     var defaultTokens: [String: String] {
         switch self {
         case .bert, .distilBert:
-            ["unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]"]
+            [
+                "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]",
+                "mask_token": "[MASK]",
+            ]
         case .mpnet:
             Self.angled.merging(["unk_token": "[UNK]"]) { $1 }
         case .esm:
-            ["unk_token": "<unk>", "cls_token": "<cls>", "pad_token": "<pad>", "mask_token": "<mask>", "eos_token": "<eos>"]
+            [
+                "unk_token": "<unk>", "cls_token": "<cls>", "pad_token": "<pad>", "mask_token": "<mask>",
+                "eos_token": "<eos>",
+            ]
         case .roberta, .xlmRoberta, .camembert: Self.angled
         case .gpt2:
             ["unk_token": "<|endoftext|>", "bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"]
