@@ -30,6 +30,31 @@ import Testing
     }
 
     @Test(arguments: [
+        ("vocab.txt", "bert", [0xFF, 0xFE, 0x0A], "UTF-8"), ("vocab.json", "roberta", Array("[1]".utf8), "object"),
+        ("vocab.json", "roberta", Array(#"{"a":-1}"#.utf8), "id"), ("vocab.json", "roberta", Array("{".utf8), "JSON"),
+        ("merges.txt", "roberta", Array("a nothing\n".utf8), "merge 0"),
+        ("merges.txt", "roberta", Array("a b c\n".utf8), "merge 0"),
+        ("sentencepiece.bpe.model", "xlm-roberta", [0x0A, 0xFF, 0xFF], "damaged"),
+    ]) func aBrokenVocabularyIsMalformed(file: String, name: String, content: [UInt8], fault: String) async throws {
+        let row = try #require(try Self.golden.get()["folders"]?.array?.first { $0["name"]?.string == name })
+        let folder = try folder(row)
+        try folder.write(file, content)
+        let error = try await thrown { try Tokenizer(folder: folder.path) }
+        #expect(error.code == .malformedModel && error.message.contains(fault), "\(error.message)")
+    }
+
+    /// As if the settings named no token.
+    @Test func anEmptySpecialTokenMatchesNothing() throws {
+        for name in ["xlm-roberta", "bert"] {
+            let row = try #require(try Self.golden.get()["folders"]?.array?.first { $0["name"]?.string == name })
+            let folder = try folder(row)
+            try folder.write("tokenizer_config.json", #"{"mask_token":""}"#)
+            let tokenizer = try Tokenizer(folder: folder.path)
+            #expect(try tokenizer.encode("a b") == tokenizer.encode("a b", nil, withOffsets: true).ids)
+        }
+    }
+
+    @Test(arguments: [
         (#"{"model_max_length":512}"#, 512), (#"{"model_max_length":1e30}"#, nil), ("{}", nil),
         (#"{"model_max_length":1000000000000000019884624838656}"#, nil),
     ]) func theLimitOfAModelIsRead(config: String, limit: Int?) throws {
