@@ -31,7 +31,8 @@ import Testing
 
     @Test(arguments: [
         ("vocab.txt", "bert", [0xFF, 0xFE, 0x0A], "UTF-8"), ("vocab.json", "roberta", Array("[1]".utf8), "object"),
-        ("vocab.json", "roberta", Array(#"{"a":-1}"#.utf8), "id"), ("vocab.json", "roberta", Array("{".utf8), "JSON"),
+        ("vocab.json", "roberta", Array(#"{"a":-1}"#.utf8), "id"),
+        ("vocab.json", "roberta", Array("{".utf8), "JSON"),
         ("merges.txt", "roberta", Array("a nothing\n".utf8), "merge 0"),
         ("merges.txt", "roberta", Array("a b c\n".utf8), "merge 0"),
         ("sentencepiece.bpe.model", "xlm-roberta", [0x0A, 0xFF, 0xFF], "damaged"),

@@ -88,9 +88,13 @@ import Testing
         #expect(wide.code == .malformedModel && wide.message.contains("linear.weight"), "\(wide.message)")
         let odd = try await fault("dense", "2_Dense/config.json") { $0["activation_function"] = "os.system" }
         #expect(odd.code == .unsupportedModel && odd.message.contains("os.system"), "\(odd.message)")
-        let tokens = try await fault("dense", "2_Dense/config.json") { $0["module_input_name"] = "token_embeddings" }
+        let tokens = try await fault("dense", "2_Dense/config.json") {
+            $0["module_input_name"] = "token_embeddings"
+        }
         #expect(tokens.code == .unsupportedModel && tokens.message.contains("token_embeddings"))
-        let prompt = try await fault("prompts", "config_sentence_transformers.json") { $0["default_prompt_name"] = "x" }
+        let prompt = try await fault("prompts", "config_sentence_transformers.json") {
+            $0["default_prompt_name"] = "x"
+        }
         #expect(prompt.code == .malformedModel && prompt.message.contains("default_prompt_name"))
         let folder = try folder(try row("dense"), dropping: ["2_Dense/model.safetensors"])
         let missing = try await thrown { try await LanguageModel.open(folder: folder.path) }

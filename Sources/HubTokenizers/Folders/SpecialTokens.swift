@@ -43,7 +43,9 @@ struct SpecialTokens {
         var list = try listed()
         var known = Set(list.compactMap { $0["content"]?.string.map(ExactText.init) })
         for token in members.map(\.token) + (named ?? others) + more {
-            guard let content = token["content"]?.string, known.insert(ExactText(content)).inserted else { continue }
+            guard let content = token["content"]?.string, known.insert(ExactText(content)).inserted else {
+                continue
+            }
             list.append(token)
         }
         var count = 0

@@ -24,7 +24,8 @@ extension VocabularyFolder {
         let added = try special.added(Normalizer([]), vocabulary)
         return TokenizerParts(
             kind: "byte-level BPE", model: .bytePair(model), added: added, preTokenizer: preTokenizer,
-            postProcessor: try template(added, addsPrefixSpace: addsPrefixSpace), decoder: TokenDecoder([.byteLevel]))
+            postProcessor: try template(added, addsPrefixSpace: addsPrefixSpace),
+            decoder: TokenDecoder([.byteLevel]))
     }
 
     private func template(_ added: AddedTokens, addsPrefixSpace: Bool) throws(AIError) -> PostProcessor {

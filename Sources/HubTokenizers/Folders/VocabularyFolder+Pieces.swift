@@ -59,7 +59,9 @@ extension VocabularyFolder {
         return (vocabulary, all.map(\.1))
     }
 
-    private func unknown(_ file: SentencePieceFile, _ vocabulary: Vocabulary, _ scores: [Double]) throws(AIError) -> Int32 {
+    private func unknown(_ file: SentencePieceFile, _ vocabulary: Vocabulary, _ scores: [Double]) throws(AIError)
+        -> Int32
+    {
         let id: Int
         switch tokenizerClass {
         case .albert: id = 1
@@ -73,7 +75,8 @@ extension VocabularyFolder {
     }
 
     private func rewriting(_ file: SentencePieceFile) throws(AIError) -> [Normalizer.Step] {
-        let rules: [Normalizer.Step] = file.charsmap.isEmpty ? [] : [.charsmap(try Charsmap(file.charsmap, path: path))]
+        let rules: [Normalizer.Step] =
+            file.charsmap.isEmpty ? [] : [.charsmap(try Charsmap(file.charsmap, path: path))]
         switch tokenizerClass {
         case .albert:
             let quote = Array("\"".utf8)

@@ -15,7 +15,8 @@ struct VocabularyFolder {
         let names = TokenizerKind.vocabularyNames.filter { FileSystem.exists(Path.join(folder, $0)) }
         guard !names.isEmpty else { return nil }
         settings = try TokenizerSettings(folder: folder)
-        guard let found = Self.tokenizerClass(settings, names), let name = found.fileNames.first(where: names.contains)
+        guard let found = Self.tokenizerClass(settings, names),
+            let name = found.fileNames.first(where: names.contains)
         else { return nil }
         if name == "vocab.json", !FileSystem.exists(Path.join(folder, "merges.txt")) { return nil }
         tokenizerClass = found

@@ -21,7 +21,8 @@ struct EmbeddingRun {
         let dimensions = options.dimensions ?? layers.width
         guard (1...layers.width).contains(dimensions) else {
             throw AIError(
-                .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(layers.width)")
+                .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(layers.width)"
+            )
         }
         let prompt = try sentences.prompts.text(options.promptName)
         let skipped = sentences.includesPrompt || prompt.isEmpty ? 0 : try length(prompt)
@@ -36,7 +37,7 @@ struct EmbeddingRun {
                 sentences.poolings, rows, count: count, width: width, skipped: skipped)
             let vector = Array(layers.apply(pooled, team).prefix(dimensions))
             results[index] = EmbeddingResult(
-                vector: options.normalizes ? RowPooling.unit(vector) : vector, tokenCount: count)
+                vector: options.normalizes ? SentenceLayers.unit(vector) : vector, tokenCount: count)
         }
         return results.compactMap { $0 }
     }

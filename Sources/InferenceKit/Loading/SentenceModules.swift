@@ -150,7 +150,9 @@ struct SentenceSettings {
     /// Reads the file of a folder; it may be missing.
     init(folder: String) throws(AIError) {
         for name in Self.names {
-            guard let settings = try JSONFile.read(Path.join(folder, "sentence_\(name)_config.json")) else { continue }
+            guard let settings = try JSONFile.read(Path.join(folder, "sentence_\(name)_config.json")) else {
+                continue
+            }
             maxTokens = settings["max_seq_length"]?.int.flatMap(Int.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
             lowercases = settings["do_lower_case"]?.bool ?? false
             return

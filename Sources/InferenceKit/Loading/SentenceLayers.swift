@@ -68,11 +68,12 @@ struct SentenceLayers: Sendable {
         var vector = pooled
         for layer in layers {
             switch layer {
-            case .unit: vector = RowPooling.unit(vector)
+            case .unit: vector = Self.unit(vector)
             case .norm(let weight, let bias):
                 let row = FloatBuffer(vector)
                 hub_layer_norm(
-                    team.team, row.start, row.count, 1, row.count, weight.start, bias.start, Self.epsilon, row.start,
+                    team.team, row.start, row.count, 1, row.count, weight.start, bias.start, Self.epsilon,
+                    row.start,
                     row.count)
                 vector = row.array
             case .dense(let linear, let activation, let residual):
@@ -80,7 +81,8 @@ struct SentenceLayers: Sendable {
                 let output = Self.multiply(input, linear, team)
                 if let activation {
                     hub_activate(
-                        team.team, activation.kernel, output.start, nil, output.count, 1, output.count, output.start)
+                        team.team, activation.kernel, output.start, nil, output.count, 1, output.count, output.start
+                    )
                 }
                 let residual: FloatBuffer? =
                     switch residual {
@@ -121,5 +123,12 @@ struct SentenceLayers: Sendable {
             }
         }
         return out
+    }
+
+    /// A vector of the same direction and length 1.
+    static func unit(_ vector: [Float]) -> [Float] {
+        let length = vector.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
+        // As torch's normalize, which never divides by less.
+        return vector.map { Float(Double($0) / max(length, 1e-12)) }
     }
 }
