@@ -17,7 +17,7 @@ extension ModelClass {
         ) { settings, d throws(AIError) in
             let activation = activation ?? d.layers.first?.feedForward.activation
             return Head(
-                dense: .init(width: d.width, activation: activation, norm: d.embedding.norm),
+                dense: .init(width: d.width, activation: activation, norm: d.embedding.norm ?? d.finalNorm),
                 isTied: settings.isTied(default: true), hasBias: true)
         }
     }
