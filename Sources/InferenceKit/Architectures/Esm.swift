@@ -36,7 +36,7 @@ extension Architecture {
             let mask = settings.number("mask_token_id").flatMap { Int(exactly: $0) }
             model.embedding.masking = .init(id: try settings.need(mask, "mask_token_id"))
         }
-        settings.refuse(["is_folding_model", "is_decoder"]) { settings.flag($0) == true }
+        settings.refuse(["is_folding_model", "is_decoder"]) { $0.flag($1) == true }
         return model
     }
 }

@@ -17,7 +17,7 @@ extension Architecture {
         if let kind = settings.text("layer_norm_type"), kind != "layer_norm" {
             settings.obstacles.append("layer_norm_type \(kind.printable)")
         }
-        settings.refuse(["logn_attention_scale"]) { settings.flag($0) == true }
+        settings.refuse(["logn_attention_scale"]) { $0.flag($1) == true }
         let activation = settings.activation(settings.configuration.activation, default: .gelu)
         model.eachFeedForward {
             ($0.isGated, $0.activation, $0.hasBias, $0.hasOutputBias) = (true, activation, false, true)

@@ -16,10 +16,9 @@ extension Architecture {
         ], names: .nomicBert, otherNames: [.nomicBertToday], ggufTensors: .nomicGGUF
     ) { settings throws(AIError) in
         var model = try settings.rotaryEncoder(base: settings.number("rotary_emb_base") ?? 1000, types: 2)
-        settings.refuse(
-            ["prenorm", "causal", "parallel_block", "use_rms_norm"], where: { settings.flag($0) == true })
-        settings.refuse(["moe_every_n_layers", "rotary_emb_scale_base"]) { settings.number($0) ?? 0 != 0 }
-        settings.refuse(["rotary_emb_fraction"]) { settings.number($0) ?? 1 != 1 }
+        settings.refuse(["prenorm", "causal", "parallel_block", "use_rms_norm"]) { $0.flag($1) == true }
+        settings.refuse(["moe_every_n_layers", "rotary_emb_scale_base"]) { $0.number($1) ?? 0 != 0 }
+        settings.refuse(["rotary_emb_fraction"]) { $0.number($1) ?? 1 != 1 }
         if let multiple = settings.count("pad_vocab_size_multiple") {
             model.vocabulary = (model.vocabulary + multiple - 1) / multiple * multiple
         }
@@ -55,8 +54,8 @@ extension Settings {
     }
 
     /// Adds the settings for which something holds to the obstacles.
-    mutating func refuse(_ keys: [String], where isForeign: (String) -> Bool) {
-        for key in keys where isForeign(key) {
+    mutating func refuse(_ keys: [String], where isForeign: (Settings, String) -> Bool) {
+        for key in keys where isForeign(self, key) {
             let value = text(key) ?? number(key).map { "\($0)" } ?? flag(key).map { "\($0)" } ?? ""
             obstacles.append("\(key) \(value)".printable)
         }
