@@ -172,6 +172,8 @@ COMMON = dict(
 )
 ABSOLUTE = dict(layer_norm_eps=0.01, position_embedding_type="absolute", type_vocab_size=2)
 
+#: Outputs so small that the order of sums does not show in them.
+GENTLE = {"embed": 0.25, "": 0.5}
 ROTARY_ENCODER = {
     "Model": {
         "base": rope_base(10000.0), "types": zero("token_type_embeddings"), "epsilon": dict(layer_norm_eps=1e-12),
@@ -222,7 +224,7 @@ ENCODERS = {
     "modernbert": Encoder("ModernBert", dict(
         model_type="modernbert", classifier_pooling="mean", global_attn_every_n_layers=3, global_rope_theta=160000.0,
         hidden_activation="gelu", local_attention=8, local_rope_theta=10000.0, norm_eps=0.01, num_hidden_layers=4,
-    ), hasTypes=False, drop=("hidden_act",), scales={"Wqkv": 2}, without={
+    ), hasTypes=False, drop=("hidden_act",), scales=GENTLE, without={
         "Model": {
             "window": dict(local_attention=80), "half of the window": dict(local_attention=16),
             "kinds of layers": dict(layer_types=["sliding_attention", "full_attention"] * 2),
@@ -245,7 +247,7 @@ ENCODERS = {
     "modernbert-biased": Encoder("ModernBert", dict(
         model_type="modernbert", attention_bias=True, classifier_activation="silu", classifier_bias=True,
         classifier_pooling="cls", decoder_bias=False, hidden_activation="gelu", local_attention=8, mlp_bias=True, norm_bias=True,
-    ), hasTypes=False, drop=("hidden_act",), without={
+    ), scales=GENTLE, hasTypes=False, drop=("hidden_act",), without={
         "Model": {"biases": zero("Wqkv.bias", "Wi.bias", "Wo.bias"), "norm biases": zero("norm.bias")},
         "ForSequenceClassification": {
             "pooling": dict(classifier_pooling="mean"), "activation": dict(classifier_activation="gelu"),
@@ -254,7 +256,7 @@ ENCODERS = {
     }),
     "nomic-bert": Encoder("NomicBert", dict(
         model_type="nomic_bert", hidden_act="silu", layer_norm_eps=0.01, type_vocab_size=2,
-    ), without=ROTARY_ENCODER | {"ForMaskedLM": {
+    ), scales=GENTLE, without=ROTARY_ENCODER | {"ForMaskedLM": {
         "dense": module("cls.predictions.transform.dense", Same()),
         "activation": module("cls.predictions.transform.transform_act_fn", Same()),
         "norm": module("cls.predictions.transform.layer_norm", Same()), "bias": zero("cls.predictions.bias"),
@@ -281,7 +283,7 @@ ENCODERS = {
     )}),
     "gte": Encoder("Gte", dict(
         model_type="gte", layer_norm_eps=0.01, rope_parameters={"rope_type": "default", "rope_theta": 500.0}, type_vocab_size=2,
-    ), scales={"gate_proj": 2}, without=ROTARY_ENCODER | {
+    ), scales={"gate_proj": 2, "down_proj": 2} | GENTLE, without=ROTARY_ENCODER | {
         "Model": ROTARY_ENCODER["Model"] | {"biases": zero("q_proj.bias", "v_proj.bias"), "down bias": zero("down_proj.bias")},
         "ForMaskedLM": ROBERTA_WORDS | {"bias": zero("decoder.bias")},
     }, published={"gte-new": Published(
@@ -305,7 +307,7 @@ ENCODERS = {
     )}),
     "jina-v3": Encoder("JinaEmbeddingsV3", dict(
         model_type="jina_embeddings_v3", layer_norm_eps=0.01, type_vocab_size=1,
-    ), hasTypes=False, scales={"fc2": 6}, without={
+    ), hasTypes=False, scales={"fc1": 1, "fc2": 4} | GENTLE, without={
         "Model": ROTARY_ENCODER["Model"] | {"biases": zero("q_proj.bias", "v_proj.bias"), "fc biases": zero("fc1.bias", "fc2.bias")},
         "ForSequenceClassification": {
             "dense": module("classifier.dense", Same()), "bias": zero("classifier.out_proj.bias"),
@@ -316,7 +318,7 @@ ENCODERS = {
     "eurobert": Encoder("EuroBert", dict(
         model_type="eurobert", classifier_pooling="late", hidden_act="silu", num_key_value_heads=2, rms_norm_eps=0.01,
         rope_theta=250000.0, tie_word_embeddings=False,
-    ), hasTypes=False, without={
+    ), scales=GENTLE, hasTypes=False, without={
         "Model": {
             "both sides": causal, "base": rope_base(10000.0), "epsilon": dict(rms_norm_eps=1e-6),
             "norm before attention": module("layers.*.input_layernorm", Same()), "final norm": module("norm", Same()),
@@ -330,22 +332,22 @@ ENCODERS = {
     "eurobert-mean": Encoder("EuroBert", dict(
         model_type="eurobert", classifier_pooling="mean", hidden_act="silu", num_key_value_heads=4, rms_norm_eps=1e-5,
         num_hidden_layers=1, rope_theta=250000.0, tie_word_embeddings=True,
-    ), hasTypes=False, without={"ForSequenceClassification": {"pooling": dict(classifier_pooling="bos")}}),
+    ), scales=GENTLE, hasTypes=False, without={"ForSequenceClassification": {"pooling": dict(classifier_pooling="bos")}}),
     "esm2": Encoder("Esm", dict(
         model_type="esm", emb_layer_norm_before=False, layer_norm_eps=0.01, mask_token_id=4, pad_token_id=1,
         position_embedding_type="rotary", token_dropout=True,
-    ), hasTypes=False, scales={"intermediate.dense": 2}, without=ESM | {"Model": ESM["Model"] | {"rope": dict(rope_theta=100.0)}}),
+    ), hasTypes=False, scales={"intermediate.dense": 2} | GENTLE, without=ESM | {"Model": ESM["Model"] | {"rope": dict(rope_theta=100.0)}}),
     "esm1b": Encoder("Esm", dict(
         model_type="esm", emb_layer_norm_before=True, layer_norm_eps=0.01, mask_token_id=4, max_position_embeddings=42,
         pad_token_id=1, position_embedding_type="absolute", token_dropout=True,
-    ), hasTypes=False, scales={"intermediate.dense": 2, "word_embeddings": 0.3}, without=ESM | {"Model": ESM["Model"] | {
+    ), hasTypes=False, scales={"intermediate.dense": 2} | GENTLE, without=ESM | {"Model": ESM["Model"] | {
         "norm of the embedding": module("embeddings.layer_norm", Same()), "positions": zero("position_embeddings"),
     }}),
     "embeddinggemma": Encoder("Gemma3Text", dict(
         model_type="gemma3_text", attn_logit_softcapping=None, head_dim=8, hidden_activation="gelu_pytorch_tanh",
         layer_types=["sliding_attention", "full_attention"], num_key_value_heads=1, query_pre_attn_scalar=16, rms_norm_eps=1e-6,
         rope_local_base_freq=10000.0, rope_theta=1000000.0, sliding_window=8, use_bidirectional_attention=True,
-    ), classes=["Model"], hasTypes=False, drop=("hidden_act",), without={"Model": {
+    ), classes=["Model"], scales=GENTLE, hasTypes=False, drop=("hidden_act",), without={"Model": {
         "both sides": dict(use_bidirectional_attention=False), "window": dict(sliding_window=80),
         "half of the window": dict(sliding_window=16), "local base": rope_base(sliding_attention=1000000.0),
         "scale of the embedding": lambda model: setattr(model.embed_tokens, "embed_scale", torch.tensor(1.0)),
