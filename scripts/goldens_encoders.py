@@ -136,6 +136,8 @@ class Published:
     packs: list = field(default_factory=list)
     #: What differs in its models, in place.
     change: object = lambda model: None
+    #: Number and rank of additions for tasks that the matrices have, as torch.nn.utils.parametrize stores them.
+    adapters: tuple = ()
     #: Before the names of the model without its heads.
     prefix: str = ""
 
@@ -314,7 +316,19 @@ ENCODERS = {
         },
         "ForTokenClassification": {"bias": zero("classifier.bias")},
         "ForMaskedLM": ROBERTA_WORDS | {"bias": zero("lm_head.bias")},
-    }),
+    }, published={"jina-v3-published": Published(
+        {"Model": "XLMRobertaModel"},
+        COMMON | dict(
+            architectures=["XLMRobertaModel"], layer_norm_eps=0.01, load_trained_adapters=True, lora_adaptations=["query", "passage"],
+            lora_alpha=1, lora_rank=2, model_type="xlm-roberta", pad_token_id=1, position_embedding_type="rotary",
+            rotary_emb_base=20000.0, type_vocab_size=1, use_flash_attn=True,
+        ),
+        [
+            ("^(classifier|lm_head)", "-"), ("^roberta.layers", "roberta.encoder.layers"), ("embeddings.LayerNorm", "emb_ln"),
+            ("self_attn.o_proj", "mixer.out_proj"), ("post_attention_layernorm", "norm1"), ("post_mlp_layernorm", "norm2"),
+        ],
+        [(["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], "mixer.Wqkv")], prefix="roberta.", adapters=(2, 2),
+    )}),
     "eurobert": Encoder("EuroBert", dict(
         model_type="eurobert", classifier_pooling="late", hidden_act="silu", num_key_value_heads=2, rms_norm_eps=0.01,
         rope_theta=250000.0, tie_word_embeddings=False,
@@ -483,7 +497,16 @@ def published(name, encoder, there, base):
     for pattern, replacement in there.names:
         tensors = {re.sub(pattern, replacement, key): value for key, value in tensors.items()}
     tensors = {key: value for key, value in tensors.items() if not key.startswith("-")}
-    safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    stored = dict(tensors)
+    for key in [key for key, value in tensors.items() if there.adapters and value.dim() > 1]:
+        stem, (count, rank) = key.removesuffix(".weight"), there.adapters
+        value = stored.pop(key)
+        stored[f"{stem}.parametrizations.weight.original"] = value
+        isTable = "embeddings" in key
+        for end, length in (("A", value.shape[0 if isTable else 1]), ("B", value.shape[1 if isTable else 0])):
+            shape = (rank, length) if (end == "A") != isTable else (length, rank)
+            stored[f"{stem}.parametrizations.weight.0.lora_{end}"] = torch.ones(count, *shape, dtype=torch.bfloat16)
+    safetensors.torch.save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
     # transformers knows these names too: it must see the same model.
     config = transformers.AutoConfig.from_pretrained(base, attn_implementation="eager")
     bare = {re.sub(f"^{there.prefix}", "", key): value for key, value in tensors.items() if key.startswith(there.prefix)}

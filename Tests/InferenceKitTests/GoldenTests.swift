@@ -86,6 +86,8 @@ import Testing
         "micro-bert-lasttoken-plain",
         "micro-bert-max", "micro-bert-mean-plain", "micro-qwen3-embedding", "micro-gguf-bert",
         "micro-bert-legacy",
+        "micro-gguf-nomic-bert", "micro-gguf-jina-v3", "micro-gguf-modernbert", "micro-gguf-eurobert",
+        "micro-gguf-embeddinggemma",
     ]) func embeddings(name: String) async throws {
         let (golden, path) = try golden(name)
         let sentences = try #require(golden["sentences"]?.array)

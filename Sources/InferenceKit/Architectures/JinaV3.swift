@@ -14,10 +14,14 @@ extension Architecture {
                 "JinaEmbeddingsV3ForSequenceClassification", dense: "classifier.dense", head: "classifier.out_proj"),
             .tokenLabels("JinaEmbeddingsV3ForTokenClassification"),
         ], names: .jinaV3, otherNames: [.flash], ggufTensors: .jinaGGUF
-    ) { settings throws(AIError) in
-        var model = try settings.rotaryEncoder(
-            base: settings.number("rotary_emb_base") ?? 20_000, types: 1, epsilon: 1e-5)
-        let activation = settings.activation(settings.configuration.activation, default: .gelu)
+    ) { settings throws(AIError) in try settings.jinaV3() }
+}
+
+extension Settings {
+    /// Jina's own configuration is an XLM-RoBERTa's whose `position_embedding_type` is `rotary`.
+    mutating func jinaV3() throws(AIError) -> ModelDescription {
+        var model = try rotaryEncoder(base: number("rotary_emb_base") ?? 20_000, types: 1, epsilon: 1e-5)
+        let activation = activation(configuration.activation, default: .gelu)
         model.eachFeedForward { $0.activation = activation }
         return model
     }
@@ -30,7 +34,8 @@ extension TensorNames {
         .up: "mlp.fc1", .down: "mlp.fc2",
     ])
 
-    /// The names of Jina's own implementation.
+    /// The names of Jina's own implementation. Its low-rank additions for tasks are not run: the model itself is what
+    /// answers where no task is named.
     static let flash = TensorNames(
         prefix: "roberta.", layer: "encoder.layers.",
         stems: [
@@ -39,7 +44,7 @@ extension TensorNames {
             .attentionOutput: "mixer.out_proj", .attentionPostNorm: "norm1", .up: "mlp.fc1", .down: "mlp.fc2",
             .feedForwardPostNorm: "norm2",
         ],
-        packed: qkv, heads: ["pooler."])
+        packed: qkv, ignored: [".lora_A", ".lora_B"], heads: ["pooler."])
 
     fileprivate static let jinaGGUF: TensorNames = {
         var names = gguf.with([

@@ -18,7 +18,8 @@ extension ModelClass {
             let activation = activation ?? d.layers.first?.feedForward.activation
             return Head(
                 dense: .init(width: d.width, activation: activation, norm: d.embedding.norm ?? d.finalNorm),
-                isTied: settings.isTied(default: true), hasBias: true)
+                // A table of its own is used, whatever the configuration says.
+                isTied: settings.isTied(default: true) && settings.stores(head + ".weight") != true, hasBias: true)
         }
     }
 

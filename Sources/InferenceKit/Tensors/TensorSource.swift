@@ -25,12 +25,16 @@ struct TensorSource: Sendable {
         path = weights.files.first?.path ?? ""
     }
 
-    /// Names as of today: early checkpoints of BERT call a LayerNorm's parameters gamma and beta.
+    /// Names as of today: early checkpoints of BERT call a LayerNorm's parameters gamma and beta; a matrix to which
+    /// torch.nn.utils.parametrize adds something is stored as an original.
     static func plain(_ name: String) -> String {
+        if name.hasSuffix(original) { return name.dropLast(original.count) + ".weight" }
         guard name.hasSuffix("gamma") || name.hasSuffix("beta") else { return name }
         return name.replacing("LayerNorm.gamma", with: "LayerNorm.weight")
             .replacing("LayerNorm.beta", with: "LayerNorm.bias")
     }
+
+    private static let original = ".parametrizations.weight.original"
 
     var names: some Sequence<String> { places.keys }
     func has(_ name: String) -> Bool { places[name] != nil }

@@ -23,7 +23,7 @@ enum ArchitectureTraits {
         "deberta",
         "deberta-v2", "mpnet", "modernbert", "modern-bert", "nomic_bert", "nomic-bert", "nomic-bert-moe",
         "jina-bert-v2",
-        "jina-bert-v3", "neo-bert", "eurobert", "new", "gte", "ernie", "convbert", "funnel", "fnet", "longformer",
+        "jina-bert-v3", "jina_embeddings_v3", "neo-bert", "eurobert", "new", "gte", "ernie", "convbert", "funnel", "fnet", "longformer",
         "big_bird", "squeezebert", "mobilebert", "roformer", "nezha", "luke", "xlm", "flaubert", "esm", "canine",
         "perceiver", "layoutlm", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "tapas", "t5encoder",
         "gemma-embedding",
