@@ -273,7 +273,7 @@ ENCODERS = {
             n_inner=64, n_layer=2, n_positions=40, pad_vocab_size_multiple=64, parallel_block=False, prenorm=False,
             qkv_proj_bias=False, rotary_emb_base=1000, rotary_emb_fraction=1.0, rotary_emb_interleaved=False,
             rotary_emb_scale_base=None, rotary_scaling_factor=None, torch_dtype="bfloat16", type_vocab_size=2,
-            use_rms_norm=False, vocab_size=300,
+            use_rms_norm=False, vocab_size=320,
         ),
         [
             ("^nomic_bert\\.", "bert."), ("^cls.predictions.(transform.dense.)?bias$", "-"), ("bert.layers", "bert.encoder.layers"),

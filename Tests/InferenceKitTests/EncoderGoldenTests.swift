@@ -8,6 +8,7 @@ import Testing
 @Suite struct EncoderGoldenTests {
     private static let models = [
         "bert-heads", "modernbert", "modernbert-biased", "nomic-bert", "nomic-bert-published", "gte", "gte-new", "jina-v3",
+        "jina-v3-published",
         "eurobert", "eurobert-mean", "esm2", "esm1b", "embeddinggemma",
     ]
 

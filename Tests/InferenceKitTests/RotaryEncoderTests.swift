@@ -43,6 +43,7 @@ import Testing
 
     @Test func nomicsBaseGrowsBehindThePositionsOfTraining() throws {
         let rotary = try read("nomic-bert-published", #"{"rotary_scaling_factor":2}"#).description.layers[0].attention.rotary
+        #expect(try read("nomic-bert-published", #"{"vocab_size":300}"#).description.vocabulary == 320)
         #expect(rotary?.scaling == .dynamic(factor: 2, originalPositions: 2048) && rotary?.base == 1000)
     }
 

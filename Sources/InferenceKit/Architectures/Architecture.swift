@@ -100,7 +100,10 @@ enum Architectures {
     /// The architecture of a configuration; nil if there is none for it.
     static func of(_ configuration: ModelConfiguration) -> Architecture? {
         guard let type = configuration.modelType else { return nil }
-        return configuration.isGGUF ? byGGUFName[type] : byModelType[type]
+        if configuration.isGGUF { return byGGUFName[type] }
+        // Jina 3 calls itself so in the configuration that its own code reads.
+        let isJina = type == "xlm-roberta" && configuration.settings["position_embedding_type"]?.string == "rotary"
+        return isJina ? .jinaV3 : byModelType[type]
     }
 
     /// What keeps a configuration from running, each a noun phrase; empty if nothing does.

@@ -6,7 +6,7 @@ extension Architecture {
     static let jinaV3 = Architecture(
         "Jina 3", ["jina_embeddings_v3"], gguf: ["jina-bert-v3"],
         classes: [
-            .base("JinaEmbeddingsV3Model"),
+            .base("JinaEmbeddingsV3Model"), .base("XLMRobertaModel"), .base("XLMRobertaLoRA"),
             .masked(
                 "JinaEmbeddingsV3ForMaskedLM", dense: "lm_head.dense", norm: "lm_head.layer_norm",
                 head: "lm_head.decoder", bias: "lm_head", activation: .gelu),
@@ -14,14 +14,10 @@ extension Architecture {
                 "JinaEmbeddingsV3ForSequenceClassification", dense: "classifier.dense", head: "classifier.out_proj"),
             .tokenLabels("JinaEmbeddingsV3ForTokenClassification"),
         ], names: .jinaV3, otherNames: [.flash], ggufTensors: .jinaGGUF
-    ) { settings throws(AIError) in try settings.jinaV3() }
-}
-
-extension Settings {
-    /// Jina's own configuration is an XLM-RoBERTa's whose `position_embedding_type` is `rotary`.
-    mutating func jinaV3() throws(AIError) -> ModelDescription {
-        var model = try rotaryEncoder(base: number("rotary_emb_base") ?? 20_000, types: 1, epsilon: 1e-5)
-        let activation = activation(configuration.activation, default: .gelu)
+    ) { settings throws(AIError) in
+        var model = try settings.rotaryEncoder(
+            base: settings.number("rotary_emb_base") ?? 20_000, types: 1, epsilon: 1e-5)
+        let activation = settings.activation(settings.configuration.activation, default: .gelu)
         model.eachFeedForward { $0.activation = activation }
         return model
     }
