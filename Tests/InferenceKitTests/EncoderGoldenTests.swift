@@ -7,7 +7,8 @@ import Testing
 /// Encoders with each of their heads, against transformers in float32 as `scripts/goldens_encoders.py` wrote it down.
 @Suite struct EncoderGoldenTests {
     private static let models = [
-        "bert-heads", "modernbert", "modernbert-biased", "nomic-bert", "nomic-bert-published", "gte", "gte-new", "jina-v3",
+        "bert-heads", "modernbert", "modernbert-biased", "nomic-bert", "nomic-bert-published", "gte", "gte-new",
+        "jina-v3",
         "jina-v3-published",
         "eurobert", "eurobert-mean", "esm2", "esm1b", "embeddinggemma",
     ]

@@ -35,14 +35,18 @@ import Testing
             try read("gte-new", #"{"rope_scaling":{"type":"ntk","factor":2,"mixed_b":0.5}}"#).obstacles
                 == ["rope_scaling with mixed_b"])
         #expect(try read("esm2", #"{"is_folding_model":true}"#).obstacles == ["is_folding_model true"])
-        #expect(try read("eurobert", #"{"architectures":["EuroBertForSequenceClassification"],"classifier_pooling":"odd"}"#).obstacles == ["classifier_pooling odd"])
+        #expect(
+            try read(
+                "eurobert", #"{"architectures":["EuroBertForSequenceClassification"],"classifier_pooling":"odd"}"#
+            ).obstacles == ["classifier_pooling odd"])
         #expect(
             try read("embeddinggemma", #"{"architectures":["Gemma3ForCausalLM"]}"#).obstacles
                 == ["use_bidirectional_attention in a model that generates"])
     }
 
     @Test func nomicsBaseGrowsBehindThePositionsOfTraining() throws {
-        let rotary = try read("nomic-bert-published", #"{"rotary_scaling_factor":2}"#).description.layers[0].attention.rotary
+        let rotary = try read("nomic-bert-published", #"{"rotary_scaling_factor":2}"#).description.layers[0]
+            .attention.rotary
         #expect(try read("nomic-bert-published", #"{"vocab_size":300}"#).description.vocabulary == 320)
         #expect(rotary?.scaling == .dynamic(factor: 2, originalPositions: 2048) && rotary?.base == 1000)
     }
@@ -58,7 +62,8 @@ import Testing
 
     @Test func poolingOfTheHead() throws {
         for (name, rows) in [("bos", ModelDescription.Head.Rows.first), ("mean", .mean), ("late", .meanOfOutputs)] {
-            let settings = #"{"architectures":["EuroBertForSequenceClassification"],"classifier_pooling":"\#(name)"}"#
+            let settings =
+                #"{"architectures":["EuroBertForSequenceClassification"],"classifier_pooling":"\#(name)"}"#
             #expect(try read("eurobert", settings).description.head?.rows == rows)
         }
     }

@@ -27,7 +27,8 @@ extension ModelClass {
     ///
     /// - Parameter pooler: a layer of the model itself; otherwise it is `dense` of the head.
     static func labels(
-        _ name: String, pooler: String? = nil, dense: String? = nil, activation: ModelDescription.Activation = .tanh,
+        _ name: String, pooler: String? = nil, dense: String? = nil,
+        activation: ModelDescription.Activation = .tanh,
         head: String = "classifier"
     ) -> ModelClass {
         var outside: [TensorRole: String] = [.head: head]

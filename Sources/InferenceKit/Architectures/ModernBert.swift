@@ -20,7 +20,9 @@ extension Architecture {
         let full = try settings.rotary(headSize: headSize, kind: "full_attention", base: global)
         var sliding = try settings.rotary(headSize: headSize, kind: "sliding_attention", base: local)
         if settings.isGGUF { sliding.base = local }
-        let (hasAttentionBias, hasBias) = (settings.flag("attention_bias") ?? false, settings.flag("mlp_bias") ?? false)
+        let (hasAttentionBias, hasBias) = (
+            settings.flag("attention_bias") ?? false, settings.flag("mlp_bias") ?? false
+        )
         let activation = settings.activation(settings.configuration.activation, default: .gelu)
         // As many positions to each side as half of this, and the position itself.
         let window = (settings.count("local_attention") ?? settings.count("sliding_window") ?? 128) / 2 + 1

@@ -10,7 +10,8 @@ extension Architecture {
             .base("NomicBertModel"),
             .masked(
                 "NomicBertForMaskedLM", dense: "cls.predictions.transform.dense",
-                norm: "cls.predictions.transform.layer_norm", head: "cls.predictions.decoder", bias: "cls.predictions"),
+                norm: "cls.predictions.transform.layer_norm", head: "cls.predictions.decoder",
+                bias: "cls.predictions"),
             .nomicPreTraining, .labels("NomicBertForSequenceClassification", pooler: "pooler.dense"),
             .tokenLabels("NomicBertForTokenClassification"),
         ], names: .nomicBert, otherNames: [.nomicBertToday], ggufTensors: .nomicGGUF
