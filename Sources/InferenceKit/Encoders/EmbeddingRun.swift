@@ -24,6 +24,10 @@ struct EmbeddingRun {
                 .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(layers.width)"
             )
         }
+        if let name = options.promptName, model.model.description.additions.contains(name) {
+            throw .unsupported(
+                model.configuration.path, "the low-rank additions for \"\(name.printable)\" cannot be run yet")
+        }
         let prompt = try sentences.prompts.text(options.promptName)
         let skipped = sentences.includesPrompt || prompt.isEmpty ? 0 : try length(prompt)
         var all: [TokenizedText] = []
