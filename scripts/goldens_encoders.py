@@ -12,6 +12,7 @@ what a test tolerates. The golden says how far each moves them.
 """
 
 import json
+import re
 import sys
 import zlib
 from dataclasses import dataclass, field
@@ -33,11 +34,11 @@ TASKS = {
 
 # Changes for `without`: functions of a model in place; a dict replaces settings of config.json instead.
 
-def zero(*parts, to=0.0):
+def zero(*parts, to=0.0, required=True):
     """Sets parameters whose names hold one of these parts."""
     def change(model):
         found = [value for name, value in model.named_parameters() if any(part in name for part in parts)]
-        assert found, parts
+        assert found or not required, parts
         for value in found:
             value.fill_(to)
     return change
@@ -64,6 +65,57 @@ def both(*changes):
     return change
 
 
+def halves_swapped(part):
+    """Swaps the upper and the lower half of matrices."""
+    def change(model):
+        for name, value in model.named_parameters():
+            if part in name:
+                value.copy_(torch.cat(value.chunk(2)[::-1]))
+    return change
+
+
+def rotary(model):
+    return next(value for name, value in model.named_modules() if name.endswith("rotary_emb"))
+
+
+def frequencies(base, pairs):
+    return 1.0 / (base ** (torch.arange(0, 2 * pairs, 2).float() / (2 * pairs)))
+
+
+def rope_base(base=None, **kinds):
+    """Another base of the rotary embedding, or of kinds of layers."""
+    def change(model):
+        if base:
+            rotary(model).inv_freq = frequencies(base, len(rotary(model).inv_freq))
+        for kind, value in kinds.items():
+            setattr(rotary(model), f"{kind}_inv_freq", frequencies(value, len(getattr(rotary(model), f"{kind}_inv_freq"))))
+    return change
+
+
+def fixed_scaling(base, factor):
+    """The rope_scaling `ntk` of GTE's own code (https://huggingface.co/Alibaba-NLP/new-impl)."""
+    def change(model):
+        pairs = len(rotary(model).inv_freq)
+        rotary(model).inv_freq = frequencies(base * factor, pairs) / factor ** (1 / pairs)
+    return change
+
+
+def causal(model):
+    """No row sees those behind it."""
+    forward = model.forward
+    def masked(input_ids):
+        count = input_ids.shape[1]
+        mask = torch.full((count, count), float("-inf")).triu(1)[None, None]
+        return forward(input_ids=input_ids, attention_mask=mask)
+    model.forward = masked
+
+
+def pooler(model):
+    """The first row goes to the labels as it is."""
+    inner = getattr(model, model.base_model_prefix)
+    inner.pooler.dense = inner.pooler.activation = Same()
+
+
 class Same(torch.nn.Module):
     def forward(self, x, *_):
         return x
@@ -88,6 +140,24 @@ ROBERTA = {
 
 
 @dataclass
+class Published:
+    """The same weights as repositories with code of their own have them: other names and other settings."""
+    #: The names of the classes that it has, by their ends here.
+    classes: dict
+    #: The whole of config.json.
+    config: dict
+    #: From the names of transformers, by pattern; tensors side by side in `packs` become one.
+    names: list
+    packs: list = field(default_factory=list)
+    #: What differs in its models, in place.
+    change: object = lambda model: None
+    #: Number and rank of additions for tasks that the matrices have, as torch.nn.utils.parametrize stores them.
+    adapters: tuple = ()
+    #: Before the names of the model without its heads.
+    prefix: str = ""
+
+
+@dataclass
 class Encoder:
     """A line of the table."""
     #: The classes' names without their ends: `Bert`.
@@ -105,6 +175,8 @@ class Encoder:
     hasTypes: bool = True
     #: Names of settings that config.json of published repositories does not have.
     drop: tuple = ()
+    #: By the name of the golden.
+    published: dict = field(default_factory=dict)
 
     def make(self, end, config):
         return getattr(transformers, self.stem + end)(config)
@@ -116,6 +188,33 @@ COMMON = dict(
     vocab_size=VOCABULARY,
 )
 ABSOLUTE = dict(layer_norm_eps=0.01, position_embedding_type="absolute", type_vocab_size=2)
+
+#: Outputs so small that the order of sums does not show in them.
+GENTLE = {"embed": 0.25, "": 0.5}
+ROTARY_ENCODER = {
+    "Model": {
+        "base": rope_base(10000.0), "types": zero("token_type_embeddings"), "epsilon": dict(layer_norm_eps=1e-12),
+        "norm of the embedding": module("embeddings.LayerNorm", Same()),
+        "norm after attention": module("layers.*.post_attention_layernorm", Same()),
+        "norm after the feed-forward block": module("layers.*.post_mlp_layernorm", Same()),
+        "activation": dict(hidden_act="relu"), "form of the activation": dict(hidden_act="gelu_new"),
+    },
+    "ForSequenceClassification": {"pooler": pooler, "bias": zero("classifier.bias")},
+    "ForTokenClassification": {"bias": zero("classifier.bias")},
+}
+ROBERTA_WORDS = {"dense": module("lm_head.dense", Same()), "norm": module("lm_head.layer_norm", Same())}
+ESM = {
+    "Model": {
+        "scale without masks": dict(token_dropout=False), "rows of masks": dict(mask_token_id=319),
+        "norm before attention": module("encoder.layer.*.attention.LayerNorm", Same()),
+        "norm before the feed-forward block": module("encoder.layer.*.LayerNorm", Same()),
+        "final norm": module("encoder.emb_layer_norm_after", Same()), "epsilon": dict(layer_norm_eps=1e-12),
+        "biases": zero("query.bias", "intermediate.dense.bias", "output.dense.bias"),
+    },
+    "ForSequenceClassification": {"dense": module("classifier.dense", Same()), "bias": zero("classifier.out_proj.bias")},
+    "ForTokenClassification": {"bias": zero("classifier.bias")},
+    "ForMaskedLM": ROBERTA_WORDS | {"bias": zero("lm_head.bias")},
+}
 
 ENCODERS = {
     "bert-heads": Encoder("Bert", dict(model_type="bert", **ABSOLUTE), classes=HEADS + ["ForPreTraining"], scales={"intermediate.dense": 2}, without={
@@ -206,6 +305,151 @@ ENCODERS = {
                 "bias": zero("predictions.bias"),
             },
         }),
+    "modernbert": Encoder("ModernBert", dict(
+        model_type="modernbert", classifier_pooling="mean", global_attn_every_n_layers=3, global_rope_theta=160000.0,
+        hidden_activation="gelu", local_attention=8, local_rope_theta=10000.0, norm_eps=0.01, num_hidden_layers=4,
+    ), hasTypes=False, drop=("hidden_act",), scales=GENTLE, without={
+        "Model": {
+            "window": dict(local_attention=80), "half of the window": dict(local_attention=16),
+            "kinds of layers": dict(layer_types=["sliding_attention", "full_attention"] * 2),
+            "local base": rope_base(sliding_attention=160000.0), "global base": rope_base(full_attention=10000.0),
+            "no norm before the first attention": module("layers.0.attn_norm", torch.nn.LayerNorm(32)),
+            "norm before attention": module("layers.1.attn_norm", Same()),
+            "norm before the feed-forward block": module("layers.0.mlp_norm", Same()),
+            "norm of the embedding": module("embeddings.norm", Same()), "final norm": module("final_norm", Same()),
+            "epsilon": dict(norm_eps=1e-5), "gelu": dict(hidden_activation="silu"),
+            "exact gelu": dict(hidden_activation="gelu_new"), "order of the gate": halves_swapped("Wi"),
+        },
+        "ForSequenceClassification": {
+            "pooling": dict(classifier_pooling="cls"), "dense": module("head.dense", Same()),
+            "activation": module("head.act", Same()), "norm": module("head.norm", Same()), "bias": zero("classifier.bias"),
+        },
+        "ForTokenClassification": {"dense": module("head.dense", Same()), "bias": zero("classifier.bias")},
+        "ForMaskedLM": {"dense": module("head.dense", Same()), "norm": module("head.norm", Same()), "bias": zero("decoder.bias")},
+    }),
+    # Every bias that config.json can ask for, and the other pooling.
+    "modernbert-biased": Encoder("ModernBert", dict(
+        model_type="modernbert", attention_bias=True, classifier_activation="silu", classifier_bias=True,
+        classifier_pooling="cls", decoder_bias=False, hidden_activation="gelu", local_attention=8, mlp_bias=True, norm_bias=True,
+    ), scales=GENTLE, hasTypes=False, drop=("hidden_act",), without={
+        "Model": {"biases": zero("Wqkv.bias", "Wi.bias", "Wo.bias"), "norm biases": zero("norm.bias")},
+        "ForSequenceClassification": {
+            "pooling": dict(classifier_pooling="mean"), "activation": dict(classifier_activation="gelu"),
+            "biases": zero("head.dense.bias", "head.norm.bias"),
+        },
+    }),
+    "nomic-bert": Encoder("NomicBert", dict(
+        model_type="nomic_bert", hidden_act="silu", layer_norm_eps=0.01, type_vocab_size=2,
+    ), scales=GENTLE, without=ROTARY_ENCODER | {"ForMaskedLM": {
+        "dense": module("cls.predictions.transform.dense", Same()),
+        "activation": module("cls.predictions.transform.transform_act_fn", Same()),
+        "norm": module("cls.predictions.transform.layer_norm", Same()), "bias": zero("cls.predictions.bias"),
+    }}, published={"nomic-bert-published": Published(
+        {
+            "Model": "NomicBertModel", "ForSequenceClassification": "NomicBertForSequenceClassification",
+            "ForTokenClassification": "NomicBertForTokenClassification", "ForMaskedLM": "NomicBertForPreTraining",
+        },
+        dict(
+            activation_function="swiglu", architectures=["NomicBertModel"], causal=False, layer_norm_epsilon=0.01,
+            max_trained_positions=2048, mlp_fc1_bias=False, mlp_fc2_bias=False, model_type="nomic_bert", n_embd=32, n_head=4,
+            n_inner=64, n_layer=2, n_positions=40, pad_vocab_size_multiple=64, parallel_block=False, prenorm=False,
+            qkv_proj_bias=False, rotary_emb_base=1000, rotary_emb_fraction=1.0, rotary_emb_interleaved=False,
+            rotary_emb_scale_base=None, rotary_scaling_factor=None, torch_dtype="bfloat16", type_vocab_size=2,
+            use_rms_norm=False, vocab_size=320,
+        ),
+        [
+            ("^nomic_bert\\.", "bert."), ("^cls.predictions.(transform.dense.)?bias$", "-"), ("bert.layers", "bert.encoder.layers"),
+            ("embeddings.LayerNorm", "emb_ln"), ("self_attn.o_proj", "attn.out_proj"), ("up_proj", "fc11"),
+            ("gate_proj", "fc12"), ("down_proj", "fc2"), ("post_attention_layernorm", "norm1"), ("post_mlp_layernorm", "norm2"),
+        ],
+        [(["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], "attn.Wqkv")], prefix="bert.",
+        change=zero("cls.predictions.bias", "cls.predictions.transform.dense.bias", required=False),
+    )}),
+    "gte": Encoder("Gte", dict(
+        model_type="gte", layer_norm_eps=0.01, rope_parameters={"rope_type": "default", "rope_theta": 500.0}, type_vocab_size=2,
+    ), scales={"gate_proj": 2, "down_proj": 2} | GENTLE, without=ROTARY_ENCODER | {
+        "Model": ROTARY_ENCODER["Model"] | {"biases": zero("q_proj.bias", "v_proj.bias"), "down bias": zero("down_proj.bias")},
+        "ForMaskedLM": ROBERTA_WORDS | {"bias": zero("decoder.bias")},
+    }, published={"gte-new": Published(
+        {
+            "Model": "NewModel", "ForSequenceClassification": "NewForSequenceClassification",
+            "ForTokenClassification": "NewForTokenClassification", "ForMaskedLM": "NewForMaskedLM",
+        },
+        COMMON | dict(
+            architectures=["NewModel"], layer_norm_eps=0.01, layer_norm_type="layer_norm", logn_attention_clip1=False,
+            logn_attention_scale=False, model_type="new", pack_qkv=True, position_embedding_type="rope", rope_theta=500.0,
+            rope_scaling={"factor": 8.0, "type": "ntk"}, type_vocab_size=2, unpad_inputs=False,
+        ),
+        [
+            ("^gte\\.", "new."), ("new.layers", "new.encoder.layer"), ("self_attn.o_proj", "attention.o_proj"),
+            ("post_attention_layernorm", "attn_ln"), ("post_mlp_layernorm", "mlp_ln"), ("lm_head.layer_norm", "lm_head.norm"),
+        ],
+        [
+            (["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], "attention.qkv_proj"),
+            (["mlp.up_proj", "mlp.gate_proj"], "mlp.up_gate_proj"),
+        ], prefix="new.", change=fixed_scaling(base=500.0, factor=8.0),
+    )}),
+    "jina-v3": Encoder("JinaEmbeddingsV3", dict(
+        model_type="jina_embeddings_v3", layer_norm_eps=0.01, type_vocab_size=1,
+    ), hasTypes=False, scales={"fc1": 1, "fc2": 4} | GENTLE, without={
+        "Model": ROTARY_ENCODER["Model"] | {"biases": zero("q_proj.bias", "v_proj.bias"), "fc biases": zero("fc1.bias", "fc2.bias")},
+        "ForSequenceClassification": {
+            "dense": module("classifier.dense", Same()), "bias": zero("classifier.out_proj.bias"),
+        },
+        "ForTokenClassification": {"bias": zero("classifier.bias")},
+        "ForMaskedLM": ROBERTA_WORDS | {"bias": zero("lm_head.bias")},
+    }, published={"jina-v3-published": Published(
+        {"Model": "XLMRobertaModel"},
+        COMMON | dict(
+            architectures=["XLMRobertaModel"], layer_norm_eps=0.01, load_trained_adapters=True, lora_adaptations=["query", "passage"],
+            lora_alpha=1, lora_rank=2, model_type="xlm-roberta", pad_token_id=1, position_embedding_type="rotary",
+            rotary_emb_base=20000.0, type_vocab_size=1, use_flash_attn=True,
+        ),
+        [
+            ("^(classifier|lm_head)", "-"), ("^roberta.layers", "roberta.encoder.layers"), ("embeddings.LayerNorm", "emb_ln"),
+            ("self_attn.o_proj", "mixer.out_proj"), ("post_attention_layernorm", "norm1"), ("post_mlp_layernorm", "norm2"),
+        ],
+        [(["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], "mixer.Wqkv")], prefix="roberta.", adapters=(2, 2),
+    )}),
+    "eurobert": Encoder("EuroBert", dict(
+        model_type="eurobert", classifier_pooling="late", hidden_act="silu", num_key_value_heads=2, rms_norm_eps=0.01,
+        rope_theta=250000.0, tie_word_embeddings=False,
+    ), scales=GENTLE, hasTypes=False, without={
+        "Model": {
+            "both sides": causal, "base": rope_base(10000.0), "epsilon": dict(rms_norm_eps=1e-6),
+            "norm before attention": module("layers.*.input_layernorm", Same()), "final norm": module("norm", Same()),
+        },
+        "ForSequenceClassification": {
+            "late pooling": dict(classifier_pooling="mean"), "dense": module("dense", Same()), "bias": zero("classifier.bias"),
+        },
+        "ForTokenClassification": {"bias": zero("classifier.bias")},
+        "ForMaskedLM": {"head": zero("lm_head")},
+    }),
+    "eurobert-mean": Encoder("EuroBert", dict(
+        model_type="eurobert", classifier_pooling="mean", hidden_act="silu", num_key_value_heads=4, rms_norm_eps=1e-5,
+        num_hidden_layers=1, rope_theta=250000.0, tie_word_embeddings=True,
+    ), scales=GENTLE, hasTypes=False, without={"ForSequenceClassification": {"pooling": dict(classifier_pooling="bos")}}),
+    "esm2": Encoder("Esm", dict(
+        model_type="esm", emb_layer_norm_before=False, layer_norm_eps=0.01, mask_token_id=4, pad_token_id=1,
+        position_embedding_type="rotary", token_dropout=True,
+    ), hasTypes=False, scales={"intermediate.dense": 2} | GENTLE, without=ESM | {"Model": ESM["Model"] | {"rope": dict(rope_theta=100.0)}}),
+    "esm1b": Encoder("Esm", dict(
+        model_type="esm", emb_layer_norm_before=True, layer_norm_eps=0.01, mask_token_id=4, max_position_embeddings=42,
+        pad_token_id=1, position_embedding_type="absolute", token_dropout=True,
+    ), hasTypes=False, scales={"intermediate.dense": 2} | GENTLE, without=ESM | {"Model": ESM["Model"] | {
+        "norm of the embedding": module("embeddings.layer_norm", Same()), "positions": zero("position_embeddings"),
+    }}),
+    "embeddinggemma": Encoder("Gemma3Text", dict(
+        model_type="gemma3_text", attn_logit_softcapping=None, head_dim=8, hidden_activation="gelu_pytorch_tanh",
+        layer_types=["sliding_attention", "full_attention"], num_key_value_heads=1, query_pre_attn_scalar=16, rms_norm_eps=1e-6,
+        rope_local_base_freq=10000.0, rope_theta=1000000.0, sliding_window=8, use_bidirectional_attention=True,
+    ), classes=["Model"], scales=GENTLE, hasTypes=False, drop=("hidden_act",), without={"Model": {
+        "both sides": dict(use_bidirectional_attention=False), "window": dict(sliding_window=80),
+        "half of the window": dict(sliding_window=16), "local base": rope_base(sliding_attention=1000000.0),
+        "scale of the embedding": lambda model: setattr(model.embed_tokens, "embed_scale", torch.tensor(1.0)),
+        "norm of queries": module("layers.*.self_attn.q_norm", Same()),
+        "norm after attention": module("layers.*.post_attention_layernorm", Same()),
+    }}),
 }
 
 
@@ -268,7 +512,7 @@ def load(encoder, end, folder, **changes):
     made = encoder.make(end, config)
     model, info = type(made).from_pretrained(
         folder, config=config, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-    missing = [name for name in info["missing_keys"] if "pooler" not in name]
+    missing = [key for key in info["missing_keys"] if "pooler" not in key and "inv_freq" not in key]
     assert not missing and not info["mismatched_keys"], info
     return model.eval()
 
@@ -291,7 +535,7 @@ def golden(name, encoder):
         del config[key]
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     read = transformers.AutoConfig.from_pretrained(folder, attn_implementation="eager")
-    made = [encoder.make(end, read) for end in encoder.classes if end != "Model"]
+    made = [encoder.make(end, read) for end in encoder.classes if end != "Model" or encoder.classes == ["Model"]]
     safetensors.torch.save_file(
         random_weights(made, encoder), folder / "model.safetensors", metadata={"format": "pt"})
 
@@ -310,6 +554,8 @@ def golden(name, encoder):
                 float((answer(other, end, text) - values).abs().max()) for text, values in zip(texts(encoder), answers))
             assert move > (0.0001 if end == "Model" else 0.001), f"{name}, {end}: without {what} the outputs move by {move} only"
             moves[end][what] = round(move, 4)
+    for name_there, there in encoder.published.items():
+        published(name_there, encoder, there, folder)
     saved = json.loads(read.to_json_string(use_diff=True)) | {"architectures": config["architectures"]}
     write(FIXTURES / f"goldens/encoder-{name}.json", {
         "name": name, "fixture": f"micro/{name}", "reference": REFERENCE,
@@ -317,6 +563,51 @@ def golden(name, encoder):
         "saved": saved, "mask": 3, "texts": texts(encoder), "classes": classes,
     })
     print(f"{name}: " + ", ".join(f"{what} {move:.3f}" for each in moves.values() for what, move in each.items()))
+
+
+def published(name, encoder, there, base):
+    folder = MICRO / name
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]:
+        link(folder, file, f"../bert-heads/{file}")
+    (folder / "config.json").write_text(json.dumps(there.config | LABELS, indent=2) + "\n")
+    tensors = safetensors.torch.load_file(base / "model.safetensors")
+    for parts, whole in there.packs:
+        for first in [key for key in tensors if parts[0] in key]:
+            pieces = [tensors.pop(first.replace(parts[0], part)) for part in parts]
+            tensors[first.replace(parts[0], whole)] = torch.cat(pieces)
+    for pattern, replacement in there.names:
+        tensors = {re.sub(pattern, replacement, key): value for key, value in tensors.items()}
+    tensors = {key: value for key, value in tensors.items() if not key.startswith("-")}
+    stored = dict(tensors)
+    for key in [key for key, value in tensors.items() if there.adapters and value.dim() > 1]:
+        stem, (count, rank) = key.removesuffix(".weight"), there.adapters
+        value = stored.pop(key)
+        stored[f"{stem}.parametrizations.weight.original"] = value
+        isTable = "embeddings" in key
+        for end, length in (("A", value.shape[0 if isTable else 1]), ("B", value.shape[1 if isTable else 0])):
+            shape = (rank, length) if (end == "A") != isTable else (length, rank)
+            stored[f"{stem}.parametrizations.weight.0.lora_{end}"] = torch.ones(count, *shape, dtype=torch.bfloat16)
+    safetensors.torch.save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
+    # transformers knows these names too: it must see the same model.
+    config = transformers.AutoConfig.from_pretrained(base, attn_implementation="eager")
+    bare = {re.sub(f"^{there.prefix}", "", key): value for key, value in tensors.items() if key.startswith(there.prefix)}
+    classes = {}
+    with torch.no_grad():
+        read = type(encoder.make("Model", config)).from_pretrained(
+            None, config=config, state_dict=bare, dtype=torch.float32, attn_implementation="eager").eval()
+        for text in texts(encoder):
+            assert torch.equal(answer(read, "Model", text), answer(load(encoder, "Model", base), "Model", text)), name
+        for end, named in there.classes.items():
+            model = load(encoder, end, base)
+            there.change(model)
+            answers = [said(end, answer(model, end, text)) for text in texts(encoder)]
+            classes[named] = {"task": TASKS[end], "texts": answers}
+    write(FIXTURES / f"goldens/encoder-{name}.json", {
+        "name": name, "fixture": f"micro/{name}", "reference": REFERENCE,
+        "weights": "bfloat16, random, computed in float32", "mask": 3, "texts": texts(encoder), "classes": classes,
+    })
+    print(f"{name}: as {base.name}")
 
 
 def short_tokenizer():

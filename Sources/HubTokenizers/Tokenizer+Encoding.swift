@@ -11,37 +11,7 @@ extension Tokenizer {
         return addSpecialTokens ? postProcessor.process(sink.output.ids) : sink.output.ids
     }
 
-    /// The tokens of a text, or of two, with their origins.
-    ///
-    /// - Parameters:
-    ///   - pair: A second text, as for questions and answers.
-    ///   - addSpecialTokens: Whether the tokenizer's own post-processor adds its tokens, such as `<|bos|>`.
-    ///   - appliesLimits: Whether the file's `truncation` and `padding` apply.
-    /// - Throws: as ``encode(_:addSpecialTokens:)``; ``ErrorCode/invalidInput`` for a text that must not be truncated.
-    public func encoding(
-        _ text: String, pair: String? = nil, addSpecialTokens: Bool = true, appliesLimits: Bool = false
-    ) throws(AIError) -> Encoding {
-        let originals = [text] + (pair.map { [$0] } ?? [])
-        var texts: [[Encoding.Token]] = []
-        for (index, original) in originals.enumerated() {
-            var sink = EncodingSink(isTracked: true)
-            sink.sequence = index
-            sink.spelledAsFound = model.spelledAsFound.map(Int.init)
-            try encode(original, &sink)
-            texts.append(sink.tokens)
-        }
-        if appliesLimits, let truncation {
-            let added = addSpecialTokens ? postProcessor.addedCount(isPair: pair != nil) : 0
-            try truncation.truncate(&texts, added: added)
-        }
-        var tokens = postProcessor.process(
-            texts, originals.map { Array($0.utf8) }, addSpecialTokens: addSpecialTokens
-        ) { token in token.found ?? self.spelling(of: token.id) ?? [] }
-        if appliesLimits { padding?.pad(&tokens) }
-        return Encoding(tokens: tokens)
-    }
-
-    private func encode(_ text: String, _ sink: inout EncodingSink) throws(AIError) {
+    func encode(_ text: String, _ sink: inout EncodingSink) throws(AIError) {
         let scratch = scratches.take() ?? EncodingScratch()
         defer { scratches.giveBack(scratch) }
         var text = text

@@ -19,6 +19,10 @@ public final class Tokenizer: Sendable {
     let decoder: TokenDecoder
     let truncation: Truncation?
     let padding: Padding?
+    /// How many tokens of a text the model takes, by the settings beside the vocabulary; nil if they do not say.
+    public let maxTokens: Int?
+    let truncatesLeft: Bool
+    let givesTypes: Bool
     /// The decoded text of each added token.
     let addedSpellings: [Int: [UInt8]]
     let showsAddedAsTheyAre: Bool
@@ -26,13 +30,13 @@ public final class Tokenizer: Sendable {
     let scratches = Pool<EncodingScratch>()
     let byteSpellings = ByteSpellings()
 
-    /// Reads the tokenizer of a folder: `tokenizer.json`, else `tokenizer.model`, else the vocabulary of the GGUF model
-    /// in it. The path may also be a GGUF file.
+    /// Reads the tokenizer of a folder: `tokenizer.json`, else a vocabulary with its settings (`vocab.txt`, `vocab.json` and
+    /// `merges.txt`, a SentencePiece model), else the vocabulary of the GGUF model in it. The path may also be a GGUF file.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for an unknown kind of tokenizer or a part that is not implemented,
     ///   ``ErrorCode/malformedModel`` for a broken file.
     public convenience init(folder: String) throws(AIError) {
-        guard let (parts, path) = try TokenizerSource.find(folder)?.parts() else { throw Self.missing(folder) }
+        guard let (parts, path) = try TokenizerSource.find(folder)?.parts() else { throw try Self.missing(folder) }
         try self.init(parts, path: path)
     }
 
@@ -42,9 +46,14 @@ public final class Tokenizer: Sendable {
         try self.init(TokenizerFile(&bytes, path: path).parts, path: path)
     }
 
-    package static func missing(_ folder: String) -> AIError {
+    /// The error for a folder without a tokenizer that can be used.
+    package static func missing(_ folder: String) throws(AIError) -> AIError {
         for name in ["vocab.txt", "vocab.json", "tekken.json"] where FileSystem.exists(Path.join(folder, name)) {
-            return .unsupported(Path.join(folder, name), "a tokenizer without a tokenizer.json cannot be used yet")
+            let named = try TokenizerSettings(folder: folder).className.excerpt
+            return .unsupported(
+                Path.join(folder, name),
+                "\(named.isEmpty ? "a tokenizer" : "the tokenizer class \(named)") cannot be used without a tokenizer.json yet"
+            )
         }
         guard WeightFormat(fileName: Path.name(folder)) == nil else {
             return .malformed(folder, "the tokenizer is missing")
@@ -88,6 +97,9 @@ public final class Tokenizer: Sendable {
         decoder = parts.decoder
         truncation = parts.truncation
         padding = parts.padding
+        truncatesLeft = parts.truncatesLeft ?? parts.truncation?.isFromLeft ?? false
+        givesTypes = parts.givesTypes
+        maxTokens = parts.maxTokens
     }
 
     /// The number of ids without added tokens: the largest one plus 1.
@@ -101,6 +113,12 @@ public final class Tokenizer: Sendable {
     func spelling(of id: Int) -> [UInt8]? {
         addedSpellings[id] ?? model.vocabulary.spelling(of: id).map { Array($0) }
     }
+
+    /// The spelling of a token in the vocabulary; nil if the id is unknown.
+    public func token(_ id: Int) -> String? { spelling(of: id).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// Whether an id is that of a special token.
+    public func isSpecial(_ id: Int) -> Bool { specialIDs.contains(id) }
 
     /// The id of a token by its spelling; nil if unknown.
     public func id(of token: String) -> Int? {

@@ -5,17 +5,21 @@ import ModelFormats
 package enum TokenizerSource {
     /// A tokenizer.json.
     case file(String)
+    /// A folder with a vocabulary of this name and a class for it.
+    case vocabulary(folder: String, name: String)
     /// A folder with a SentencePiece model of this name.
     case sentencePiece(folder: String, name: String)
     /// A GGUF file with a vocabulary.
     case gguf(String)
 
-    /// Looks in a folder for `tokenizer.json`, then `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
+    /// Looks in a folder for `tokenizer.json`, then a vocabulary that a known class reads (`vocab.txt`, `vocab.json`), then
+    /// `tokenizer.model`, then a GGUF model; a GGUF file is its own source.
     ///
     /// - Returns: nil if there is none of them.
     package static func find(_ path: String) throws(AIError) -> TokenizerSource? {
         let file = Path.join(path, "tokenizer.json")
         if FileSystem.exists(file) { return .file(file) }
+        if let found = try VocabularyFolder(path) { return .vocabulary(folder: path, name: Path.name(found.path)) }
         for name in TokenizerKind.sentencePieceNames where FileSystem.exists(Path.join(path, name)) {
             return .sentencePiece(folder: path, name: name)
         }
@@ -26,7 +30,7 @@ package enum TokenizerSource {
     package var fileName: String {
         switch self {
         case .file(let path), .gguf(let path): Path.name(path)
-        case .sentencePiece(_, let name): name
+        case .vocabulary(_, let name), .sentencePiece(_, let name): name
         }
     }
 
@@ -37,7 +41,17 @@ package enum TokenizerSource {
         switch self {
         case .file(let path):
             guard var bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
-            return (try TokenizerFile(&bytes, path: path).parts, path)
+            var parts = try TokenizerFile(&bytes, path: path).parts
+            let settings = try TokenizerSettings(folder: Path.parent(path))
+            if TokenizerClass(name: settings.kind)?.isWordPiece == true {
+                parts.normalizer = parts.normalizer.changed(by: settings)
+            }
+            parts.truncatesLeft = settings.truncatesLeft
+            parts.givesTypes = settings.givesTypes
+            parts.maxTokens = settings.maxTokens
+            return (parts, path)
+        case .vocabulary(let folder, _):
+            return try VocabularyFolder(folder).map { folder throws(AIError) in (try folder.parts(), folder.path) }
         case .sentencePiece(let folder, _):
             return try SentencePieceFile.parts(folder: folder).map { ($0, folder) }
         case .gguf(let path):
@@ -49,9 +63,12 @@ package enum TokenizerSource {
 
 extension Tokenizer {
     /// The tokenizer of a source; nil if there is none.
-    package convenience init?(_ source: TokenizerSource?) throws(AIError) {
-        guard let (parts, path) = try source?.parts() else { return nil }
-        try self.init(parts, path: path)
+    ///
+    /// - Parameter lowercases: Whether texts become lower case first, whatever the source says.
+    package convenience init?(_ source: TokenizerSource?, lowercases: Bool = false) throws(AIError) {
+        guard var found = try source?.parts() else { return nil }
+        if lowercases { found.0.normalizer = found.0.normalizer.lowercasing }
+        try self.init(found.0, path: found.path)
     }
 
     /// Makes the tokenizer of a GGUF file.

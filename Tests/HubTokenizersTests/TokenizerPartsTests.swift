@@ -34,6 +34,9 @@ import Testing
                 for token in tokens { #expect(token.range.upperBound <= text.utf8.count, about) }
                 if let offsets = item["offsets"]?.array {
                     #expect(tokens.map { characters($0.range, text) } == offsets.map(\.ids), about)
+                    let found = try tokenizer.encode(text, nil, addSpecialTokens: false, withOffsets: true)
+                    #expect(found.offsets?.map { [$0.lowerBound, $0.upperBound] } == offsets.map(\.ids), about)
+                    #expect(found.ids == ids, about)
                 }
                 #expect(tokens.map(\.word) == item["words"]?.array?.map { $0.int.map(Int.init) }, about)
                 expectBytes(tokenizer.decode(ids), item["decoded"], about)
@@ -74,6 +77,47 @@ import Testing
                 #expect(ranges == item["offsets"]?.array?.map(\.ids), about)
             }
         }
+    }
+
+    /// The library's own call, whose limit is a parameter.
+    @Test(arguments: [true, false]) func pairsAgreeWithAndWithoutOffsets(withOffsets: Bool) throws {
+        let tokenizers = Dictionary(
+            uniqueKeysWithValues: try Self.goldens("tokenizers").map { ($0["name"]?.string ?? "", $0["json"]) })
+        var compared = 0
+        for golden in try Self.goldens("pairs") {
+            let truncation = golden["truncation"]
+            var json = try #require(tokenizers[golden["tokenizer"]?.string ?? ""]??.object)
+            json["truncation"] = truncation
+            let tokenizer = try tokenizer(.object(json))
+            let strategy = truncation?["strategy"]?.string.flatMap(TruncationStrategy.init)
+            for item in golden["cases"]?.array ?? [] {
+                let first = try #require(item["first"]?.string)
+                func encode() throws -> TokenizedText {
+                    try tokenizer.encode(
+                        first, item["second"]?.string, addSpecialTokens: item["special"]?.bool == true,
+                        maxTokens: truncation?["max_length"]?.int.map(Int.init), cutting: strategy ?? .longestFirst,
+                        withOffsets: withOffsets)
+                }
+                let about: Comment = "\(item.text()) \(golden["tokenizer"]?.text() ?? "")"
+                compared += 1
+                if item["fails"] != nil {
+                    #expect(throws: AIError.self, about) { try encode() }
+                    continue
+                }
+                let tokens = try encode()
+                // The file's padding is not part of it.
+                let mask = item["mask"]?.ids ?? []
+                func unpadded<T>(_ list: [T]?) -> [T]? {
+                    list.map { zip($0, mask).filter { $0.1 == 1 }.map(\.0) }
+                }
+                #expect(tokens.ids == unpadded(item["ids"]?.ids), about)
+                #expect(tokens.types == unpadded(item["types"]?.ids), about)
+                #expect(tokens.isSpecial.map { $0 ? 1 : 0 } == unpadded(item["added"]?.ids), about)
+                let offsets = tokens.offsets?.map { [$0.lowerBound, $0.upperBound] }
+                #expect(offsets == (withOffsets ? unpadded(item["offsets"]?.array?.map(\.ids)) : nil), about)
+            }
+        }
+        #expect(compared == 260)
     }
 
     @Test func everyNormalizerAgrees() throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ProviderTests {
     @Test func aFolderIsAProvider() async throws {
-        let provider = LocalTextGenerator(
+        let provider = LocalModel(
             folder: try Fixtures.path("tiny-shakespeare"), options: ModelOptions(context: 64))
         #expect(await provider.isAvailable && provider.isOnDevice)
         #expect(provider.displayName == "tiny-shakespeare")
@@ -22,7 +22,7 @@ import Testing
 
     @Test func aFailureIsToldAndTriedAgain() async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["tokenizer.json"])
-        let provider = LocalTextGenerator(folder: folder.path)
+        let provider = LocalModel(folder: folder.path)
         #expect(await !provider.isAvailable)
         #expect(try await thrown { try await provider.prepare() }.exitStatus == 7)
         try FileSystem.createSymlink(

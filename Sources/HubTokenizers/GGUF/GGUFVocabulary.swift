@@ -173,10 +173,7 @@ extension GGUFVocabulary {
             kind: "WordPiece",
             model: .wordPiece(WordPieceModel(vocabulary, unknown: unknown, prefix: prefix, longestWord: 100)),
             added: added(pieces), normalizer: Normalizer([.bert(bert)]),
-            preTokenizer: PreTokenizer([
-                .cut(.characters(.whiteSpace), .removed, inverted: false),
-                .cut(.characters(.punctuation), .isolated, inverted: false),
-            ]),
+            preTokenizer: .bert,
             // Regardless of the flags.
             postProcessor: try around(begin: true, end: true, path),
             decoder: TokenDecoder([.wordPiece(prefix: prefix, cleansUp: true)]))

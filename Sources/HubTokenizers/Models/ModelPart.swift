@@ -52,6 +52,11 @@ struct ModelPart {
     /// Reads `{"token": id}`.
     func vocabulary() throws(AIError) -> Vocabulary {
         guard let vocab = vocab?.first else { throw settings.malformed("has no vocab") }
+        return try Self.vocabulary(vocab, path: path)
+    }
+
+    /// Reads `{"token": id}`.
+    static func vocabulary(_ vocab: JSONCursor, path: String) throws(AIError) -> Vocabulary {
         var vocabulary = Vocabulary(count: vocab.count)
         var fault: String?
         var some: [(spelling: JSONCursor.Text, id: Int32)] = []
@@ -70,7 +75,7 @@ struct ModelPart {
         }
         addSome()
         if let fault { throw .malformed(path, fault) }
-        guard isWhole else { throw settings.malformed("has a vocab that is not an object") }
+        guard isWhole else { throw .malformed(path, "the tokenizer's vocabulary is not an object") }
         return vocabulary
     }
 

@@ -85,6 +85,11 @@ final class WordLevelModel: Sendable {
         unknown = vocabulary.id(of: try model.settings.string("unk_token"))
     }
 
+    /// A model of known parts.
+    init(_ vocabulary: Vocabulary, unknown: Int32?) {
+        (self.vocabulary, self.unknown) = (vocabulary, unknown)
+    }
+
     /// Appends the token of one word.
     ///
     /// - Throws: ``ErrorCode/generationFailed`` for an unknown word without an unknown token.

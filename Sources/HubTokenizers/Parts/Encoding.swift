@@ -1,21 +1,21 @@
-/// The tokens of a text.
-public struct Encoding: Sendable, Hashable {
+/// The tokens of a text with their origins.
+package struct Encoding: Sendable, Hashable {
     /// One token and its origin.
-    public struct Token: Sendable, Hashable {
+    package struct Token: Sendable, Hashable {
         /// Its id.
-        public var id: Int
+        package var id: Int
         /// 0 or 1: tells the model which text of a pair it belongs to.
-        public var typeID: Int
+        package var typeID: Int
         /// Its range in the text's UTF-8; empty for an inserted token.
-        public var range: Range<Int>
+        package var range: Range<Int>
         /// The index of its piece of the text; nil for an inserted token.
-        public var word: Int?
+        package var word: Int?
         /// The index of its text in a pair; nil for an inserted token.
-        public var sequence: Int?
+        package var sequence: Int?
         /// Whether the post-processor or padding inserted it.
-        public var isSpecial = false
+        package var isSpecial = false
         /// Whether it is padding.
-        public var isPadding = false
+        package var isPadding = false
         /// The matched text of an added token, white space included.
         var found: [UInt8]?
 
@@ -29,8 +29,8 @@ public struct Encoding: Sendable, Hashable {
     }
 
     /// The tokens.
-    public internal(set) var tokens: [Token]
+    package internal(set) var tokens: [Token]
 
     /// Their ids.
-    public var ids: [Int] { tokens.map(\.id) }
+    package var ids: [Int] { tokens.map(\.id) }
 }

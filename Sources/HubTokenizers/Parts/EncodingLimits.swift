@@ -3,22 +3,20 @@ import ModelFormats
 
 /// Truncation of an encoding that is too long (`truncation`).
 struct Truncation: Sendable {
-    enum Strategy: String, Sendable {
-        case longestFirst = "LongestFirst"
-        case onlyFirst = "OnlyFirst"
-        case onlySecond = "OnlySecond"
-    }
-
     private let longest: Int
-    private let strategy: Strategy
-    private let isFromLeft: Bool
+    private let strategy: TruncationStrategy
+    let isFromLeft: Bool
+
+    init(longest: Int, _ strategy: TruncationStrategy, isFromLeft: Bool) {
+        (self.longest, self.strategy, self.isFromLeft) = (longest, strategy, isFromLeft)
+    }
 
     /// Reads `truncation`.
     init(_ part: TokenizerComponent) throws(AIError) {
         try part.allowOnly(["direction", "max_length", "strategy", "stride"])
         longest = try part.saturatedCount("max_length")
         let name = try part.string("strategy")
-        guard let strategy = Strategy(rawValue: name) else { throw part.refuse("strategy \(name)") }
+        guard let strategy = TruncationStrategy(rawValue: name) else { throw part.refuse("strategy \(name)") }
         self.strategy = strategy
         // The stride only affects the overflow, which is not returned here.
         if part["stride"] != nil { _ = try part.saturatedCount("stride") }
@@ -28,7 +26,7 @@ struct Truncation: Sendable {
     /// Truncates one text or two, leaving room for `added` more tokens.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` if only one may be truncated and that is not enough.
-    func truncate(_ texts: inout [[Encoding.Token]], added: Int) throws(AIError) {
+    func truncate<Token>(_ texts: inout [[Token]], added: Int) throws(AIError) {
         let room = max(0, longest - added)
         let total = texts.reduce(0) { $0 + $1.count }
         guard total > room else { return }
@@ -59,7 +57,7 @@ struct Truncation: Sendable {
         return first > second ? [long, short] : [short, long]
     }
 
-    private func cut(_ tokens: inout [Encoding.Token], _ count: Int) {
+    private func cut<Token>(_ tokens: inout [Token], _ count: Int) {
         guard count < tokens.count else { return }
         tokens = Array(isFromLeft ? tokens.suffix(count) : tokens.prefix(count))
     }

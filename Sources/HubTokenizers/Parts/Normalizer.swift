@@ -55,6 +55,24 @@ struct Normalizer: Sendable {
         try add(part)
     }
 
+    /// BERT's with what tokenizer_config.json says of it: the reference builds it from that file, whatever tokenizer.json
+    /// says.
+    func changed(by settings: TokenizerSettings) -> Normalizer {
+        Normalizer(
+            steps.map { step in
+                guard case .bert(var bert) = step else { return step }
+                if let lowercases = settings.bool("do_lower_case"), lowercases != bert.lowercases {
+                    (bert.lowercases, bert.stripsAccents) = (lowercases, lowercases)
+                }
+                bert.stripsAccents = settings.bool("strip_accents") ?? bert.stripsAccents
+                bert.spacesChinese = settings.bool("tokenize_chinese_chars") ?? bert.spacesChinese
+                return .bert(bert)
+            })
+    }
+
+    /// The same after making texts lower case.
+    var lowercasing: Normalizer { Normalizer([.lowercase] + steps) }
+
     /// Whether it changes nothing.
     var isEmpty: Bool { steps.isEmpty }
 

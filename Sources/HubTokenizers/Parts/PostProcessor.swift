@@ -39,26 +39,17 @@ struct PostProcessor: Sendable {
         case "TemplateProcessing":
             try part.allowOnly(["single", "pair", "special_tokens"])
             try addTemplate(
-                part, single: try Self.template(part, "single"), pair: try Self.template(part, "pair"))
+                part, .template(single: try Self.template(part, "single"), pair: try Self.template(part, "pair")))
         case "BertProcessing":
             try part.allowOnly(["sep", "cls"])
-            let (sep, cls) = (try Self.token(part, "sep"), try Self.token(part, "cls"))
-            let first: [Piece] = [
-                .special([cls], typeID: 0), .sequence(0, typeID: 0), .special([sep], typeID: 0),
-            ]
-            try addTemplate(
-                part, single: first, pair: first + [.sequence(1, typeID: 1), .special([sep], typeID: 1)])
+            let (cls, sep) = (try Self.token(part, "cls"), try Self.token(part, "sep"))
+            try addTemplate(part, Self.bertTemplate(cls: cls, sep: sep))
         case "RobertaProcessing":
             try part.allowOnly(["sep", "cls", "trim_offsets", "add_prefix_space"])
             try addTrimming(part)
-            let (sep, cls) = (try Self.token(part, "sep"), try Self.token(part, "cls"))
+            let (cls, sep) = (try Self.token(part, "cls"), try Self.token(part, "sep"))
             steps.append(.sameType)
-            let first: [Piece] = [
-                .special([cls], typeID: 0), .sequence(0, typeID: 0), .special([sep], typeID: 0),
-            ]
-            try addTemplate(
-                part, single: first,
-                pair: first + [.special([sep], typeID: 0), .sequence(1, typeID: 0), .special([sep], typeID: 0)])
+            try addTemplate(part, Self.robertaTemplate(cls: cls, sep: sep))
         default:
             throw part.refuse("")
         }
@@ -69,10 +60,10 @@ struct PostProcessor: Sendable {
         steps.append(.trim(OffsetTrimming(addsPrefixSpace: try part.bool("add_prefix_space", default: true))))
     }
 
-    private mutating func addTemplate(_ part: TokenizerComponent, single: [Piece], pair: [Piece]) throws(AIError) {
+    private mutating func addTemplate(_ part: TokenizerComponent, _ template: Step) throws(AIError) {
         // The reference aborts here.
         for case .template in steps { throw part.refuse("a place after another template") }
-        steps.append(.template(single: single, pair: pair))
+        steps.append(template)
     }
 
     private static let mostAdded = 4096
@@ -144,6 +135,29 @@ struct PostProcessor: Sendable {
         return ids
     }
 
+    /// The joined tokens of one text or two, by their ids.
+    func process(_ texts: [[Int]], addSpecialTokens: Bool) -> TokenizedText {
+        var result = TokenizedText()
+        func append(_ ids: [Int], _ type: Int, text: Int?) {
+            result.ids += ids
+            result.types += repeatElement(type, count: ids.count)
+            result.texts += repeatElement(text, count: ids.count)
+        }
+        for piece in pieces(isPair: texts.count == 2) {
+            switch piece {
+            case .sequence(let index, let typeID): append(texts[index], isSameType ? 0 : typeID, text: index)
+            case .special(let ids, let typeID): if addSpecialTokens { append(ids, typeID, text: nil) }
+            }
+        }
+        return result
+    }
+
+    /// The template; without one the texts follow each other.
+    private func pieces(isPair: Bool) -> [Piece] {
+        for case .template(let single, let pair) in steps { return isPair ? pair : single }
+        return (0..<(isPair ? 2 : 1)).map { .sequence($0, typeID: $0) }
+    }
+
     /// The joined tokens of one text or two.
     ///
     /// - Parameter spelling: The spelling of a token.
@@ -195,12 +209,9 @@ struct PostProcessor: Sendable {
 
     /// The number of tokens added to one text or two.
     func addedCount(isPair: Bool) -> Int {
-        for case .template(let single, let pair) in steps {
-            return (isPair ? pair : single).reduce(0) { sum, piece in
-                if case .special(let ids, _) = piece { sum + ids.count } else { sum }
-            }
+        pieces(isPair: isPair).reduce(0) { sum, piece in
+            if case .special(let ids, _) = piece { sum + ids.count } else { sum }
         }
-        return 0
     }
 
     /// Every id that may be added.
@@ -261,6 +272,29 @@ struct OffsetTrimming: Sendable {
 }
 
 extension PostProcessor {
+    /// The template of BERT: `[CLS] a [SEP] b [SEP]`.
+    static func bert(cls: Int, sep: Int) -> PostProcessor { PostProcessor([bertTemplate(cls: cls, sep: sep)]) }
+
+    /// The template of RoBERTa, whose types are all 0: `<s> a </s></s> b </s>`.
+    static func roberta(cls: Int, sep: Int, _ trimming: OffsetTrimming?) -> PostProcessor {
+        PostProcessor(
+            (trimming.map { [.trim($0)] } ?? []) + [.sameType, robertaTemplate(cls: cls, sep: sep)])
+    }
+
+    private static func bertTemplate(cls: Int, sep: Int) -> Step {
+        let first = around(cls, sep)
+        return .template(single: first, pair: first + [.sequence(1, typeID: 1), .special([sep], typeID: 1)])
+    }
+
+    private static func robertaTemplate(cls: Int, sep: Int) -> Step {
+        let (first, end) = (around(cls, sep), Piece.special([sep], typeID: 0))
+        return .template(single: first, pair: first + [end, .sequence(1, typeID: 0), end])
+    }
+
+    private static func around(_ cls: Int, _ sep: Int) -> [Piece] {
+        [.special([cls], typeID: 0), .sequence(0, typeID: 0), .special([sep], typeID: 0)]
+    }
+
     /// Optional tokens before and after a text.
     init(before: Int?, after: Int?) {
         let start: [Piece] = before.map { [.special([$0], typeID: 0)] } ?? []

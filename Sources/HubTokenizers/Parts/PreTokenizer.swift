@@ -51,6 +51,12 @@ struct PreTokenizer: Sendable {
     /// A pre-tokenizer of known steps.
     init(_ steps: [Step]) { self.steps = steps }
 
+    /// BERT's: words and punctuation marks.
+    static let bert = PreTokenizer([
+        .cut(.characters(.whiteSpace), .removed, inverted: false),
+        .cut(.characters(.punctuation), .isolated, inverted: false),
+    ])
+
     /// Whether the last step is ByteLevel.
     var endsInBytes: Bool { if case .byteLevel = steps.last { true } else { false } }
 
@@ -109,8 +115,7 @@ struct PreTokenizer: Sendable {
             let pattern = try Pattern.scripts(path: part.path)
             steps.append(.cut(.pattern(.expression(pattern)), .removed, inverted: true))
         case "BertPreTokenizer":
-            add(.characters(.whiteSpace), .removed)
-            add(.characters(.punctuation), .isolated)
+            steps += Self.bert.steps
         default: add(.characters(.whiteSpace), .removed)
         }
     }

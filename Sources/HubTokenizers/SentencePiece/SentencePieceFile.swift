@@ -6,10 +6,10 @@ import ModelFormats
 struct SentencePieceFile {
     private enum Kind: Int { case unigram = 1, bytePair, word, character }
 
-    private var pieces: ScoredPieces
+    private(set) var pieces: ScoredPieces
     private var kind = Kind.unigram
     private var normalizer = SentencePieceNormalizer()
-    private var charsmap: [UInt8] = []
+    private(set) var charsmap: [UInt8] = []
     private var unknownSurface = Array(" \u{2047} ".utf8)
     private var ids = (unknown: 0, begin: 1, end: 2)
     private let path: String
@@ -51,6 +51,12 @@ struct SentencePieceFile {
         if !charsmap.isEmpty { normalizer.charsmap = try Charsmap(charsmap, path: path) }
         normalizer.untouched = pieces.userDefined
     }
+
+    /// The text of a piece.
+    func text(_ id: Int) -> String { String(decoding: pieces.vocabulary.spelling(of: id) ?? [], as: UTF8.self) }
+
+    /// The id that the model gives unknown text.
+    var unknownID: Int { ids.unknown }
 
     private static func pieceCount(_ bytes: [UInt8]) -> Int {
         var count = 0

@@ -1,51 +1,31 @@
 import HubCore
 import ModelFormats
 
-/// The tokenizer settings beside a SentencePiece model: tokenizer_config.json, for older models special_tokens_map.json
-/// and added_tokens.json
+/// What the settings beside a SentencePiece model say of a class that changes neither ids nor texts
 /// (https://github.com/huggingface/transformers/blob/main/src/transformers/tokenization_python.py).
 struct SentencePieceSettings {
     /// The added tokens of a model, and the pieces that are matched before anything else.
     typealias Added = [AddedTokens.Token]
 
-    private let config: JSON?
-    private let specialTokens: JSON?
-    /// Text to id.
-    private let olderTokens: JSON?
-    private let configPath: String
-    private let olderPath: String
+    private let settings: TokenizerSettings
 
     /// Reads the files of a folder; any may be missing.
     init(folder: String) throws(AIError) {
-        configPath = Path.join(folder, "tokenizer_config.json")
-        olderPath = Path.join(folder, "added_tokens.json")
-        config = try JSONFile.read(configPath)
-        specialTokens = try JSONFile.read(Path.join(folder, "special_tokens_map.json"))
-        olderTokens = try JSONFile.read(olderPath)
+        settings = try TokenizerSettings(folder: folder)
         if let reason = Self.reason(against: kind) {
             throw .unsupported(
-                configPath,
-                "the tokenizer class \(className.excerpt), which \(reason), cannot be used without a tokenizer.json yet"
+                settings.configPath,
+                "the tokenizer class \(settings.className.excerpt), which \(reason), cannot be used without a tokenizer.json yet"
             )
         }
     }
 
     /// The defaults without such files.
-    init() {
-        (config, specialTokens, olderTokens) = (nil, nil, nil)
-        (configPath, olderPath) = ("tokenizer_config.json", "added_tokens.json")
-    }
+    init() { settings = TokenizerSettings() }
 
     // MARK: The class
 
-    private var className: String { config?["tokenizer_class"]?.string ?? "" }
-
-    /// The class name without the common suffix.
-    private var kind: String {
-        var name = className[...]
-        for ending in ["Fast", "Tokenizer"] where name.hasSuffix(ending) { name.removeLast(ending.count) }
-        return String(name)
-    }
+    private var kind: String { settings.kind }
 
     private var isLlama: Bool { ["Llama", "CodeLlama"].contains(kind) }
     private var isT5: Bool { ["T5", "MT5"].contains(kind) }
@@ -53,11 +33,11 @@ struct SentencePieceSettings {
     /// Why a class is unsupported: its behaviour is not in the model.
     private static func reason(against kind: String) -> String? {
         switch kind {
-        case "Pegasus", "XLMRoberta", "Camembert", "MBart", "MBart50", "Nllb", "M2M100", "XGLM", "Barthez",
+        case "Pegasus", "MBart", "MBart50", "Nllb", "M2M100", "XGLM", "Barthez",
             "Bartpho",
             "PLBart", "Marian", "Speech2Text", "SeamlessM4T", "LayoutXLM", "MLuke", "ErnieM", "XLMProphetNet":
             "has ids that are not the model's own"
-        case "Albert", "BigBird", "XLNet", "FNet", "RemBert", "DebertaV2", "SpeechT5", "Lasr", "Udop", "VideoPrism":
+        case "BigBird", "XLNet", "FNet", "RemBert", "SpeechT5", "Lasr", "Udop", "VideoPrism":
             "puts tokens of its own around a text"
         case "Siglip", "Tipsv2", "GPTSw3", "Cpm": "rewrites a text first"
         default: nil
@@ -67,40 +47,35 @@ struct SentencePieceSettings {
     // MARK: Special tokens around a text
 
     var addsBegin: Bool {
-        config?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { className.hasPrefix($0) }
+        settings.config?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { settings.className.hasPrefix($0) }
     }
 
-    var addsEnd: Bool { config?["add_eos_token"]?.bool ?? isT5 }
+    var addsEnd: Bool { settings.config?["add_eos_token"]?.bool ?? isT5 }
 
     /// Whether a space is added before a text; nil if these files do not say.
-    var addsPrefix: Bool? { isLlama ? config?["add_prefix_space"]?.bool : nil }
+    var addsPrefix: Bool? { isLlama ? settings.config?["add_prefix_space"]?.bool : nil }
 
     /// Whether text after an added token gets no space, as in Llama's class unless `legacy`.
-    var prefixesOnlyTheStart: Bool { isLlama && config?["legacy"]?.bool != true }
+    var prefixesOnlyTheStart: Bool { isLlama && settings.config?["legacy"]?.bool != true }
 
     /// The id of `bos_token` or `eos_token`.
     ///
     /// - Parameter own: The model's own id, used if these files have none.
     /// - Throws: ``ErrorCode/malformedModel`` if it is not a token.
     func id(_ key: String, own: Int?, _ added: Added, _ vocabulary: Vocabulary) throws(AIError) -> Int? {
-        guard let text = text(of: key) else { return own }
+        guard let text = settings.text(of: key) else { return own }
         let content = Array(text.utf8)
         if let token = added.first(where: { $0.content == content }) { return token.id }
         guard let id = vocabulary.id(of: content) else {
-            throw .malformed(configPath, "the \(key) \"\(text.excerpt)\" is not a token")
+            throw .malformed(settings.configPath, "the \(key) \"\(text.excerpt)\" is not a token")
         }
         return Int(id)
     }
 
-    private func text(of key: String) -> String? { Self.text(config?[key]) ?? Self.text(specialTokens?[key]) }
-
-    private static func text(_ json: JSON?) -> String? { json?.string ?? json?["content"]?.string }
-
     /// The special tokens, which must not be split.
     private var specialTexts: [String] {
-        let keys = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"]
-        let lists = [config, specialTokens].compactMap { $0?["additional_special_tokens"]?.array }
-        return keys.compactMap(text) + lists.flatMap { $0.compactMap(Self.text) }
+        TokenizerSettings.roles.compactMap(settings.text)
+            + (settings.otherSpecialTokens ?? []).compactMap(TokenizerSettings.text)
     }
 
     // MARK: Added tokens
@@ -115,7 +90,7 @@ struct SentencePieceSettings {
             let own = pieces.vocabulary.id(of: token.content).map(Int.init)
             if let id = known.updateValue(token.id, forKey: token.content) ?? own, id != token.id {
                 throw .malformed(
-                    configPath,
+                    settings.configPath,
                     "the added token \"\(String(decoding: token.content, as: UTF8.self).excerpt)\" has the ids \(id) and \(token.id)"
                 )
             }
@@ -137,20 +112,20 @@ struct SentencePieceSettings {
     private func listed() throws(AIError) -> Added {
         let special = Set(specialTexts)
         var tokens: Added = []
-        if let list = config?["added_tokens_decoder"]?.object {
+        if let list = settings.config?["added_tokens_decoder"]?.object {
             for (key, json) in list.members {
-                let part = try TokenizerComponent(json, place: "added_tokens_decoder", path: configPath)
+                let part = try TokenizerComponent(json, place: "added_tokens_decoder", path: settings.configPath)
                 let content = try part.string("content")
-                var token = try Self.token(content, id: Int64(key), configPath)
+                var token = try Self.token(content, id: Int64(key), settings.configPath)
                 token.isSpecial = try part.bool("special", default: false) || special.contains(content)
                 token.isSingleWord = try part.bool("single_word", default: false)
                 token.stripsLeft = try part.bool("lstrip", default: false)
                 token.stripsRight = try part.bool("rstrip", default: false)
                 if !content.isEmpty { tokens.append(token) }
             }
-        } else if let list = olderTokens?.object {
+        } else if let list = settings.olderTokens?.object {
             for (content, id) in list.members where !content.isEmpty {
-                var token = try Self.token(content, id: id.int, olderPath)
+                var token = try Self.token(content, id: id.int, settings.olderPath)
                 token.isSpecial = special.contains(content)
                 tokens.append(token)
             }
@@ -168,7 +143,7 @@ struct SentencePieceSettings {
     /// The tokens that T5's class appends, the last one first.
     private func sentinels(after count: Int) -> Added {
         guard isT5 else { return [] }
-        let most = Int(min(max(config?["extra_ids"]?.int ?? 100, 0), 1 << 16))
+        let most = Int(min(max(settings.config?["extra_ids"]?.int ?? 100, 0), 1 << 16))
         return (0..<most).map { index in
             var token = AddedTokens.Token(id: count + most - 1 - index, content: Array("<extra_id_\(index)>".utf8))
             (token.stripsLeft, token.stripsRight) = (true, true)

@@ -15,17 +15,19 @@ struct Architecture: Sendable {
     let classes: [ModelClass]
     /// The tensors' names in transformers.
     let names: TensorNames
+    /// Other names that published files have.
+    let otherNames: [TensorNames]
     /// The tensors' names in GGUF.
     let ggufTensors: TensorNames
     private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
 
     init(
         _ name: String, _ modelTypes: [String], gguf: [String], classes: [ModelClass], names: TensorNames = .llama,
-        ggufTensors: TensorNames = .gguf,
+        otherNames: [TensorNames] = [], ggufTensors: TensorNames = .gguf,
         describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
     ) {
         (self.name, self.modelTypes, ggufNames, self.classes) = (name, modelTypes, gguf, classes)
-        (self.names, self.ggufTensors, describing) = (names, ggufTensors, describe)
+        (self.names, self.otherNames, self.ggufTensors, describing) = (names, otherNames, ggufTensors, describe)
     }
 
     /// Whether llama.cpp's converter writes models of this family; some under another's name.
@@ -48,9 +50,11 @@ struct Architecture: Sendable {
             }
         }
         var description = try describing(&settings)
-        var names = configuration.isGGUF ? ggufTensors : names
+        var names = configuration.isGGUF ? ggufTensors : names(stored)
         try chosen.complete(&description, &settings)
-        if description.head?.hasTensors == true, let stored, !configuration.isGGUF, isBare(stored, configuration) {
+        if description.head?.hasTensors == true, let stored, !configuration.isGGUF,
+            isBare(stored, configuration, names)
+        {
             (description.head, description.task) = (nil, .embedding)
         }
         names = chosen.names(names, stored: stored)
@@ -59,9 +63,18 @@ struct Architecture: Sendable {
         return (description, names, settings.obstacles)
     }
 
+    /// The names that a checkpoint has, by those of the first layer.
+    private func names(_ stored: Set<String>?) -> TensorNames {
+        guard let stored, !otherNames.isEmpty else { return names }
+        return ([names] + otherNames).first { names in
+            let mark = names.name(.query, layer: 0, isBias: false, prefix: "")
+            return stored.contains { $0.hasSuffix(mark) }
+        } ?? names
+    }
+
     /// Whether a checkpoint is that of the model without any head: its names have no prefix, whatever class its
     /// configuration names, or that names none.
-    private func isBare(_ stored: Set<String>, _ configuration: ModelConfiguration) -> Bool {
+    private func isBare(_ stored: Set<String>, _ configuration: ModelConfiguration, _ names: TensorNames) -> Bool {
         let isPlain = stored.contains(names.name(.embedding, layer: nil, isBias: false, prefix: ""))
         guard configuration.architectures.isEmpty || isPlain && !names.prefix.isEmpty else { return false }
         let heads = classes.flatMap(\.outside.values) + [names.stems[.head]].compactMap { $0 }
@@ -72,8 +85,9 @@ struct Architecture: Sendable {
 /// Every architecture that runs.
 enum Architectures {
     static let all: [Architecture] = [
-        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert,
-        .roberta, .xlmRoberta, .camembert, .electra, .distilbert, .albert,
+        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert, .roberta, .xlmRoberta,
+        .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
+        .embeddingGemma,
     ]
 
     private static let byModelType = Dictionary(
@@ -87,7 +101,10 @@ enum Architectures {
     /// The architecture of a configuration; nil if there is none for it.
     static func of(_ configuration: ModelConfiguration) -> Architecture? {
         guard let type = configuration.modelType else { return nil }
-        return configuration.isGGUF ? byGGUFName[type] : byModelType[type]
+        if configuration.isGGUF { return byGGUFName[type] }
+        // Jina 3 calls itself so in the configuration that its own code reads.
+        let isJina = type == "xlm-roberta" && configuration.settings["position_embedding_type"]?.string == "rotary"
+        return isJina ? .jinaV3 : byModelType[type]
     }
 
     /// What keeps a configuration from running, each a noun phrase; empty if nothing does.

@@ -26,30 +26,21 @@ extension Architecture {
 
     static let gemma3 = Architecture(
         "Gemma 3", ["gemma3_text", "gemma3"], gguf: ["gemma3"],
-        classes: [.generator("Gemma3ForCausalLM"), .generator("Gemma3ForConditionalGeneration")], names: .gemmaAround
+        classes: [
+            .generator("Gemma3ForCausalLM"), .generator("Gemma3ForConditionalGeneration"), .base("Gemma3TextModel"),
+        ], names: .gemmaAround
     ) { settings throws(AIError) in
-        var model = try settings.gemma()
-        let kinds = settings.layerKinds(model.layers.count, period: settings.count("sliding_window_pattern") ?? 6)
-        let window = settings.count("sliding_window") ?? 4096
-        let headSize = model.layers.first?.attention.headSize ?? 0
-        let full = try settings.rotary(headSize: headSize, kind: "full_attention", base: 1_000_000)
-        var sliding = try settings.rotary(headSize: headSize, kind: "sliding_attention")
-        if settings.object("rope_parameters")?["sliding_attention"] == nil {
-            sliding.base = settings.number("rope_local_base_freq") ?? 10_000
-            sliding.scaling = .none
+        let seesBothSides = settings.flag("use_bidirectional_attention") == true
+        if seesBothSides, settings.configuration.architectures.first?.hasPrefix("Gemma3For") == true {
+            settings.obstacles.append("use_bidirectional_attention in a model that generates")
         }
-        for index in model.layers.indices {
-            let slides = kinds[index] == "sliding_attention"
-            model.layers[index].norms = .around
-            model.layers[index].attention.headNorm = model.finalNorm
-            model.layers[index].attention.scale = settings.gemmaScale(model, wide: 62)
-            model.layers[index].attention.window = slides ? window : nil
-            model.layers[index].attention.rotary = slides ? sliding : full
-            model.layers[index].attention.cap = Float(settings.number("attn_logit_softcapping") ?? 0)
-        }
-        model.head?.cap = Float(settings.number("final_logit_softcapping") ?? 0)
-        return model
+        return try settings.gemma3(seesBothSides: seesBothSides)
     }
+
+    /// EmbeddingGemma (https://arxiv.org/abs/2509.20354) as a GGUF file; elsewhere it is a Gemma 3 that sees both sides.
+    static let embeddingGemma = Architecture(
+        "EmbeddingGemma", [], gguf: ["gemma-embedding"], classes: [.base("Gemma3TextModel")]
+    ) { settings throws(AIError) in try settings.gemma3(seesBothSides: true) }
 }
 
 extension TensorNames {
@@ -61,6 +52,33 @@ extension TensorNames {
 }
 
 extension Settings {
+    fileprivate mutating func gemma3(seesBothSides: Bool) throws(AIError) -> ModelDescription {
+        var model = try gemma()
+        let kinds = layerKinds(model.layers.count, period: count("sliding_window_pattern") ?? 6)
+        let told = count("sliding_window") ?? 4096
+        // A window of this width around the position.
+        let window = seesBothSides ? told / 2 + 1 : told
+        model.isCausal = !seesBothSides
+        let headSize = model.layers.first?.attention.headSize ?? 0
+        let full = try rotary(headSize: headSize, kind: "full_attention", base: 1_000_000)
+        var sliding = try rotary(headSize: headSize, kind: "sliding_attention")
+        if object("rope_parameters")?["sliding_attention"] == nil {
+            sliding.base = number("rope_local_base_freq") ?? 10_000
+            sliding.scaling = .none
+        }
+        for index in model.layers.indices {
+            let slides = kinds[index] == "sliding_attention"
+            model.layers[index].norms = .around
+            model.layers[index].attention.headNorm = model.finalNorm
+            model.layers[index].attention.scale = gemmaScale(model, wide: 62)
+            model.layers[index].attention.window = slides ? window : nil
+            model.layers[index].attention.rotary = slides ? sliding : full
+            model.layers[index].attention.cap = Float(number("attn_logit_softcapping") ?? 0)
+        }
+        model.head?.cap = Float(number("final_logit_softcapping") ?? 0)
+        return model
+    }
+
     fileprivate mutating func gemma() throws(AIError) -> ModelDescription {
         // llama.cpp's converter adds the 1 to the norms.
         var model = try decoder(normOffset: isGGUF ? 0 : 1, isTied: true)

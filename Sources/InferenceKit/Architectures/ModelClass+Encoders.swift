@@ -18,7 +18,8 @@ extension ModelClass {
             let activation = activation ?? d.layers.first?.feedForward.activation
             return Head(
                 dense: .init(
-                    width: d.embedding.width ?? d.width, activation: activation, norm: d.embedding.norm),
+                    width: d.embedding.width ?? d.width, activation: activation,
+                    norm: d.embedding.norm ?? d.finalNorm),
                 // A table of its own is used, whatever the configuration says.
                 isTied: settings.isTied(default: true) && settings.stores(head + ".weight") != true, hasBias: true)
         }
@@ -28,7 +29,8 @@ extension ModelClass {
     ///
     /// - Parameter pooler: a layer of the model itself; otherwise it is `dense` of the head.
     static func labels(
-        _ name: String, pooler: String? = nil, dense: String? = nil, activation: ModelDescription.Activation = .tanh,
+        _ name: String, pooler: String? = nil, dense: String? = nil,
+        activation: ModelDescription.Activation = .tanh,
         head: String = "classifier"
     ) -> ModelClass {
         var outside: [TensorRole: String] = [.head: head]

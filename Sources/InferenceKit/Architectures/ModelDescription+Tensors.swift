@@ -47,9 +47,9 @@ extension ModelDescription {
         add(.keyNorm, a.headNorm, a.headSize)
         if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
         add(.up, f.width, width, bias: f.hasBias)
-        add(.down, width, f.width, bias: f.hasBias)
+        add(.down, width, f.width, bias: f.hasOutputBias ?? f.hasBias)
         if d.norms != .after {
-            add(.attentionNorm, d.norm, width)
+            if d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
             add(.feedForwardNorm, d.norm, width)
         }
         if d.norms != .before {

@@ -16,6 +16,8 @@ struct ModelDescription: Sendable, Hashable {
     var head: Head?
     /// Whether a position sees only itself and those before it.
     var isCausal = true
+    /// The tasks for which its file has additions to the matrices. They are not run.
+    var additions: [String] = []
     /// What it is for.
     var task = ModelTask.textGeneration
 
@@ -30,6 +32,8 @@ struct ModelDescription: Sendable, Hashable {
         /// Rows of a table of token types; nil for none.
         var types: Int?
         var norm: Norm?
+        /// nil where masks have rows like other tokens.
+        var masking: Masking?
         /// nil where rows are as wide as the model.
         var projection: Projection?
 
@@ -46,6 +50,15 @@ struct ModelDescription: Sendable, Hashable {
         }
     }
 
+    /// Masks have rows of zeros, and a text's other rows are scaled to the sum that they had in training
+    /// (https://doi.org/10.1126/science.ade2574, as in transformers' `EsmEmbeddings`).
+    struct Masking: Sendable, Hashable {
+        /// The mask's id.
+        var id: Int
+        /// The share of tokens that were not masks in training.
+        var kept: Float = 1 - 0.15 * 0.8
+    }
+
     /// A norm (RMS, https://arxiv.org/abs/1910.07467, or layer norm, https://arxiv.org/abs/1607.06450).
     struct Norm: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
@@ -60,7 +73,11 @@ struct ModelDescription: Sendable, Hashable {
     /// How the last rows become outputs: logits of the vocabulary, or scores of labels.
     struct Head: Sendable, Hashable {
         /// Which rows of a text it takes.
-        enum Rows: Sendable, Hashable { case each, first, mean, last }
+        enum Rows: Sendable, Hashable {
+            case each, first, mean, last
+            /// Each, and the mean of their outputs is the text's.
+            case meanOfOutputs
+        }
         enum Outputs: Sendable, Hashable {
             case vocabulary
             case labels(LabelSettings)
@@ -96,6 +113,8 @@ struct ModelDescription: Sendable, Hashable {
         var feedForward: FeedForward
         var norms: Norms
         var norm: Norm
+        /// Whether attention has the norm before it that ``norms`` says: in ModernBERT, the first layer has none.
+        var hasAttentionNorm = true
     }
 
     /// Where a layer's norms stand.
@@ -118,7 +137,7 @@ struct ModelDescription: Sendable, Hashable {
         var scale: Float
         /// Scores become `cap * tanh(score / cap)`; 0 for none.
         var cap: Float = 0
-        /// Positions that it sees, itself included; nil for all.
+        /// Positions that it sees, itself included; nil for all. An encoder sees as many after it.
         var window: Int?
         /// nil for none.
         var rotary: Rotary?
@@ -140,6 +159,8 @@ struct ModelDescription: Sendable, Hashable {
         /// `down(activation(gate(x)) * up(x))`; otherwise `down(activation(up(x)))`.
         var isGated: Bool
         var hasBias = false
+        /// Whether `down` has a bias; nil for as the others.
+        var hasOutputBias: Bool?
     }
 
     /// A rotary embedding (https://arxiv.org/abs/2104.09864).
@@ -156,6 +177,11 @@ struct ModelDescription: Sendable, Hashable {
 }
 
 extension ModelDescription {
+    /// Of a classifier; nil for another model.
+    var labels: LabelSettings? {
+        if case .labels(let labels) = head?.outputs { labels } else { nil }
+    }
+
     /// The number of outputs of a row; 0 without a head.
     var outputs: Int {
         switch head?.outputs {

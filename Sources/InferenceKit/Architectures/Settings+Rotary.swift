@@ -29,7 +29,17 @@ extension Settings {
         }
         var rotary = ModelDescription.Rotary(base: base, rotated: rotated)
         let type = value("rope_type")?.string ?? value("type")?.string ?? "default"
-        rotary.scaling = try scaling(type, RopeScope(members: scope, path: path), rotated: rotated)
+        let values = RopeScope(members: scope, path: path)
+        if type == "ntk" {
+            // Of GTE alone, whatever the length of the text.
+            // https://huggingface.co/Alibaba-NLP/new-impl (`NTKScalingRotaryEmbedding`)
+            let factor = try values.atLeastOne("factor")
+            rotary.base *= factor
+            rotary.scaling = .linear(factor: pow(factor, 2 / Double(rotated)))
+            if values.has("mixed_b") { obstacles.append("rope_scaling with mixed_b") }
+        } else {
+            rotary.scaling = try scaling(type, values, rotated: rotated)
+        }
         return rotary
     }
 

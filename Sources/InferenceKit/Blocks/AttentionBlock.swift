@@ -61,14 +61,14 @@ struct AttentionBlock: Sendable {
         let d = description
         withUnsafeTemporaryAllocation(of: hub_attention_row.self, capacity: step.count) { views in
             for (index, row) in step.rows.enumerated() {
-                let end = isCausal ? row.position + 1 : row.length
+                let seen = positions(row)
                 views.initializeElement(
                     at: index,
                     to: hub_attention_row(
                         queries: w.queries.start + index * d.queryWidth,
                         out: w.attended.start + index * d.queryWidth,
                         keys: row.cache.keyPages(layer), values: row.cache.valuePages(layer),
-                        first: d.window.map { max(0, end - $0) } ?? 0, end: end))
+                        first: seen.lowerBound, end: seen.upperBound))
             }
             var attention = hub_attention()
             attention.rows = UnsafePointer(views.baseAddress)
@@ -82,6 +82,13 @@ struct AttentionBlock: Sendable {
             attention.cap = d.cap
             hub_attend(w.team.team, &attention)
         }
+    }
+
+    /// The positions that a row sees.
+    private func positions(_ row: StepRow) -> Range<Int> {
+        let end = isCausal ? row.position + 1 : row.length
+        guard let window = description.window else { return 0..<end }
+        return max(0, row.position + 1 - window)..<min(end, row.position + window)
     }
 }
 

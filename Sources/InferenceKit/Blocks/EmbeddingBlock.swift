@@ -23,12 +23,13 @@ struct EmbeddingBlock: Sendable {
     /// Fills the rows of the residual stream.
     func apply(_ step: Step, _ w: Workspace) {
         let width = tokens.columns
+        let factors = factors(step)
         // Projected rows are made beside those of the model.
         let x = projection == nil ? w.hidden : w.normed
         for (index, row) in step.rows.enumerated() {
             let out = x.start + index * width
             tokens.widen(row: row.id, into: out)
-            if description.scale != 1 { hub_scale(w.team.team, out, description.scale, width) }
+            if factors[index] != 1 { hub_scale(w.team.team, out, factors[index], width) }
             if let positions {
                 positions.widen(row: row.position + description.positionOffset, into: w.branch.start)
                 hub_add(w.team.team, out, w.branch.start, 1, width)
@@ -42,5 +43,21 @@ struct EmbeddingBlock: Sendable {
         if let projection {
             w.multiply(x, rows: step.count, columns: width, [(projection, w.hidden.start)])
         }
+    }
+
+    /// The factor of each row. Those of a text stand together, and where masks count, it is there as a whole.
+    private func factors(_ step: Step) -> [Float] {
+        var factors = [Float](repeating: description.scale, count: step.count)
+        guard let masking = description.masking else { return factors }
+        let rows = step.rows
+        var start = 0
+        while start < rows.count {
+            let end = rows[start...].firstIndex { $0.cache !== rows[start].cache } ?? rows.count
+            let masks = rows[start..<end].count { $0.id == masking.id }
+            let factor = masking.kept / (1 - Float(masks) / Float(end - start))
+            for row in start..<end { factors[row] *= rows[row].id == masking.id ? 0 : factor }
+            start = end
+        }
+        return factors
     }
 }

@@ -20,7 +20,7 @@ struct LayerBlock: Sendable {
             isThere ? try NormBlock(d.norm, role, layer, table) : nil
         }
         let (hasFirst, hasLast) = (d.norms != .after, d.norms != .before)
-        before = [try norm(.attentionNorm, hasFirst), try norm(.feedForwardNorm, hasFirst)]
+        before = [try norm(.attentionNorm, hasFirst && d.hasAttentionNorm), try norm(.feedForwardNorm, hasFirst)]
         after = [try norm(.attentionPostNorm, hasLast), try norm(.feedForwardPostNorm, hasLast)]
     }
 

@@ -22,8 +22,8 @@ public struct CheckResult: Sendable, Hashable {
     public let detail: String
 }
 
-/// Tests whether a model works on this machine: opens it, encodes and decodes a text, generates or embeds, and compares
-/// results that must be equal.
+/// Tests whether a model works on this machine: opens it, encodes and decodes a text, does what the model is for, and
+/// compares results that must be equal.
 public struct SmokeTest: Sendable {
     /// All checks in order; ones that could not run are ``CheckResult/Status/skip``.
     public let checks: [CheckResult]
@@ -31,18 +31,28 @@ public struct SmokeTest: Sendable {
     public let inspection: ModelInspection?
     /// What a decoder generated; nil if it did not get that far.
     public let generation: GenerationResult?
+    /// What an encoder said of a text; nil if it did not get that far.
+    public let sample: Sample?
     /// How fast it was; nil if it did not get that far.
     public let speed: Speed?
     /// The first failure as an error; nil if all passed.
     public let failure: AIError?
 
+    /// A text, and what an encoder said of it.
+    public struct Sample: Sendable, Hashable {
+        /// The text, or the query of a ranking.
+        public let text: String
+        /// Of an embedding model, a ranking by cosine.
+        public let answer: EncoderAnswer
+    }
+
     /// What the test measured.
     public struct Speed: Sendable, Hashable {
         /// Seconds that opening took.
         public let loadSeconds: Double
-        /// New tokens per second of a decoder, or read tokens per second of a model that embeds.
+        /// New tokens per second of a decoder, or read tokens per second of an encoder.
         public let tokensPerSecond: Double
-        /// Bytes of weights that a decoder read per second; nil for a model that embeds.
+        /// Bytes of weights that a decoder read per second; nil for an encoder.
         public let weightsBytesPerSecond: Double?
         /// Bytes per second that the same threads read from memory.
         public let memoryBytesPerSecond: Double
@@ -60,32 +70,38 @@ public struct SmokeTest: Sendable {
     }
 
     private static let firstNames = ["headers", "supported", "memory and tensors", "tokenizer"]
-    private static let sample = "The quick brown fox jumps over the lazy dog. 123 + 456 = 579; naïve café, 你好 😀\n"
 
     /// Tests a folder.
     ///
-    /// - Throws: ``ErrorCode/cancelled``, ``ErrorCode/fileNotFound`` and ``ErrorCode/invalidInput`` (options that the
-    ///   model cannot have) only; any other error is a failed check.
-    public static func run(folder: String, options: ModelOptions = ModelOptions()) async throws(AIError)
-        -> SmokeTest
+    /// - Parameter task: what the model is to do; nil for what it is for.
+    /// - Throws: ``ErrorCode/cancelled``, ``ErrorCode/fileNotFound`` and ``ErrorCode/invalidInput`` (options or a task
+    ///   that the model cannot have) only; any other error is a failed check.
+    public static func run(folder: String, options: ModelOptions = ModelOptions(), task: ModelTask? = nil)
+        async throws(AIError) -> SmokeTest
     {
         var log = CheckLog()
         var inspection: ModelInspection?
-        var outcome: (generation: GenerationResult?, speed: Speed)?
+        var outcome: (generation: GenerationResult?, sample: Sample?, speed: Speed)?
         var names = firstNames + DecoderTest.names
         do throws(AIError) {
             log.begin("headers")
             let read = try await ModelFolder.read(folder)
             inspection = read.inspection
             let model = try await open(read, options, &log)
+            let task = task ?? model.task
+            guard model.tasks.contains(task) else {
+                throw AIError(.invalidInput, "\(folder) is for \(model.task.rawValue), not for \(task.rawValue)")
+            }
             log.begin("tokenizer")
-            try checkTokenizer(model, &log)
-            if model.embeds {
-                names = firstNames + EmbedderTest.names
-                outcome = (nil, try await EmbedderTest(model).run(&log))
-            } else {
+            let samples = try SampleTexts.of(model.tokenizer)
+            try checkTokenizer(model, samples.roundTrip, &log)
+            if task == .textGeneration {
                 let decoded = try await DecoderTest(model).run(&log)
-                outcome = (decoded.generation, decoded.speed)
+                outcome = (decoded.generation, nil, decoded.speed)
+            } else {
+                names = firstNames + EncoderTest.names(task)
+                let read = try await EncoderTest(model, task, samples).run(&log)
+                outcome = (nil, read.sample, read.speed)
             }
         } catch {
             if [.cancelled, .fileNotFound, .invalidInput].contains(error.code) { throw error }
@@ -93,8 +109,8 @@ public struct SmokeTest: Sendable {
         }
         for name in names where !log.checks.contains(where: { $0.name == name }) { log.skip(name) }
         return SmokeTest(
-            checks: log.checks, inspection: inspection, generation: outcome?.generation, speed: outcome?.speed,
-            failure: log.failure)
+            checks: log.checks, inspection: inspection, generation: outcome?.generation, sample: outcome?.sample,
+            speed: outcome?.speed, failure: log.failure)
     }
 
     /// Opens a model, with the checks that this is.
@@ -138,7 +154,9 @@ public struct SmokeTest: Sendable {
         ]
     }
 
-    private static func checkTokenizer(_ model: LanguageModel, _ log: inout CheckLog) throws(AIError) {
+    private static func checkTokenizer(
+        _ model: LanguageModel, _ sample: String, _ log: inout CheckLog
+    ) throws(AIError) {
         let ids = try model.tokenizer.encode(sample, addSpecialTokens: false)
         let back = model.tokenizer.decode(ids)
         if Array(back.utf8).suffix(sample.utf8.count).elementsEqual(sample.utf8) {
@@ -152,6 +170,6 @@ public struct SmokeTest: Sendable {
         }
         let detail = "round trip OK, with other letters or spaces (\(ids.count) tokens)"
         // A model that generates would rarely have such a one.
-        if model.embeds { log.pass(detail) } else { log.warn(detail) }
+        if model.generates { log.warn(detail) } else { log.pass(detail) }
     }
 }

@@ -51,8 +51,9 @@ struct FolderReading: Sendable {
                 isGGUF
                 ? sources.weights?.files.first.map { TokenizerSource.gguf($0.path) }
                 : try TokenizerSource.find(folder)
-            if let found = try Tokenizer(source) { return (found, nil, nil) }
-            let missing = Tokenizer.missing(folder)
+            let lowercases = isGGUF ? false : try SentenceSettings(folder: folder).lowercases
+            if let found = try Tokenizer(source, lowercases: lowercases) { return (found, nil, nil) }
+            let missing = try Tokenizer.missing(folder)
             return (
                 nil, missing, missing.code == .unsupportedModel ? missing.message : TokenizerKind.none
             )
@@ -64,12 +65,14 @@ struct FolderReading: Sendable {
     /// The obstacles to running a model, memory aside.
     static func obstacles(_ sources: ModelSources) -> [String] {
         var obstacles: [String] = []
-        if !sources.isLoadable {
+        if let fault = sources.weightsFault {
+            obstacles = [fault.message]
+        } else if !sources.isLoadable {
             obstacles = sources.formats.map { "\($0.format.rawValue) weights (\($0.evidence))" }
             if sources.formats.isEmpty { obstacles = ["no weights"] }
         }
         if let configuration = sources.configuration {
-            let stored = sources.weights.map { Set($0.tensors.map(\.name)) }
+            let stored = sources.weights.map { Set($0.tensors.map { TensorSource.plain($0.name) }) }
             obstacles += Architectures.obstacles(configuration, stored: stored)
             obstacles += configuration.faults.map { "\(Path.name(configuration.path)): \($0)" }
             if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
@@ -132,6 +135,7 @@ struct FolderReading: Sendable {
         {
             throw .malformed(folder, fault)
         }
+        if obstacles.count == 1, let fault = sources.weightsFault { throw fault }
         // If the model cannot run anyway, its obstacles matter more than a broken tokenizer.
         if let tokenizerFault, tokenizerFault.code != .unsupportedModel, obstacles.count == 1 {
             throw tokenizerFault
@@ -141,7 +145,7 @@ struct FolderReading: Sendable {
         else {
             throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
         }
-        let stored = Set(weights.tensors.map(\.name))
+        let stored = Set(weights.tensors.map { TensorSource.plain($0.name) })
         var (description, names, _) = try architecture.describe(configuration, stored: stored)
         let sentences = try self.sentences()
         // Such models are often saved under the class that they were trained from.

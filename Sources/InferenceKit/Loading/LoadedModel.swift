@@ -18,6 +18,11 @@ struct LoadedModel: Sendable {
     let context: Int
     /// How texts become vectors; nil for a model that does not embed.
     let sentences: SentenceModules?
+    let sentenceLayers: SentenceLayers?
+    /// In whose place words are found; nil for a model for another task.
+    let mask: MaskToken?
+    /// How a reranker's output becomes a score; nil for another model.
+    let rankScores: LabelScores?
     /// How keys and values are cached.
     let cacheFormat: KeyValueFormat
     let loadSeconds: Double
@@ -39,9 +44,15 @@ struct LoadedModel: Sendable {
         cacheFormat = options.usedCacheFormat
         sessions = SessionPool(model, context: context, format: cacheFormat, keeping: Self.idleSessions)
         sentences = runnable.sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
+        sentenceLayers = try sentences.map { sentences throws(AIError) in
+            try SentenceLayers(sentences, width: d.width)
+        }
         scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
         tokenizer = runnable.tokenizer
         configuration = runnable.configuration
+        let folder = configuration.isGGUF ? nil : reading.folder
+        mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil
+        rankScores = d.task == .ranking ? try LabelScores(reranker: configuration, folder: folder) : nil
         eosIDs = Set(try GenerationConfiguration.read(folder: reading.folder)?.eosIDs ?? configuration.eosIDs)
         loadSeconds = Clock.seconds - start + reading.seconds
     }
@@ -77,7 +88,9 @@ struct LoadedModel: Sendable {
     }
 
     var vocabulary: Int { model.description.vocabulary }
-    var generates: Bool { model.description.task == .textGeneration }
+    var task: ModelTask { model.description.task }
+    var generates: Bool { task == .textGeneration }
+    var labels: LabelSettings? { model.description.labels }
 
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model for another task.
     func checkGenerates() throws(AIError) {

@@ -4,66 +4,115 @@ import ModelFormats
 /// How the rows of a text become one vector: the files of sentence-transformers, or GGUF's metadata.
 /// https://sbert.net/docs/package_reference/sentence_transformer/models.html
 struct SentenceModules: Sendable, Hashable {
-    enum Pooling: Sendable, Hashable { case mean, first, last, largest }
+    enum Pooling: String, Sendable, Hashable {
+        case first = "cls"
+        case largest = "max"
+        case mean
+        case scaledMean = "mean_sqrt_len_tokens"
+        case weightedMean = "weightedmean"
+        case last = "lasttoken"
+    }
 
-    var pooling = Pooling.mean
-    /// Whether vectors have length 1.
-    var isNormalized = false
+    /// What happens to the vector after pooling.
+    enum Layer: Sendable, Hashable {
+        /// A matrix and an activation, in a folder of its own.
+        case dense(folder: String, outputs: Int, hasBias: Bool, ModelDescription.Activation?, isResidual: Bool)
+        /// A LayerNorm, in a folder of its own.
+        case norm(folder: String)
+        /// Length 1.
+        case unit
+    }
+
+    /// The vectors of several follow each other.
+    var poolings = [Pooling.mean]
+    /// Whether the tokens of a prompt are pooled too.
+    private(set) var includesPrompt = true
+    private(set) var layers: [Layer] = []
     /// Tokens of a text that are read, special ones included; nil for as many as the model takes.
-    var maxTokens: Int?
+    private(set) var maxTokens: Int?
+    private(set) var prompts = SentencePrompts()
     /// What of the files cannot be run, each a noun phrase.
     private(set) var obstacles: [String] = []
 
-    /// Reads a folder; nil if it has no such files.
+    /// Reads a folder; nil if it has no such files, or they are those of a model that ranks pairs.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for files that are not what they should be.
     static func read(folder: String) throws(AIError) -> SentenceModules? {
-        guard let list = try JSONFile.read(Path.join(folder, "modules.json")) else { return nil }
-        guard let modules = list.array else {
-            throw .malformed(Path.join(folder, "modules.json"), "it is not a list")
-        }
+        let path = Path.join(folder, "modules.json")
+        guard let list = try JSONFile.read(path) else { return nil }
+        guard let modules = list.array else { throw .malformed(path, "it is not a list") }
+        let settings = try JSONFile.read(Path.join(folder, "config_sentence_transformers.json"))
+        // Cross encoders have the same files, and their head is in the model itself.
+        guard settings?["model_type"]?.string != "CrossEncoder" else { return nil }
         var found = SentenceModules()
-        for module in modules {
-            let type = module["type"]?.string ?? ""
-            switch type.split(separator: ".").last ?? "" {
-            case "Transformer": break
-            case "Normalize": found.isNormalized = true
-            case "Pooling":
-                let place = module["path"]?.string ?? ""
-                guard !place.hasPrefix("/"), !place.split(separator: "/").contains("..") else {
-                    throw .malformed(
-                        Path.join(folder, "modules.json"), "the path \"\(place.printable)\" leaves the folder")
-                }
-                let path = Path.join(Path.join(folder, place), "config.json")
-                guard let settings = try JSONFile.read(path) else { throw .malformed(path, "it is missing") }
-                found.read(settings)
-            default: found.obstacles.append("module \(type.printable)")
-            }
-        }
-        let settings = try JSONFile.read(Path.join(folder, "sentence_bert_config.json"))
-        found.maxTokens = settings?["max_seq_length"]?.int.flatMap { Int(exactly: $0) }.flatMap {
-            $0 > 0 ? $0 : nil
-        }
+        for module in modules { try found.add(module, folder) }
+        found.maxTokens = try SentenceSettings(folder: folder).maxTokens
+        found.prompts = try SentencePrompts(settings, path: Path.join(folder, "config_sentence_transformers.json"))
         return found
     }
 
-    /// The modes of a pooling module, by their names and by the switches of older files.
-    private static let modes: [(name: String, switch: String, pooling: Pooling?)] = [
-        ("mean", "mean_tokens", .mean), ("cls", "cls_token", .first), ("lasttoken", "lasttoken", .last),
-        ("max", "max_tokens", .largest), ("mean_sqrt_len_tokens", "mean_sqrt_len_tokens", nil),
-        ("weightedmean", "weightedmean_tokens", nil),
+    private mutating func add(_ module: JSON, _ folder: String) throws(AIError) {
+        let type = module["type"]?.string ?? ""
+        let place = module["path"]?.string ?? ""
+        guard !place.hasPrefix("/"), !place.split(separator: "/").contains("..") else {
+            throw .malformed(
+                Path.join(folder, "modules.json"), "the path \"\(place.printable)\" leaves the folder")
+        }
+        let inner = Path.join(folder, place)
+        let path = Path.join(inner, "config.json")
+        func settings() throws(AIError) -> JSON {
+            guard let settings = try JSONFile.read(path) else { throw .malformed(path, "it is missing") }
+            return settings
+        }
+        switch type.split(separator: ".").last ?? "" {
+        case "Transformer", "Dropout": break
+        case "Normalize": layers.append(.unit)
+        case "Pooling": readPooling(try settings())
+        case "LayerNorm": layers.append(.norm(folder: inner))
+        case "Dense": try readDense(try settings(), inner, path)
+        default: obstacles.append("module \(type.printable)")
+        }
+    }
+
+    /// The switches of older files, in the order in which their vectors follow each other.
+    private static let switches: [(key: String, pooling: Pooling)] = [
+        ("cls_token", .first), ("max_tokens", .largest), ("mean_tokens", .mean),
+        ("mean_sqrt_len_tokens", .scaledMean), ("weightedmean_tokens", .weightedMean), ("lasttoken", .last),
     ]
 
-    /// Several modes would be concatenated.
-    private mutating func read(_ settings: JSON) {
+    private mutating func readPooling(_ settings: JSON) {
+        includesPrompt = settings["include_prompt"]?.bool ?? true
         let named = settings["pooling_mode"].map { $0.array?.compactMap(\.string) ?? [$0.string].compactMap { $0 } }
-        let chosen =
-            named ?? Self.modes.filter { settings["pooling_mode_\($0.switch)"]?.bool == true }.map(\.name)
-        if chosen.count == 1, let mode = Self.modes.first(where: { $0.name == chosen[0] })?.pooling {
-            pooling = mode
-        } else if !chosen.isEmpty {
-            obstacles.append("pooling by \(chosen.joined(separator: ", ").printable)")
+        let switched = Self.switches.filter { settings["pooling_mode_\($0.key)"]?.bool == true }.map(\.pooling)
+        let chosen = named.map { $0.compactMap(Pooling.init) } ?? switched
+        if let named, chosen.count < named.count {
+            obstacles.append("pooling by \(named.joined(separator: ", ").printable)")
         }
+        if !chosen.isEmpty { poolings = chosen }
+    }
+
+    private static let activations: [String: ModelDescription.Activation?] = [
+        "linear.Identity": nil, "activation.Tanh": .tanh, "activation.ReLU": .relu, "activation.GELU": .gelu,
+        "activation.SiLU": .silu,
+    ]
+
+    private mutating func readDense(_ settings: JSON, _ folder: String, _ path: String) throws(AIError) {
+        guard let outputs = settings["out_features"]?.int.flatMap(Int.init(exactly:)), outputs > 0 else {
+            throw .malformed(path, "it has no out_features")
+        }
+        let name = settings["activation_function"]?.string ?? "torch.nn.modules.activation.Tanh"
+        guard name.hasPrefix("torch.nn.modules."),
+            let activation = Self.activations[String(name.dropFirst("torch.nn.modules.".count))]
+        else { return obstacles.append("activation \(name.printable)") }
+        for key in ["module_input_name", "module_output_name"] {
+            if let other = settings[key]?.string, other != "sentence_embedding" {
+                return obstacles.append("a dense layer of \(other.printable)")
+            }
+        }
+        layers.append(
+            .dense(
+                folder: folder, outputs: outputs, hasBias: settings["bias"]?.bool ?? true, activation,
+                isResidual: settings["use_residual"]?.bool ?? false))
     }
 
     /// What a GGUF file says; nil if it says nothing. llama.cpp normalises.
@@ -72,12 +121,12 @@ struct SentenceModules: Sendable, Hashable {
         else {
             return nil
         }
-        isNormalized = true
+        layers = [.unit]
         // https://github.com/ggml-org/llama.cpp/blob/master/include/llama.h (`llama_pooling_type`)
         switch number {
-        case 1: pooling = .mean
-        case 2: pooling = .first
-        case 3: pooling = .last
+        case 1: poolings = [.mean]
+        case 2: poolings = [.first]
+        case 3: poolings = [.last]
         default: obstacles.append("pooling type \(number)")
         }
     }
@@ -86,4 +135,27 @@ struct SentenceModules: Sendable, Hashable {
 
     /// The mean, as sentence-transformers makes of an encoder without its files.
     static let plain = SentenceModules()
+}
+
+/// The settings of sentence-transformers for reading a text: sentence_bert_config.json.
+struct SentenceSettings {
+    /// Tokens of a text that are read, special ones included; nil if the file does not say.
+    private(set) var maxTokens: Int?
+    /// Whether texts are made lower case, whatever the tokenizer does.
+    private(set) var lowercases = false
+
+    /// Older files are named after their model; the first that exists counts.
+    private static let names = ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"]
+
+    /// Reads the file of a folder; it may be missing.
+    init(folder: String) throws(AIError) {
+        for name in Self.names {
+            guard let settings = try JSONFile.read(Path.join(folder, "sentence_\(name)_config.json")) else {
+                continue
+            }
+            maxTokens = settings["max_seq_length"]?.int.flatMap(Int.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
+            lowercases = settings["do_lower_case"]?.bool ?? false
+            return
+        }
+    }
 }

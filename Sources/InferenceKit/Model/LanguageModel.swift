@@ -41,7 +41,18 @@ public final class LanguageModel: Sendable {
         instructionSet = model.team.instructionSet
     }
 
-    /// Whether it generates text: a decoder with a head. An encoder only embeds.
+    /// What it is for.
+    public var task: ModelTask { model.task }
+    /// All that it can do, what it is for first.
+    public var tasks: [ModelTask] {
+        switch task {
+        case .embedding: return [task, .ranking]
+        // Its output is a label as well.
+        case .ranking: return [task, .classification] + (embeds ? [.embedding] : [])
+        default: return [task] + (embeds ? [.embedding] : [])
+        }
+    }
+    /// Whether it generates text: a decoder with a head.
     public var generates: Bool { model.generates }
 
     /// Opens a model folder; it may be a snapshot of the cache, made of links.

@@ -47,9 +47,3 @@ extension TextGenerator {
         try await stream(messages: messages, ChatTemplate.Options(), config: config)
     }
 }
-
-/// A provider that turns texts into vectors.
-public protocol TextEmbedder: AIModelProvider {
-    /// Texts as vectors, in their order.
-    func embed(_ texts: [String]) async throws(AIError) -> [EmbeddingResult]
-}

@@ -111,7 +111,7 @@ final class Model: Sendable {
         guard let head, let pooling = description.head?.rows else { return texts.map { _ in [] } }
         let inputs: [[Range<Int>]] = texts.map { text in
             switch pooling {
-            case .each: text.map { $0..<$0 + 1 }
+            case .each, .meanOfOutputs: text.map { $0..<$0 + 1 }
             case .first: [text.lowerBound..<text.lowerBound + 1]
             case .last: [text.upperBound - 1..<text.upperBound]
             case .mean: [text]
@@ -131,8 +131,16 @@ final class Model: Sendable {
         var start = 0
         return inputs.map { rows in
             defer { start += rows.count * outputs }
-            return Array(all[start..<start + rows.count * outputs])
+            let own = all[start..<start + rows.count * outputs]
+            return pooling == .meanOfOutputs ? Self.mean(own, outputs) : Array(own)
         }
+    }
+
+    /// `[rows][outputs]` to `[outputs]`.
+    private static func mean(_ values: ArraySlice<Float>, _ outputs: Int) -> [Float] {
+        var sums = [Double](repeating: 0, count: outputs)
+        for (place, value) in values.enumerated() { sums[place % outputs] += Double(value) }
+        return sums.map { Float($0 / Double(values.count / outputs)) }
     }
 
     /// The mean of rows of the last step after the last norm.

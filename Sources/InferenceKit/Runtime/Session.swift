@@ -113,6 +113,7 @@ extension ModelDescription {
             KeyValueCache.LayerShape(
                 kvHeads: $0.attention.kvHeads, headSize: $0.attention.headSize, window: $0.attention.window)
         }
-        return isCausal ? shapes : Array(shapes.prefix(1))
+        guard !isCausal, let first = shapes.first else { return shapes }
+        return [KeyValueCache.LayerShape(kvHeads: first.kvHeads, headSize: first.headSize, window: nil)]
     }
 }

@@ -25,15 +25,30 @@ struct TensorSource: Sendable {
         path = weights.files.first?.path ?? ""
     }
 
-    /// Names as of today: early checkpoints of BERT call a LayerNorm's parameters gamma and beta.
+    /// Names as of today: early checkpoints of BERT call a LayerNorm's parameters gamma and beta; a matrix to which
+    /// torch.nn.utils.parametrize adds something is stored as an original.
     static func plain(_ name: String) -> String {
+        if name.hasSuffix(original) { return name.dropLast(original.count) + ".weight" }
         guard name.hasSuffix("gamma") || name.hasSuffix("beta") else { return name }
         return name.replacing("LayerNorm.gamma", with: "LayerNorm.weight")
             .replacing("LayerNorm.beta", with: "LayerNorm.bias")
     }
 
+    private static let original = ".parametrizations.weight.original"
+
     var names: some Sequence<String> { places.keys }
     func has(_ name: String) -> Bool { places[name] != nil }
+    func shape(_ name: String) throws(AIError) -> [Int] { try find(name).shape }
+
+    /// Whether a tensor has the bytes of one of the others: PyTorch lists tied weights under every name.
+    func isTied(_ name: String, to others: Set<String>) -> Bool {
+        guard let place = places[name], let offset = weights.tensors[place].offset else { return false }
+        let (file, count) = (weights.tensors[place].file, weights.tensors[place].byteCount)
+        return count > 0 && others.contains { other in
+            let other = weights.tensors[places[other]!]
+            return other.offset == offset && other.file == file && other.byteCount == count
+        }
+    }
 
     /// The names of stored tensors that belong to one of this name: its packed words, scales and biases.
     func members(_ name: String) -> [String] {
@@ -55,6 +70,8 @@ struct TensorSource: Sendable {
             throw .unsupported(file.path, "\(tensor.type) weights (tensor \"\(name)\") cannot be run yet")
         }
         try check(tensor, isTransposed ? [columns, rows] : [rows, columns])
+        // PyTorch stores a matrix that was transposed without a copy in the order of its columns.
+        let isTransposed = isTransposed != tensor.isTransposed
         let info = hub_info(format)
         let (length, block) = (isTransposed ? rows : columns, Int(info.block))
         guard length % block == 0, !isTransposed || WeightFormats.isFloat(format) else {

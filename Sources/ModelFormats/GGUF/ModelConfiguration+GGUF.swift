@@ -91,6 +91,7 @@ extension ModelConfiguration {
         ("attn_logit_softcapping", "attn_logit_softcapping"),
         ("final_logit_softcapping", "final_logit_softcapping"),
         ("attention.layer_norm_rms_epsilon", "rms_norm_eps"), ("rope.freq_base", "rope_theta"),
+        ("rope.freq_base_swa", "rope_local_base_freq"),
         ("expert_count", "num_experts"), ("expert_used_count", "num_experts_per_tok"),
         ("attention.sliding_window", "sliding_window"), ("attention.kv_lora_rank", "kv_lora_rank"),
         ("attention.sliding_window_pattern", "sliding_window_pattern"),

@@ -1,11 +1,22 @@
 /// The kind of a model's tokenizer, without reading its vocabulary.
 package enum TokenizerKind {
     /// The names of a SentencePiece file, the usual one first.
-    package static let sentencePieceNames = ["tokenizer.model", "spiece.model"]
+    package static let sentencePieceNames = [
+        "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model",
+    ]
+    /// The names of files with a vocabulary alone, whose class other files name.
+    package static let vocabularyNames = ["vocab.txt", "vocab.json"] + sentencePieceNames
     /// The files that a tokenizer is read from; the first that exists counts.
-    package static let fileNames = ["tokenizer.json"] + sentencePieceNames
+    package static let fileNames = ["tokenizer.json"] + vocabularyNames
     /// Said of a model that has none of them.
     package static let none = "no tokenizer.json or tokenizer.model"
+
+    /// By the names of a model's files, if it has no tokenizer.json; nil if there is no tokenizer.
+    package static func name(files names: Set<String>) -> String? {
+        if !names.isDisjoint(with: sentencePieceNames) { return "SentencePiece" }
+        if names.contains("vocab.txt") { return "WordPiece" }
+        return names.isSuperset(of: ["vocab.json", "merges.txt"]) ? "byte-level BPE" : nil
+    }
 
     /// Bytes of `tokenizer.json` that are enough: the kind stands behind the added tokens and before the vocabulary.
     package static let enoughBytes = 256 << 10

@@ -67,6 +67,10 @@ enum GenerationFlags {
         stop.minor.flag, logprobs.minor.flag, speculate.minor.flag, exact.flag, fast.minor.flag, cache.minor.flag,
         threads.minor.flag, contextLength.minor.flag,
     ]
+    /// Those about generated text; the others are about computing.
+    static let generating = all.map(\.name).filter {
+        !["exact", "fast", "kv", "threads", "context"].contains($0)
+    }
     static let exclusive = [["greedy", "temperature"], ["exact", "fast"]]
 
     /// How a model generates.

@@ -26,9 +26,7 @@ extension TryCommand {
         _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
         let model = try await open(target, request, &report, context)
-        guard model.generates, !model.embeds else {
-            throw AIError(.invalidInput, "\(target.id) turns texts into vectors; it does not answer")
-        }
+        try checkTalks(model, request, report)
         guard let templates = try await templates(request, target.path, context) else {
             throw AIError(
                 .invalidInput, "\(target.path) has no chat template", advice: "name one with --template FILE")

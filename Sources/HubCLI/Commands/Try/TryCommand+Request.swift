@@ -24,6 +24,18 @@ extension TryCommand {
         var texts: String?
         /// The text that the others are compared with.
         var similar: String?
+        /// What the texts are ranked by.
+        var query: String?
+        /// The text that belongs to the prompt.
+        var textPair: String?
+        /// The labels to try on the prompt; empty for the model's own.
+        var labels: [String]
+        /// What the model is to do; nil for what it is for.
+        var task: ModelTask?
+        /// How texts become vectors.
+        var embedding: EmbeddingOptions
+        /// Flags that were given and are about generated text.
+        var generating: [String]
         /// The file of a text, and the number of its tokens to score.
         var perplexity: String?
         var perplexityTokens: Int?
@@ -52,6 +64,13 @@ extension TryCommand {
             embed = arguments.all(TryCommand.embed)
             self.texts = arguments[TryCommand.texts]
             similar = arguments[TryCommand.similar]
+            query = arguments[TryCommand.query]
+            textPair = arguments[TryCommand.textPair]
+            labels = arguments[TryCommand.labels] ?? []
+            task = arguments[TryCommand.task]
+            embedding = EmbeddingOptions(
+                promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
+            generating = TryCommand.generating.filter(arguments.has)
             perplexity = arguments[TryCommand.perplexity]
             perplexityTokens = arguments[TryCommand.perplexityTokens]
             inspect = arguments[TryCommand.inspect]
@@ -59,17 +78,58 @@ extension TryCommand {
             let isFull = arguments.texts(of: checkFlag.flag.name).contains("full")
             check = arguments[checkFlag] ? ModelCheck.Options(isFull: isFull) : nil
             yes = arguments[SharedFlags.yes]
+            try checkTexts()
+            try checkTask()
             try checkPrompt()
         }
 
         /// Whether the model is computed with, not only looked at.
         var runs: Bool { !inspect && check == nil && render == nil && tokenize == nil }
         /// Whether texts are to become vectors, whatever the model is for.
-        var embeds: Bool { !embed.isEmpty || texts != nil || similar != nil }
+        var embeds: Bool { !embed.isEmpty || texts != nil && query == nil || similar != nil }
+        /// A flag that was given and says how texts become vectors.
+        var vectorFlag: String? {
+            embedding.promptName != nil ? "prompt-name" : embedding.dimensions != nil ? "dimensions" : nil
+        }
+        /// Whether vectors are asked for by name.
+        var asksForVectors: Bool { !embed.isEmpty || similar != nil || task == .embedding }
         /// Whether it is tested, for want of anything to do with it.
-        var isTest: Bool { runs && prompt == nil && !embeds && perplexity == nil && !chat }
+        var isTest: Bool { runs && prompt == nil && !embeds && query == nil && perplexity == nil && !chat }
         /// Whether a person talks with it.
         var isConversation: Bool { runs && prompt == nil && chat }
+
+        /// Texts for vectors, rankings and labels.
+        private func checkTexts() throws(AIError) {
+            if query != nil, prompt != nil {
+                throw AIError(.invalidInput, "--query ranks the texts of --texts; a PROMPT has no place beside it")
+            }
+            if query != nil, texts == nil {
+                throw AIError(
+                    .invalidInput, "--query needs texts to rank: --texts FILE",
+                    advice: "FILE is a JSON list of strings, or lines")
+            }
+            for (isGiven, flag) in [(textPair != nil, "text-pair"), (!labels.isEmpty, "labels")]
+            where isGiven && prompt == nil {
+                throw AIError(
+                    .invalidInput, "--\(flag) needs a PROMPT", advice: "write hub try REF PROMPT --\(flag) ...")
+            }
+            if let flag = vectorFlag, prompt == nil, !embeds, query == nil {
+                throw AIError(.invalidInput, "--\(flag) needs a text: a PROMPT, --embed TEXT or --texts FILE")
+            }
+        }
+
+        /// Flags that do what another task than `--task` is about.
+        private func checkTask() throws(AIError) {
+            guard let task else { return }
+            let others: [(isGiven: Bool, flag: String, tasks: [ModelTask])] = [
+                (query != nil, "query", [.ranking, .embedding]), (similar != nil, "similar", [.embedding]),
+                (!embed.isEmpty, "embed", [.embedding]), (vectorFlag != nil, vectorFlag ?? "", [.embedding]), (!labels.isEmpty, "labels", [.classification]),
+                (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
+            ]
+            for other in others where other.isGiven && !other.tasks.contains(task) {
+                throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")
+            }
+        }
 
         private func checkPrompt() throws(AIError) {
             if perplexityTokens != nil, perplexity == nil {

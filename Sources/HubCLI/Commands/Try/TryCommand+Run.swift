@@ -51,7 +51,8 @@ extension TryCommand {
     private static func test(
         _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
-        let smoke = try await SmokeTest.run(folder: target.path, options: request.options)
+        let smoke = try await SmokeTest.run(
+            folder: target.path, options: request.options, task: request.task)
         report.smoke = smoke
         context.output.document(report.json)
         try await remember(smoke, of: target, context)

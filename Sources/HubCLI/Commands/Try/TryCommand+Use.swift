@@ -7,16 +7,23 @@ extension TryCommand {
     static func use(
         _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
-        let texts = request.embed + (try await texts(request.texts, context))
+        let texts = try await texts(request.texts, context)
         var scored: String?
         if let file = request.perplexity { scored = try await text(file, context) }
         let model = try await open(target, request, &report, context)
-        if request.embeds || model.embeds && request.prompt != nil {
-            try await embed(
-                (request.prompt.map { model.embeds ? [$0] : [] } ?? []) + texts, model, request, &report)
+        let task = try task(of: model, request, report)
+        if let query = request.query {
+            try await rank(texts, for: query, model, request, &report)
+        } else if request.embeds || task == .embedding && request.prompt != nil {
+            let prompt = task == .embedding ? request.prompt.map { [$0] } ?? [] : []
+            try await embed(prompt + request.embed + texts, model, request, &report)
         }
-        if let prompt = request.prompt, !model.embeds {
-            try await generate(prompt, model, request, &report, context)
+        if let prompt = request.prompt {
+            switch task {
+            case .textGeneration: try await generate(prompt, model, request, &report, context)
+            case .embedding: break
+            default: try await answer(prompt, task, model, request, &report)
+            }
         }
         if let scored {
             report.perplexity = try await model.perplexity(of: scored, tokenLimit: request.perplexityTokens)
@@ -82,16 +89,9 @@ extension TryCommand {
                 advice: "hub search --task sentence-similarity finds models that do",
                 context: .init(path: report.path))
         }
-        let generating = [
-            (request.logits, "logits"), (request.config.topLogprobs != nil, "logprobs"), (request.chat, "chat"),
-            (request.system != nil, "system"), (request.template != nil, "template"),
-        ]
-        for (isGiven, flag) in generating where isGiven {
-            throw AIError(
-                .invalidInput, "--\(flag) is for models that generate; \(report.id) turns texts into vectors")
-        }
         guard !texts.isEmpty else { throw AIError(.invalidInput, "there is no text to embed") }
-        let all = try await model.embed(texts + (request.similar.map { [$0] } ?? []))
+        let all = try await model.embed(
+            texts + (request.similar.map { [$0] } ?? []), options: request.embedding)
         report.embeddings = zip(texts, all).map { ($0, $1) }
         guard request.similar != nil, let query = all.last else { return }
         report.similar = report.embeddings.map { ($0.text, $0.result.cosineSimilarity(to: query) ?? 0) }

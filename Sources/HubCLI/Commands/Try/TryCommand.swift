@@ -1,4 +1,5 @@
 import HubCore
+import InferenceKit
 
 /// `hub try`
 enum TryCommand {
@@ -34,14 +35,45 @@ enum TryCommand {
     static let embed = Option.text(
         "embed", "TEXT", repeats: true, "turn a text into a vector, with an embedding model")
     static let texts = Option.text(
-        "texts", "FILE", kind: .file, "more texts for --embed and --similar: a JSON list, or lines")
+        "texts", "FILE", kind: .file, "texts for --query, --embed and --similar: a JSON list, or lines")
     static let similar = Option.text(
         "similar", "QUERY", "rank the texts by their cosine with this one")
+    static let query = Option.text(
+        "query", "QUERY", "rank the texts of --texts by how well they answer this",
+        detail: "A reranker reads each text with the query; an embedding model compares vectors by their cosine.")
+    static let textPair = Option.text(
+        "text-pair", "TEXT", "a second text to classify together with the PROMPT")
+    static let labels = Option<[String]>(
+        "labels", "LABEL,...", .text, "try these labels on the PROMPT, with a model for natural language inference",
+        detail: "Asks how much the PROMPT entails \"This example is LABEL.\"; the scores add up to 1."
+    ) { text throws(AIError) in
+        let labels = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            String(part.trimmingPrefix(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        }
+        guard labels.allSatisfy({ !$0.isEmpty }) else { throw AIError(.invalidInput, "one of the labels is empty") }
+        return labels
+    }
+    static let task = Option<ModelTask>(
+        "task", "NAME", .choice(ModelTask.allCases.map(\.rawValue)),
+        "what the model is to do, where it can do several things",
+        detail: """
+            NAME is one of \(ModelTask.allCases.map(\.rawValue).joined(separator: ", ")). A model for masked words, for \
+            example, gives vectors with --task feature-extraction.
+            """
+    ) { text throws(AIError) in try Option<ModelTask>.value(text) }
+    static let promptName = Option.text(
+        "prompt-name", "NAME", "put this prompt of the model before texts that become vectors")
+    static let dimensions = Option.whole(
+        "dimensions", in: 1...1_000_000, "keep this many numbers of a vector, the first ones")
     static let perplexity = Option.text(
         "perplexity", "FILE", kind: .file, "how well the model predicts a text",
         detail: "Runs the beginning token and 256 tokens at a time, and scores all of them.")
     static let perplexityTokens = Option.whole(
         "perplexity-tokens", in: 1 ... .max, "stop after this many tokens of it")
+
+    /// The names of flags about generated text.
+    static let generating =
+        GenerationFlags.generating + [chat.flag.name, system.flag.name, template.flag.name, logits.flag.name]
 
     static let command = Command(
         name: "try", doc: "run a model on this machine and see whether it works",
@@ -50,8 +82,10 @@ enum TryCommand {
             repeats itself, compares results that must be equal, and measures speed, memory bandwidth and peak memory. hub \
             ls and hub info show its verdict later.
 
-            With a PROMPT: the text as it is generated. If the model has a chat template, the prompt is the user's \
-            message in it; --raw takes it as it is. An embedding model turns the prompt into a vector.
+            With a PROMPT: what the model is for. The text as it is generated; if the model has a chat template, the \
+            prompt is the user's message in it, and --raw takes it as it is. A vector. The labels of a text, or of its \
+            tokens. The words behind the masks of the prompt, which are written as the model writes them, or as [MASK] or \
+            <mask>. A reranker needs --query and --texts.
 
             With --chat and no PROMPT: a conversation on the terminal.
 
@@ -64,7 +98,8 @@ enum TryCommand {
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
-            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.minor.flag, similar.flag,
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag, query.flag,
+            textPair.minor.flag, labels.flag, promptName.minor.flag, dimensions.minor.flag, task.minor.flag,
             perplexity.flag,
             perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
             inspect.flag,
@@ -73,13 +108,17 @@ enum TryCommand {
         exclusive: GenerationFlags.exclusive + [
             ["raw", "chat"], ["raw", "system"], ["raw", "template"],
         ]
-            + ["tokenize", "tokenize-file", "embed", "texts", "similar", "perplexity"].map {
-                ["inspect", "check", "render", "chat", $0]
-            },
+            + ["embed", "similar", "labels", "text-pair"].map { ["query", $0] } + [["labels", "text-pair"]]
+            + [
+                "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels", "prompt-name",
+                "dimensions", "perplexity",
+            ].map { ["inspect", "check", "render", "chat", $0] },
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
             .init("hub try ./e5 --similar 'sea' --embed ship --embed loan", "Which text is nearer."),
+            .init("hub try ./reranker --query 'Who wrote Hamlet?' --texts answers.txt", "The best answer first."),
+            .init("hub try bert-base-uncased 'Paris is the [MASK] of France.'", "The word that is missing."),
             .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer splits a text."),
         ],
         run: { try await run($0, Request($1)) })

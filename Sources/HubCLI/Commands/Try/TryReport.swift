@@ -31,6 +31,8 @@ struct TryReport {
     var embeddings: [(text: String, result: EmbeddingResult)] = []
     /// Texts by their cosine with another, the nearest first.
     var similar: [(text: String, cosine: Double)] = []
+    /// What an encoder says of a text.
+    var answer: (text: String, answer: EncoderAnswer)?
     var perplexity: Perplexity?
     var tokenized: [Tokenized] = []
     /// What a chat template made of a conversation.
@@ -69,7 +71,7 @@ struct TryReport {
         if let rendered { return [rendered] }
         if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
         let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
-        return (similar.isEmpty ? vectors : similar.map(\.text)) + (perplexity.map { ["\($0.perplexity)"] } ?? [])
+        return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? []) + (perplexity.map { ["\($0.perplexity)"] } ?? [])
     }
 
     func show(_ context: Context) {
@@ -89,6 +91,7 @@ struct TryReport {
             if let facts, !facts.isSupported, inspection == nil { return }
             if let smoke { show(smoke, output) }
             showVectors(output)
+            if let answer { show(answer.answer, of: answer.text, context) }
             if let generation {
                 output.line()
                 showLogprobs(output)
@@ -108,6 +111,7 @@ struct TryReport {
             show(result, output)
             line("text", result.text.replacing("\n", with: " "), output)
         }
+        if let sample = smoke.sample { show(sample, output) }
         if let speed = smoke.speed { show(speed, smoke, output) }
         show(verdict: smoke.verdict, smoke.checks, output)
     }
@@ -152,7 +156,7 @@ struct TryReport {
     }
 
     /// Three digits behind the point.
-    private static func rounded(_ value: Double) -> String {
+    static func rounded(_ value: Double) -> String {
         guard value.magnitude < 1e12 else { return "\(value)" }
         let thousandths = Int((value.magnitude * 1000).rounded())
         let rest = String(thousandths % 1000)
@@ -246,7 +250,7 @@ struct TryReport {
     private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
 
     /// - Parameter isBad: for rows that are not checks.
-    private func line(
+    func line(
         _ name: String, _ text: String, _ output: Output, mark: CheckResult.Status? = nil, isBad: Bool = false
     ) {
         let style: Styled.Style =

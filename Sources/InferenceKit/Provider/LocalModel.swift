@@ -1,8 +1,9 @@
 public import HubChatTemplates
 public import HubCore
 
-/// A model folder as a provider; opened once, when it is first needed.
-public actor LocalTextGenerator: TextGenerator, TextEmbedder {
+/// A model folder as a provider; opened once, when it is first needed. What the model is not for throws
+/// ``ErrorCode/unsupportedModel``.
+public actor LocalModel: TextGenerator {
     /// The folder.
     public nonisolated let identifier: String
     /// The name shown to people; by default the folder's last path component.
@@ -58,11 +59,6 @@ public actor LocalTextGenerator: TextGenerator, TextEmbedder {
         try await model().generate(messages: messages, options, config: config)
     }
 
-    /// Texts as vectors, in their order.
-    public func embed(_ texts: [String]) async throws(AIError) -> [EmbeddingResult] {
-        try await model().embed(texts)
-    }
-
     /// Concurrent callers wait for the same opening; a failure is retried next time.
     private func model() async throws(AIError) -> LanguageModel {
         let task = opening ?? Task { [folder, options] in await Self.open(folder, options) }
@@ -78,5 +74,31 @@ public actor LocalTextGenerator: TextGenerator, TextEmbedder {
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension LocalModel: EmbeddingModel, Reranker, TextClassifier, TokenClassifier, MaskFiller {
+    public func embed(_ texts: [String], options: EmbeddingOptions) async throws(AIError) -> [EmbeddingResult] {
+        try await model().embed(texts, options: options)
+    }
+
+    public func rank(_ texts: [String], for query: String) async throws(AIError) -> [RankedText] {
+        try await model().rank(texts, for: query)
+    }
+
+    public func classify(_ texts: [TextPair]) async throws(AIError) -> [[TextLabel]] {
+        try await model().classify(texts)
+    }
+
+    public func classify(_ text: String, as labels: [String]) async throws(AIError) -> [TextLabel] {
+        try await model().classify(text, as: labels)
+    }
+
+    public func labelTokens(_ texts: [String]) async throws(AIError) -> [[TokenLabel]] {
+        try await model().labelTokens(texts)
+    }
+
+    public func fill(_ text: String, count: Int) async throws(AIError) -> [[MaskCandidate]] {
+        try await model().fill(text, count: count)
     }
 }

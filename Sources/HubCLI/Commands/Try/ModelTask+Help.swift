@@ -1,0 +1,33 @@
+import InferenceKit
+
+/// What people read about what models are for.
+extension ModelTask {
+    /// What a model does, as in `NAME finds the words behind masks`.
+    var purpose: String {
+        switch self {
+        case .textGeneration: "continues texts"
+        case .embedding: "turns texts into vectors"
+        case .ranking: "ranks texts by how well they answer a query"
+        case .classification: "gives texts labels"
+        case .tokenClassification: "gives the tokens of a text labels"
+        case .fillMask: "finds the words behind masks"
+        }
+    }
+
+    /// A command to try a model with.
+    ///
+    /// - Parameters:
+    ///   - model: as it was typed.
+    ///   - mask: the model's own.
+    func example(_ model: String, mask: String?) -> String {
+        let model = ShellQuoting.word(model)
+        return switch self {
+        case .textGeneration: "hub try \(model) 'Once upon a time'"
+        case .embedding: "hub try \(model) --similar sea --embed ship --embed loan"
+        case .ranking: "hub try \(model) --query 'Who wrote Hamlet?' --texts FILE"
+        case .classification: "hub try \(model) 'I like it.'"
+        case .tokenClassification: "hub try \(model) 'Anna lives in Lisbon.'"
+        case .fillMask: "hub try \(model) 'Paris is the \(mask ?? "[MASK]") of France.'"
+        }
+    }
+}

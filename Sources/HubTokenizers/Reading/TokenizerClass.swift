@@ -1,0 +1,80 @@
+/// A tokenizer class of transformers that reads a vocabulary without a tokenizer.json
+/// (https://github.com/huggingface/transformers/tree/main/src/transformers/models).
+enum TokenizerClass: Sendable {
+    case bert, distilBert, mpnet, esm
+    case roberta, deberta, gpt2
+    case xlmRoberta, camembert, albert, debertaV2
+
+    /// By the class name without its suffixes.
+    init?(name: String) {
+        guard let found = Self.names[name] else { return nil }
+        self = found
+    }
+
+    /// The class of a model without tokenizer_config.json, by `model_type`.
+    init?(modelType: String) {
+        guard let found = Self.modelTypes[modelType] else { return nil }
+        self = found
+    }
+
+    private static let names: [String: TokenizerClass] = [
+        "Bert": .bert, "ConvBert": .bert, "Electra": .bert, "MobileBert": .bert, "SqueezeBert": .bert,
+        "DistilBert": .distilBert, "MPNet": .mpnet, "Esm": .esm, "Roberta": .roberta, "Bart": .roberta,
+        "Longformer": .roberta, "Deberta": .deberta, "GPT2": .gpt2, "XLMRoberta": .xlmRoberta,
+        "Camembert": .camembert, "Albert": .albert, "DebertaV2": .debertaV2,
+    ]
+
+    private static let modelTypes: [String: TokenizerClass] = [
+        "bert": .bert, "convbert": .bert, "distilbert": .bert, "electra": .bert, "megatron-bert": .bert,
+        "mobilebert": .bert, "nomic_bert": .bert, "squeezebert": .bert, "mpnet": .mpnet, "esm": .esm,
+        "roberta": .roberta, "bart": .roberta, "longformer": .roberta, "deberta": .deberta, "gpt2": .gpt2,
+        "opt": .gpt2, "xlm-roberta": .xlmRoberta, "gte": .xlmRoberta, "jina_embeddings_v3": .xlmRoberta,
+        "camembert": .camembert, "albert": .albert, "deberta-v2": .debertaV2,
+    ]
+
+    /// Whether its models take types that tell the texts of a pair apart.
+    var givesTypes: Bool {
+        switch self {
+        case .bert, .deberta, .debertaV2: true
+        default: false
+        }
+    }
+
+    /// Whether it cuts texts as BERT does.
+    var isWordPiece: Bool { [.bert, .distilBert, .mpnet].contains(self) }
+
+    /// The special tokens that the class has if the files name no others, by role.
+    var defaultTokens: [String: String] {
+        switch self {
+        case .bert, .distilBert:
+            [
+                "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]",
+                "mask_token": "[MASK]",
+            ]
+        case .mpnet:
+            Self.angled.merging(["unk_token": "[UNK]"]) { $1 }
+        case .esm:
+            [
+                "unk_token": "<unk>", "cls_token": "<cls>", "pad_token": "<pad>", "mask_token": "<mask>",
+                "eos_token": "<eos>",
+            ]
+        case .roberta, .xlmRoberta, .camembert: Self.angled
+        case .gpt2:
+            ["unk_token": "<|endoftext|>", "bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"]
+        case .deberta, .debertaV2: Self.bracketed
+        case .albert: Self.bracketed.merging(["unk_token": "<unk>", "pad_token": "<pad>"]) { $1 }
+        }
+    }
+
+    private static let angled = [
+        "bos_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "cls_token": "<s>", "unk_token": "<unk>",
+        "pad_token": "<pad>", "mask_token": "<mask>",
+    ]
+    private static let bracketed = [
+        "bos_token": "[CLS]", "eos_token": "[SEP]", "sep_token": "[SEP]", "cls_token": "[CLS]",
+        "unk_token": "[UNK]", "pad_token": "[PAD]", "mask_token": "[MASK]",
+    ]
+
+    /// Whether white space before the mask belongs to it.
+    var stripsBeforeMask: Bool { self == .mpnet || self == .camembert }
+}

@@ -1,0 +1,134 @@
+import CKernels
+import HubCore
+import ModelFormats
+
+/// What a sentence model does with a pooled vector.
+struct SentenceLayers: Sendable {
+    private enum Layer: Sendable {
+        case dense(Linear, ModelDescription.Activation?, Residual)
+        case norm(weight: FloatBuffer, bias: FloatBuffer)
+        case unit
+    }
+
+    /// What is added to a dense layer's output.
+    private enum Residual: Sendable {
+        case none
+        case input
+        case projected(Linear)
+    }
+
+    private var layers: [Layer] = []
+    /// The length of the vectors.
+    private(set) var width: Int
+
+    /// torch's default.
+    private static let epsilon: Float = 1e-5
+
+    /// Maps the weights of the layers.
+    ///
+    /// - Parameter width: The length of a model's rows.
+    /// - Throws: ``ErrorCode/malformedModel`` for weights that do not fit, ``ErrorCode/unsupportedModel``.
+    init(_ modules: SentenceModules, width: Int) throws(AIError) {
+        self.width = width * modules.poolings.count
+        for layer in modules.layers {
+            switch layer {
+            case .unit: layers.append(.unit)
+            case .norm(let folder):
+                let source = try Self.weights(folder)
+                layers.append(
+                    .norm(
+                        weight: try source.vector("norm.weight", self.width),
+                        bias: try source.vector("norm.bias", self.width)))
+            case .dense(let folder, let outputs, let hasBias, let activation, let isResidual):
+                let source = try Self.weights(folder)
+                let columns = self.width
+                func linear(_ name: String, hasBias: Bool) throws(AIError) -> Linear {
+                    Linear(
+                        matrix: try source.matrix("\(name).weight", rows: outputs, columns: columns),
+                        bias: hasBias ? try source.vector("\(name).bias", outputs) : nil)
+                }
+                var residual = Residual.none
+                if isResidual {
+                    residual = outputs == columns ? .input : .projected(try linear("residual", hasBias: false))
+                }
+                layers.append(.dense(try linear("linear", hasBias: hasBias), activation, residual))
+                self.width = outputs
+            }
+        }
+    }
+
+    private static func weights(_ folder: String) throws(AIError) -> TensorSource {
+        let path = Path.join(folder, SafetensorsFolder.singleName)
+        guard try FileSystem.linkStatus(path) == nil else { return try TensorSource(file: path) }
+        return try TensorSource(file: Path.join(folder, TorchFolder.singleName))
+    }
+
+    /// A pooled vector after all layers.
+    func apply(_ pooled: [Float], _ team: ComputeTeam) -> [Float] {
+        var vector = pooled
+        for layer in layers {
+            switch layer {
+            case .unit: vector = Self.unit(vector)
+            case .norm(let weight, let bias):
+                let row = FloatBuffer(vector)
+                hub_layer_norm(
+                    team.team, row.start, row.count, 1, row.count, weight.start, bias.start, Self.epsilon,
+                    row.start,
+                    row.count)
+                vector = row.array
+            case .dense(let linear, let activation, let residual):
+                let input = FloatBuffer(vector)
+                let output = Self.multiply(input, linear, team)
+                if let activation {
+                    hub_activate(
+                        team.team, activation.kernel, output.start, nil, output.count, 1, output.count, output.start
+                    )
+                }
+                let residual: FloatBuffer? =
+                    switch residual {
+                    case .none: nil
+                    case .input: input
+                    case .projected(let linear): Self.multiply(input, linear, team)
+                    }
+                if let residual {
+                    withExtendedLifetime(residual) {
+                        hub_add(team.team, output.start, residual.start, 1, output.count)
+                    }
+                }
+                vector = output.array
+            }
+        }
+        return vector
+    }
+
+    /// One row with a matrix, in float32.
+    private static func multiply(_ row: FloatBuffer, _ linear: Linear, _ team: ComputeTeam) -> FloatBuffer {
+        let out = FloatBuffer(linear.matrix.rows)
+        let packed = UnsafeMutableRawPointer.allocate(byteCount: hub_packed_bytes(1, row.count), alignment: 64)
+        defer { packed.deallocate() }
+        var input = hub_input()
+        input.values = UnsafePointer(row.start)
+        input.stride = row.count
+        input.rows = 1
+        input.columns = row.count
+        input.exact = true
+        input.packed = packed
+        var matrix = linear.matrix.layout
+        withExtendedLifetime((row, linear)) {
+            withUnsafePointer(to: &matrix) { matrix in
+                var product = hub_product(
+                    matrix: matrix, bias: linear.bias.map { UnsafePointer($0.start) }, out: out.start,
+                    stride: out.count)
+                hub_multiply(team.team, &input, &product, 1)
+            }
+        }
+        return out
+    }
+
+    /// A vector of the same direction and length 1.
+    static func unit(_ vector: [Float]) -> [Float] {
+        let length = vector.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
+        // As torch's normalize, which never divides by less.
+        return vector.map { Float(Double($0) / max(length, 1e-12)) }
+    }
+}
