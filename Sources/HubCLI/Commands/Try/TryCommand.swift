@@ -116,10 +116,8 @@ enum TryCommand {
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
-            .init("hub try ./e5 --similar 'sea' --embed ship --embed loan", "Which text is nearer."),
             .init("hub try ./reranker --query 'Who wrote Hamlet?' --texts answers.txt", "The best answer first."),
             .init("hub try bert-base-uncased 'Paris is the [MASK] of France.'", "The word that is missing."),
-            .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer splits a text."),
         ],
         run: { try await run($0, Request($1)) })
 }
