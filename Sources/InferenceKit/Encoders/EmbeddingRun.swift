@@ -21,7 +21,8 @@ struct EmbeddingRun {
         let dimensions = options.dimensions ?? layers.width
         guard (1...layers.width).contains(dimensions) else {
             throw AIError(
-                .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(layers.width)")
+                .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(layers.width)"
+            )
         }
         let prompt = try sentences.prompts.text(options.promptName)
         let skipped = sentences.includesPrompt || prompt.isEmpty ? 0 : try length(prompt)

@@ -197,16 +197,25 @@ import Testing
         let query = ["--query", "c", "--texts", place("texts.txt")]
         let cases: [(model: String, words: [String], message: String, advice: String)] = [
             (masked.path, ["no mask"], "the PROMPT has no [MASK]; ", "'Paris is the [MASK] of France.'"),
-            (masked.path, ["x [MASK]", "--temperature", "1"], "--temperature is for models that generate", "hub try "),
+            (
+                masked.path, ["x [MASK]", "--temperature", "1"], "--temperature is for models that generate",
+                "hub try "
+            ),
             (masked.path, ["x [MASK]", "--chat"], "--chat is for models that generate", "hub try "),
-            (masked.path, ["x [MASK]", "--text-pair", "y"], "--text-pair is for models that give texts labels", "hub try "),
+            (
+                masked.path, ["x [MASK]", "--text-pair", "y"], "--text-pair is for models that give texts labels",
+                "hub try "
+            ),
             (masked.path, ["x [MASK]", "--dimensions", "4"], "--dimensions is about vectors", "hub try "),
             (reranker, query + ["--prompt-name", "query"], "--prompt-name is about vectors", "hub try "),
             (masked.path, query, "--query is for rerankers and embedding models", "--task feature-extraction"),
             (classifier.path, query, "gives texts labels", "'I like it.'"),
             (tokens.path, query, "gives the tokens of a text labels", "'Anna lives in Lisbon.'"),
             (decoder, query, "continues texts", "'Once upon a time'"),
-            (decoder, ["x", "--labels", "a,b"], "--labels is for models for natural language inference", "hub try "),
+            (
+                decoder, ["x", "--labels", "a,b"], "--labels is for models for natural language inference",
+                "hub try "
+            ),
             (classifier.path, ["x", "--task", "fill-mask"], "--task fill-mask does not fit", "hub try "),
             (reranker, ["--texts", place("texts.txt")], "--texts needs --query", "--query 'Who wrote Hamlet?'"),
         ]

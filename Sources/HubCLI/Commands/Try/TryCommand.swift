@@ -98,7 +98,8 @@ enum TryCommand {
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
-            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag, query.flag,
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag,
+            query.flag,
             textPair.minor.flag, labels.flag, promptName.minor.flag, dimensions.minor.flag, task.minor.flag,
             perplexity.flag,
             perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
@@ -110,7 +111,8 @@ enum TryCommand {
         ]
             + ["embed", "similar", "labels", "text-pair"].map { ["query", $0] } + [["labels", "text-pair"]]
             + [
-                "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels", "prompt-name",
+                "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels",
+                "prompt-name",
                 "dimensions", "perplexity",
             ].map { ["inspect", "check", "render", "chat", $0] },
         examples: [

@@ -37,7 +37,8 @@ struct SentencePrompts: Sendable, Hashable {
         if ["query", "document"].contains(name) { return "" }
         throw AIError(
             .invalidInput, "the model has no prompt \"\(name.printable)\"",
-            advice: names.isEmpty ? "it has no prompts" : "its prompts are: \(names.map(\.printable).joined(separator: ", "))")
+            advice: names.isEmpty
+                ? "it has no prompts" : "its prompts are: \(names.map(\.printable).joined(separator: ", "))")
     }
 }
 

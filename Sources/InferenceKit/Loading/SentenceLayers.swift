@@ -72,7 +72,8 @@ struct SentenceLayers: Sendable {
             case .norm(let weight, let bias):
                 let row = FloatBuffer(vector)
                 hub_layer_norm(
-                    team.team, row.start, row.count, 1, row.count, weight.start, bias.start, Self.epsilon, row.start,
+                    team.team, row.start, row.count, 1, row.count, weight.start, bias.start, Self.epsilon,
+                    row.start,
                     row.count)
                 vector = row.array
             case .dense(let linear, let activation, let residual):
@@ -80,7 +81,8 @@ struct SentenceLayers: Sendable {
                 let output = Self.multiply(input, linear, team)
                 if let activation {
                     hub_activate(
-                        team.team, activation.kernel, output.start, nil, output.count, 1, output.count, output.start)
+                        team.team, activation.kernel, output.start, nil, output.count, 1, output.count, output.start
+                    )
                 }
                 switch residual {
                 case .none: break
@@ -109,7 +111,8 @@ struct SentenceLayers: Sendable {
         var matrix = linear.matrix.layout
         withUnsafePointer(to: &matrix) { matrix in
             var product = hub_product(
-                matrix: matrix, bias: linear.bias.map { UnsafePointer($0.start) }, out: out.start, stride: out.count)
+                matrix: matrix, bias: linear.bias.map { UnsafePointer($0.start) }, out: out.start, stride: out.count
+            )
             hub_multiply(team.team, &input, &product, 1)
         }
         return out

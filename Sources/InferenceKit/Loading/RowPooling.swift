@@ -4,7 +4,8 @@ enum RowPooling {
     ///   - rows: `[count][width]`
     ///   - skipped: How many of the first rows do not count.
     static func apply(
-        _ poolings: [SentenceModules.Pooling], _ rows: UnsafePointer<Float>, count: Int, width: Int, skipped: Int = 0
+        _ poolings: [SentenceModules.Pooling], _ rows: UnsafePointer<Float>, count: Int, width: Int,
+        skipped: Int = 0
     ) -> [Float] {
         let used = min(skipped, count)..<count
         return poolings.flatMap { pool($0, rows, used, width) }
@@ -23,7 +24,8 @@ enum RowPooling {
             return sums.map { Float($0 / max(divisor, 1e-9)) }
         }
         func row(_ index: Int?) -> [Float] {
-            index.map { index in (0..<width).map { rows[index * width + $0] } } ?? [Float](repeating: 0, count: width)
+            index.map { index in (0..<width).map { rows[index * width + $0] } }
+                ?? [Float](repeating: 0, count: width)
         }
         switch pooling {
         case .first: return row(used.first)
