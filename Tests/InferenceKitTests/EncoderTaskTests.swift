@@ -75,7 +75,9 @@ import Testing
             #expect(tokens.map(\.label) == said.compactMap { $0["label"]?.string })
             #expect(tokens.map(\.start) == said.compactMap { $0["start"]?.int.map(Int.init) })
             #expect(tokens.map(\.end) == said.compactMap { $0["end"]?.int.map(Int.init) })
-            for (token, said) in zip(tokens, said) { #expect(abs(token.score - (said["score"]?.double ?? .nan)) < 1e-4) }
+            for (token, said) in zip(tokens, said) {
+                #expect(abs(token.score - (said["score"]?.double ?? .nan)) < 1e-4)
+            }
         }
     }
 
@@ -127,7 +129,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("config_sentence_transformers.json", "activation_fn"), ("config.json", "sbert_ce_default_activation_function"),
+        ("config_sentence_transformers.json", "activation_fn"),
+        ("config.json", "sbert_ce_default_activation_function"),
     ]) func aRerankersOwnFunctionIsUsed(file: String, key: String) async throws {
         let name = try #require(golden["reranker"]?.string)
         let all: Set = ["config.json", "config_sentence_transformers.json", "modules.json"]
@@ -161,7 +164,9 @@ import Testing
 
     /// In one step and alone, in any order.
     @Test func textsTogetherAreWhatTheyAreAlone() async throws {
-        let texts = ["The king is dead.", "What news from Rome?", "My lord, the queen hath left the castle!", "Ay."]
+        let texts = [
+            "The king is dead.", "What news from Rome?", "My lord, the queen hath left the castle!", "Ay.",
+        ]
         let classifier = try await open(as: "BertForSequenceClassification")
         let tokens = try await open(as: "BertForTokenClassification")
         let pairs = texts.map { TextPair($0, "Ay.") }
@@ -186,7 +191,9 @@ import Testing
 
     @Test func aFolderIsAProviderOfAllOfIt() async throws {
         let reranker = LocalModel(folder: try Fixtures.path("micro/bert-reranker"))
-        func best(_ model: some Reranker) async throws -> Int { try await model.rank(["a", "b"], for: "c")[0].index }
+        func best(_ model: some Reranker) async throws -> Int {
+            try await model.rank(["a", "b"], for: "c")[0].index
+        }
         #expect(try await best(reranker) < 2)
         let embedder: any EmbeddingModel = LocalModel(folder: try Fixtures.path("micro/bert"))
         #expect(try await embedder.embed(["a"])[0].dimensions == 32)

@@ -68,7 +68,8 @@ struct EncoderTest {
         guard Set(results.map(Self.bits)).count == results.count else {
             throw AIError(
                 .generationFailed,
-                task == .embedding ? "different texts have the same vector" : "different texts have the same \(noun)")
+                task == .embedding
+                    ? "different texts have the same vector" : "different texts have the same \(noun)")
         }
         let detail = "\(description(results)), \(model.instructionSet), \(model.threads) threads"
         guard task == .fillMask, isGuessing(results[0]) else { return log.pass(detail) }
@@ -97,7 +98,9 @@ struct EncoderTest {
         return DecoderTest.entropy(logits, largest: largest) > 0.97 * log2(Double(logits.count))
     }
 
-    private static func rounded(_ value: some BinaryFloatingPoint) -> Double { (Double(value) * 1000).rounded() / 1000 }
+    private static func rounded(_ value: some BinaryFloatingPoint) -> Double {
+        (Double(value) * 1000).rounded() / 1000
+    }
     private static func bits(_ values: [Float]) -> [UInt32] { values.map(\.bitPattern) }
 
     // MARK: What people see

@@ -41,7 +41,10 @@ public struct EmbeddingIndex: Sendable {
         let query = try lanes(vector)
         let cosines = values.withUnsafeBufferPointer { values in
             query.withUnsafeBufferPointer { query in
-                (0..<count).map { Self.dot(query, UnsafeBufferPointer(rebasing: values[$0 * query.count..<($0 + 1) * query.count])) }
+                (0..<count).map {
+                    Self.dot(
+                        query, UnsafeBufferPointer(rebasing: values[$0 * query.count..<($0 + 1) * query.count]))
+                }
             }
         }
         let order = cosines.indices.sorted { (cosines[$1], $0) < (cosines[$0], $1) }
@@ -60,7 +63,8 @@ public struct EmbeddingIndex: Sendable {
     private func lanes(_ vector: EmbeddingResult) throws(AIError) -> [SIMD8<Float>] {
         guard vector.dimensions == dimensions else {
             throw AIError(
-                .invalidInput, "a vector of \(vector.dimensions) numbers cannot be compared with ones of \(dimensions)")
+                .invalidInput,
+                "a vector of \(vector.dimensions) numbers cannot be compared with ones of \(dimensions)")
         }
         let length = vector.vector.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
         var lanes = [SIMD8<Float>](repeating: SIMD8(), count: (dimensions + 7) / 8)

@@ -65,7 +65,8 @@ struct EncoderRun {
             }
             for piece in pieces {
                 if rows == .each, let positions = wanted?[piece.text] {
-                    for position in positions where (piece.start..<piece.start + piece.rows.count).contains(position) {
+                    for position in positions
+                    where (piece.start..<piece.start + piece.rows.count).contains(position) {
                         let row = piece.rows.lowerBound + position - piece.start
                         add(piece, row..<row + 1)
                     }

@@ -14,7 +14,8 @@ extension LanguageModel {
             throw mismatch("it gives texts no labels")
         }
         let scores = LabelScores(labels)
-        return try await outputs(texts).map { outputs in Self.labels(labels.names, outputs.map(Double.init), scores) }
+        return try await outputs(texts).map { outputs in Self.labels(labels.names, outputs.map(Double.init), scores)
+        }
     }
 
     /// Which of some labels fits a text, best first: each is put in a sentence, and a model for natural language
@@ -28,7 +29,9 @@ extension LanguageModel {
     public func classify(
         _ text: String, as candidates: [String], template: String = "This example is {}.", isMultiple: Bool = false
     ) async throws(AIError) -> [TextLabel] {
-        guard let entailment else { throw mismatch("it has no label for entailment, by which other labels are tried") }
+        guard let entailment else {
+            throw mismatch("it has no label for entailment, by which other labels are tried")
+        }
         guard !candidates.isEmpty else { throw AIError(.invalidInput, "there are no labels to try") }
         guard template.contains("{}") else { throw AIError(.invalidInput, "the template has no {}") }
         let pairs = candidates.map { TextPair(text, template.replacing("{}", with: $0)) }
@@ -91,7 +94,8 @@ extension LanguageModel {
     }
 
     private static func labels(_ names: [String], _ outputs: [Double], _ scores: LabelScores) -> [TextLabel] {
-        zip(names, zip(scores(outputs), outputs)).map { TextLabel(label: $0, score: $1.0, logit: $1.1) }.sortedByScore()
+        zip(names, zip(scores(outputs), outputs)).map { TextLabel(label: $0, score: $1.0, logit: $1.1) }
+            .sortedByScore()
     }
 }
 

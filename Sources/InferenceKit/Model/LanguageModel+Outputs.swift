@@ -18,7 +18,9 @@ extension LanguageModel {
     /// The numbers that a task is done with: vectors, outputs of the head, for masked words those of the masks.
     func numbers(_ texts: [TextPair], _ task: ModelTask) async throws(AIError) -> [TextNumbers] {
         guard task == self.task, task != .embedding else {
-            return try await embed(texts.map(\.first)).map { TextNumbers(values: $0.vector, tokenCount: $0.tokenCount) }
+            return try await embed(texts.map(\.first)).map {
+                TextNumbers(values: $0.vector, tokenCount: $0.tokenCount)
+            }
         }
         return try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
             var read: [TokenizedText] = []

@@ -40,7 +40,7 @@ import Testing
     }
 
     private func document(_ words: String...) async throws -> JSONObject {
-        try await stage.run(["try"] + words + ["--json"]).document()
+        try await stage.run(["try"] + words + ["--exact", "--json"]).document()
     }
 
     private func close(_ found: JSON?, _ expected: JSON?) -> Bool {
@@ -71,7 +71,7 @@ import Testing
             }
             #expect(found["verdict"]?.string == "pass" && found["embeddings"] == nil && found["speed"] == nil)
         }
-        let page = try await stage.run("try", reranker, "--query", query, "--texts", place("texts.txt"))
+        let page = try await stage.run("try", reranker, "--query", query, "--texts", place("texts.txt"), "--exact")
         #expect(page.lines[0] == query && page.lines[1] == "SCORE  TEXT" && page.lines.count == 2 + texts.count)
         #expect(page.lines[2] == "0.401  \(texts[order[0]])")
         let quiet = try await stage.run("try", reranker, "--query", query, "--texts", place("texts.txt"), "-q")
@@ -114,7 +114,7 @@ import Testing
                 #expect(close(label["score"], said["score"]) && close(label["logit"], said["logit"]))
             }
         }
-        let page = try await stage.run("try", classifier.path, "The king is dead.")
+        let page = try await stage.run("try", classifier.path, "The king is dead.", "--exact")
         #expect(page.lines.prefix(3) == ["The king is dead.", "LABEL  SCORE   LOGIT", "cat    0.598  -0.455"])
         #expect(try await stage.run("try", classifier.path, "The king is dead.", "-q").output == "cat\n")
         let screen = try await stage.run(
@@ -151,7 +151,7 @@ import Testing
                 #expect(close(token["score"], said["score"]))
             }
         }
-        let page = try await stage.run("try", tokens.path, "The king is dead.")
+        let page = try await stage.run("try", tokens.path, "The king is dead.", "--exact")
         #expect(page.lines[1] == "TOKEN  LABEL  SCORE  CHARACTERS" && page.lines[2] == "The    cat    0.594  0-3")
     }
 
@@ -197,16 +197,25 @@ import Testing
         let query = ["--query", "c", "--texts", place("texts.txt")]
         let cases: [(model: String, words: [String], message: String, advice: String)] = [
             (masked.path, ["no mask"], "the PROMPT has no [MASK]; ", "'Paris is the [MASK] of France.'"),
-            (masked.path, ["x [MASK]", "--temperature", "1"], "--temperature is for models that generate", "hub try "),
+            (
+                masked.path, ["x [MASK]", "--temperature", "1"], "--temperature is for models that generate",
+                "hub try "
+            ),
             (masked.path, ["x [MASK]", "--chat"], "--chat is for models that generate", "hub try "),
-            (masked.path, ["x [MASK]", "--text-pair", "y"], "--text-pair is for models that give texts labels", "hub try "),
+            (
+                masked.path, ["x [MASK]", "--text-pair", "y"], "--text-pair is for models that give texts labels",
+                "hub try "
+            ),
             (masked.path, ["x [MASK]", "--dimensions", "4"], "--dimensions is about vectors", "hub try "),
             (reranker, query + ["--prompt-name", "query"], "--prompt-name is about vectors", "hub try "),
             (masked.path, query, "--query is for rerankers and embedding models", "--task feature-extraction"),
             (classifier.path, query, "gives texts labels", "'I like it.'"),
             (tokens.path, query, "gives the tokens of a text labels", "'Anna lives in Lisbon.'"),
             (decoder, query, "continues texts", "'Once upon a time'"),
-            (decoder, ["x", "--labels", "a,b"], "--labels is for models for natural language inference", "hub try "),
+            (
+                decoder, ["x", "--labels", "a,b"], "--labels is for models for natural language inference",
+                "hub try "
+            ),
             (classifier.path, ["x", "--task", "fill-mask"], "--task fill-mask does not fit", "hub try "),
             (reranker, ["--texts", place("texts.txt")], "--texts needs --query", "--query 'Who wrote Hamlet?'"),
         ]
@@ -227,7 +236,7 @@ import Testing
             (["x", "--labels", "a,b", "--text-pair", "y"], "--text-pair"),
             (["--query", "x", "--texts", "f", "--embed", "y"], "--embed"),
             (["x", "--task", "fill-mask", "--labels", "a,b"], "--labels"),
-            (["x", "--task", "nothing"], "--task"), (["--inspect", "--query", "x", "--texts", "f"], "--query"),
+            (["x", "--task", "nothing"], "--task"), (["--inspect", "--query", "x", "--texts", "f"], "--inspect"),
         ]
         for (words, flag) in cases {
             let result = try await stage.run(["try", embedder] + words)

@@ -6,7 +6,8 @@ extension TryCommand {
     /// What a model is to do: by the flags, else what it is for.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for flags that do not fit the model, saying what it is for.
-    static func task(of model: LanguageModel, _ request: Request, _ report: TryReport) throws(AIError) -> ModelTask {
+    static func task(of model: LanguageModel, _ request: Request, _ report: TryReport) throws(AIError) -> ModelTask
+    {
         let task = request.task ?? model.task
         func refusal(_ message: String, also: String? = nil) -> AIError {
             refuse(message, model, request, report, also: also)
@@ -18,7 +19,8 @@ extension TryCommand {
         let makesVectors = task == .embedding || request.embeds
         if !makesVectors, let flag = request.vectorFlag { throw refusal("--\(flag) is about vectors") }
         if request.query != nil, ![.ranking, .embedding].contains(task) {
-            let byCosine = "hub try \(word(request)) --task \(ModelTask.embedding.rawValue) --query Q --texts FILE compares vectors"
+            let byCosine =
+                "hub try \(word(request)) --task \(ModelTask.embedding.rawValue) --query Q --texts FILE compares vectors"
             throw refusal("--query is for rerankers and embedding models", also: model.embeds ? byCosine : nil)
         }
         if !request.labels.isEmpty, !model.entails {
@@ -27,7 +29,9 @@ extension TryCommand {
         if request.textPair != nil, !model.tasks.contains(.classification) {
             throw refusal("--text-pair is for models that give texts labels")
         }
-        if model.task == .ranking, task == .ranking, request.texts != nil, request.query == nil, !request.asksForVectors {
+        if model.task == .ranking, task == .ranking, request.texts != nil, request.query == nil,
+            !request.asksForVectors
+        {
             throw refusal("--texts needs --query")
         }
         if let prompt = request.prompt, task == .fillMask, let mask = model.mask, !model.hasMask(prompt) {

@@ -123,7 +123,8 @@ extension TryCommand {
             guard let task else { return }
             let others: [(isGiven: Bool, flag: String, tasks: [ModelTask])] = [
                 (query != nil, "query", [.ranking, .embedding]), (similar != nil, "similar", [.embedding]),
-                (!embed.isEmpty, "embed", [.embedding]), (vectorFlag != nil, vectorFlag ?? "", [.embedding]), (!labels.isEmpty, "labels", [.classification]),
+                (!embed.isEmpty, "embed", [.embedding]), (vectorFlag != nil, vectorFlag ?? "", [.embedding]),
+                (!labels.isEmpty, "labels", [.classification]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {

@@ -98,7 +98,8 @@ enum TryCommand {
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
-            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag, query.flag,
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag,
+            query.flag,
             textPair.minor.flag, labels.flag, promptName.minor.flag, dimensions.minor.flag, task.minor.flag,
             perplexity.flag,
             perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
@@ -110,16 +111,15 @@ enum TryCommand {
         ]
             + ["embed", "similar", "labels", "text-pair"].map { ["query", $0] } + [["labels", "text-pair"]]
             + [
-                "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels", "prompt-name",
+                "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels",
+                "prompt-name",
                 "dimensions", "perplexity",
             ].map { ["inspect", "check", "render", "chat", $0] },
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
-            .init("hub try ./e5 --similar 'sea' --embed ship --embed loan", "Which text is nearer."),
             .init("hub try ./reranker --query 'Who wrote Hamlet?' --texts answers.txt", "The best answer first."),
             .init("hub try bert-base-uncased 'Paris is the [MASK] of France.'", "The word that is missing."),
-            .init("hub try gpt2 --tokenize 'Hello, world'", "How its tokenizer splits a text."),
         ],
         run: { try await run($0, Request($1)) })
 }

@@ -29,7 +29,9 @@ extension TryReport {
     }
 
     /// A column of bars, and its cells; none in a pipe or where a number is no share of anything.
-    private static func bars(_ scores: [Double], _ bar: Bar?) -> (columns: [Table.Column], cell: (Double) -> [Styled]) {
+    private static func bars(_ scores: [Double], _ bar: Bar?) -> (
+        columns: [Table.Column], cell: (Double) -> [Styled]
+    ) {
         guard let bar, scores.allSatisfy({ (0...1).contains($0) }) else { return ([], { _ in [] }) }
         let best = scores.max()
         return ([.init("", optional: true)], { [Styled(bar($0), $0 == best ? .good : .faint)] })
@@ -38,7 +40,8 @@ extension TryReport {
     private static func table(_ ranking: [RankedText], _ bar: Bar?) -> Table {
         let isCosine = ranking.allSatisfy { $0.logit == nil }
         let bars = bars(ranking.map(\.score), bar)
-        var table = Table([.init(isCosine ? "COSINE" : "SCORE", .right)] + bars.columns + [.init("TEXT", least: 20)])
+        var table = Table(
+            [.init(isCosine ? "COSINE" : "SCORE", .right)] + bars.columns + [.init("TEXT", least: 20)])
         for entry in ranking {
             table.add([Styled(rounded(entry.score))] + bars.cell(entry.score) + [Styled(SafeText.line(entry.text))])
         }
@@ -63,7 +66,8 @@ extension TryReport {
         for (place, entry) in words.enumerated() {
             let style: Styled.Style = place == 0 ? .strong : .plain
             table.add(
-                [Styled(shown(entry.token), style), Styled(rounded(entry.probability))] + bars.cell(entry.probability))
+                [Styled(shown(entry.token), style), Styled(rounded(entry.probability))]
+                    + bars.cell(entry.probability))
         }
         return table
     }
@@ -132,7 +136,9 @@ extension TryReport {
     }
 
     /// One of the lists that an answer may be; of a smoke test that of its sample.
-    func answer(_ list: (EncoderAnswer) -> JSON?) -> JSON? { (answer?.answer ?? smoke?.sample?.answer).flatMap(list) }
+    func answer(_ list: (EncoderAnswer) -> JSON?) -> JSON? {
+        (answer?.answer ?? smoke?.sample?.answer).flatMap(list)
+    }
 }
 
 extension EncoderAnswer {

@@ -71,7 +71,8 @@ struct TryReport {
         if let rendered { return [rendered] }
         if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
         let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
-        return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? []) + (perplexity.map { ["\($0.perplexity)"] } ?? [])
+        return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? [])
+            + (perplexity.map { ["\($0.perplexity)"] } ?? [])
     }
 
     func show(_ context: Context) {

@@ -28,7 +28,8 @@ enum LabelScores: Sendable, Hashable {
     ///   - folder: holds the file that says it in newer ones; nil for a model in one file.
     init(reranker configuration: ModelConfiguration, folder: String?) throws(AIError) {
         let settings = configuration.settings
-        var named = settings["sentence_transformers"]?["activation_fn"] ?? settings["sbert_ce_default_activation_function"]
+        var named =
+            settings["sentence_transformers"]?["activation_fn"] ?? settings["sbert_ce_default_activation_function"]
         if let folder, let newer = try JSONFile.read(Path.join(folder, "config_sentence_transformers.json")) {
             named = newer["activation_fn"] ?? named
         }
